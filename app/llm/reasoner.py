@@ -1,0 +1,243 @@
+"""The Reasoner: the things a model is asked, as typed tasks. Field names here are the public contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.privacy.safe_text import SafeText
+
+TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
+
+
+class TaskModel(BaseModel):
+    """Strict, so that the generated JSON schema stays inside what every endpoint enforces."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+# --- what tasks are made of -------------------------------------------------------------------------------
+
+
+class Turn(TaskModel):
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class Thing(TaskModel):
+    """A pseudonym of the question or of an earlier answer, with its concept."""
+
+    name: str
+    concept: str
+    size: Literal["1", "2-5", "6-20", "more"] = "1"
+
+
+class PathTriple(TaskModel):
+    """One triple of the concept path; head and tail are a pseudonym or a concept."""
+
+    head: str
+    relation: str
+    tail: str
+
+
+class Candidate(TaskModel):
+    """One way on: from `start`, along `path`, to things of kind `concept`.
+
+    An element of `path` is a relation's words; `^` before it: walked backwards; `a|b`: through a mediator.
+    """
+
+    number: int
+    start: str
+    path: list[str]
+    concept: str
+
+
+class Evidence(TaskModel):
+    """One abstracted triple: `start` along `path` gives `end`, one thing or one set."""
+
+    start: str
+    start_concept: str
+    path: list[str]
+    end: str
+    end_concept: str
+    size: Literal["1", "2-5", "6-20", "more"] = "1"
+
+
+class Cluster(TaskModel):
+    """Things that hang on the same head by the same relation, described by relations that leave them."""
+
+    number: int
+    relations: list[str]
+
+
+class NamedCluster(TaskModel):
+    number: int
+    concepts: list[str] = Field(description="one concept, or several where the relations fit several")
+
+
+# --- the five tasks: inputs and replies -------------------------------------------------------------------
+
+
+class StructureInput(TaskModel):
+    question: str
+    dialogue: list[Turn]
+    things: list[Thing]
+
+
+class StructureReply(TaskModel):
+    thought: str
+    path: list[PathTriple]
+    guess: str = Field(description="an imagined answer; it is dropped when it is parsed")
+
+
+class ChooseInput(TaskModel):
+    question: str
+    path: list[PathTriple]
+    candidates: list[Candidate]
+    width: int = Field(description="how many choices at most")
+
+
+class ChooseReply(TaskModel):
+    choices: list[int] = Field(description="numbers of candidates, best first")
+
+
+class NameInput(TaskModel):
+    question: str
+    clusters: list[Cluster]
+
+
+class NameReply(TaskModel):
+    concepts: list[NamedCluster]
+
+
+class AnswerInput(TaskModel):
+    question: str
+    dialogue: list[Turn]
+    path: list[PathTriple]
+    things: list[Thing]
+    evidence: list[Evidence]
+    last_round: bool
+
+
+class AnswerReply(TaskModel):
+    """`sufficient` is the paper's flag. With it, `answer` holds expressions and `text` one sentence or two.
+
+    In `text`, `{1}` stands for the first expression of `answer`, `{2}` for the second.
+    """
+
+    thought: str
+    sufficient: bool
+    answer: list[str]
+    text: str
+
+
+class StepInput(TaskModel):
+    question: str
+    dialogue: list[Turn]
+    path: list[PathTriple] = Field(description="the concept path that an earlier round gave; empty at first")
+    things: list[Thing]
+    evidence: list[Evidence]
+    candidates: list[Candidate]
+    round: int
+    last_round: bool
+    width: int
+
+
+class StepReply(TaskModel):
+    """`action` answer: `answer` and `text` as in AnswerReply; follow: `choices`; else both are empty."""
+
+    thought: str
+    path: list[PathTriple]
+    action: Literal["follow", "answer", "not_in_graph"]
+    choices: list[int]
+    answer: list[str]
+    text: str
+
+
+# --- the interface ----------------------------------------------------------------------------------------
+
+InputT = TypeVar("InputT", bound=TaskModel)
+ReplyT = TypeVar("ReplyT", bound=TaskModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[InputT, ReplyT]):
+    """One thing a model is asked. `instructions` are static words of ours, from a `prompts.py`."""
+
+    name: TaskName
+    instructions: SafeText
+    input: InputT
+    reply_model: type[ReplyT]
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Part of a request's bytes. Only a static one, of our own words, may be subtracted by the guard."""
+
+    data: bytes
+    static: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Egress:
+    """Every byte of one request's body, in order, as it will be sent."""
+
+    segments: tuple[Segment, ...]
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(segment.data for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of one call; `by_endpoint` is true when the endpoint counted them itself."""
+
+    prompt: int = 0
+    completion: int = 0
+    by_endpoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[ReplyT]):
+    """A parsed reply. It is data: nothing in it is trusted, evaluated or restored unchecked."""
+
+    value: ReplyT
+    tokens: Tokens = field(default_factory=Tokens)
+
+
+class Reasoner(Protocol):
+    """A model, or what stands in for one. Wiring hands out none that is not behind the guard."""
+
+    def egress_of(self, task: Task[InputT, ReplyT]) -> Egress:
+        """The bytes that asking `task` would send. Pure: nothing is sent."""
+        ...
+
+    async def reply_to(self, task: Task[InputT, ReplyT], egress: Egress) -> Reply[ReplyT]:
+        """Sends exactly `egress` and parses the reply. Raises ReasonerError, and never guesses."""
+        ...
+
+
+class AsksTasks(Protocol):
+    """What strategies are given: a reasoner whose every call has passed the guard (see guarded.py)."""
+
+    async def ask(self, task: Task[InputT, ReplyT]) -> Reply[ReplyT]: ...
+
+
+class ReasonerError(Exception):
+    """The reasoner could not give a usable reply. Text: ids, counts, codes; never the reply's words."""
+
+
+class ReasonerUnavailable(ReasonerError):
+    """Nothing answered, or not in time; asking again later may help."""
+
+
+class ReasonerRefused(ReasonerError):
+    """The endpoint refused the request (key, model or quota); asking again will not help."""
+
+
+class ReplyUnusable(ReasonerError):
+    """The reply is empty, cut off, or does not fit the schema."""

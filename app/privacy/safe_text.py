@@ -1,0 +1,46 @@
+"""SafeText: text that may leave, and the anonymised dialogue made of it. Only privacy and prompts make one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NewType
+
+from kg_store.terms import Mids, ValueKind
+
+SafeText = NewType("SafeText", str)
+"""Text in which every linked name, value and pattern hit has been replaced by a pseudonym."""
+
+
+@dataclass(frozen=True, slots=True)
+class SafeTurn:
+    """One turn of the dialogue as the model may see it."""
+
+    role: Literal["user", "assistant"]
+    text: SafeText
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Something that the question names, and where retrieval may start.
+
+    `mids` are the nodes it stands for: one for an entity, several when the name is shared or the pseudonym is
+    a set of an earlier answer, none for a value that the graph does not hold. `value_kind` is set for values.
+    `newest` is true when the last user turn names it itself; false when only an earlier turn does.
+    """
+
+    pseudonym: str
+    mids: Mids
+    value_kind: ValueKind | None = None
+    newest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SafeDialogue:
+    """Every turn anonymised; the last turn is the question. Topics stand in the order of their last mention."""
+
+    turns: tuple[SafeTurn, ...]
+    topics: tuple[Topic, ...]
+
+    @property
+    def question(self) -> SafeText:
+        return self.turns[-1].text

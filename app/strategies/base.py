@@ -1,0 +1,92 @@
+"""What every strategy takes and gives: an Inquiry in, a Finding out; and what it needs of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.llm.reasoner import AsksTasks
+from app.privacy.safe_text import SafeDialogue
+from kg_store.blind_graph import BlindGraph
+from kg_store.terms import Mid, Mids, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """W relations a round, D rounds, K relations for one concept (ARoG, section Settings)."""
+
+    width: int = 3
+    depth: int = 3
+    relations_per_concept: int = 5
+
+
+class Pseudonyms(Protocol):
+    """The conversation's stand-ins, as strategies use them. The same thing always gets the same pseudonym."""
+
+    def of_entity(self, mid: Mid) -> str: ...
+
+    def of_value(self, mid: Mid) -> str: ...
+
+    def of_set(self, start: str, path: Path, members: Mids) -> str:
+        """The pseudonym of what `path` reaches from the things that `start` (a pseudonym) stands for."""
+        ...
+
+    def of_kind(self, concept: str, members: Mids) -> str:
+        """The pseudonym of everything in the graph of one concept."""
+        ...
+
+    def in_order(self, keys: Sequence[str]) -> list[int]:
+        """Positions of `keys` in the conversation's own order: the same facts, the same bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """One question, ready to be asked: nothing in it has a name."""
+
+    dialogue: SafeDialogue
+    graph: BlindGraph
+    pseudonyms: Pseudonyms
+    reasoner: AsksTasks
+    limits: Limits
+    on_round: Callable[[int], None] = lambda _round: None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """One abstracted triple of the evidence: `start` along `path` gives `end`."""
+
+    start: str
+    start_concept: str
+    path: tuple[str, ...]
+    end: str
+    end_concept: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The model's answer before execution: expressions, and text in which `{1}` stands for the first."""
+
+    expressions: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a strategy found. `draft` is None when the graph does not hold the answer.
+
+    `notes` says in words what was cut by rank; `rounds` counts retrieval rounds.
+    """
+
+    draft: Draft | None
+    evidence: tuple[FoundFact, ...]
+    rounds: int
+    notes: tuple[str, ...] = ()
+
+
+class Strategy(Protocol):
+    """One way to answer; `arog` and `sets` are two. May raise ReasonerError."""
+
+    async def find(self, inquiry: Inquiry) -> Finding: ...

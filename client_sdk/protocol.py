@@ -1,0 +1,140 @@
+"""The wire types of both sides: what POST /chat takes and gives, and what a capsule holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+StrategyName = Literal["sets", "arog"]
+Role = Literal["user", "assistant"]
+ItemKind = Literal["entity", "set", "value", "number", "truth", "table"]
+
+MAX_MESSAGES = 100
+MAX_MESSAGE_CHARS = 8_000
+
+
+class Wire(BaseModel):
+    """Strict about unknown fields, and silent about input in its errors: input may hold names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Message(Wire):
+    """One turn. User turns are plain text; assistant turns travel as the service sent them, in pseudonyms."""
+
+    role: Role
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS)]
+
+
+class ChatOptions(Wire):
+    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore."""
+
+    width: int = Field(default=3, ge=1, le=20)
+    depth: int = Field(default=3, ge=1, le=5)
+    relations_per_concept: int = Field(default=5, ge=1, le=20)
+    names: int = Field(default=50, ge=1, le=10_000, description="names restored of one set")
+
+
+class ChatRequest(Wire):
+    """Ask `graph` the last message, which must be a user's. Without `public_key` there is no capsule."""
+
+    graph: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
+    conversation: str | None = Field(default=None, max_length=64)
+    strategy: StrategyName = "sets"
+    options: ChatOptions = ChatOptions()
+    public_key: str | None = Field(default=None, max_length=200, description="X25519, 32 bytes, base64url")
+
+
+class Item(Wire):
+    """One part of the answer, in order. `size` is the number of members of a set, else 1."""
+
+    pseudonym: str
+    kind: ItemKind
+    concept: str
+    size: int = 1
+    ordered: bool = False
+
+
+class Fact(Wire):
+    """One abstracted triple of the evidence: `head (concept), relation path, tail (concept)`."""
+
+    head: str
+    head_concept: str
+    path: list[str]
+    tail: str
+    tail_concept: str
+    size: str = Field(default="1", description="bucket of the tail's size: 1, 2-5, 6-20, more")
+
+
+class Ambiguity(Wire):
+    """A mention that fits several entities: the pseudonym that stands in the text, and what it may mean."""
+
+    pseudonym: str
+    choices: list[str]
+
+
+class Usage(Wire):
+    """What the question cost. Tokens are the endpoint's own count when `tokens_counted_by` says so."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tokens_counted_by: Literal["endpoint", "wordpiece"] = "wordpiece"
+    rounds: int = 0
+    milliseconds: dict[str, float] = Field(default_factory=dict, description="per stage")
+
+
+class Capsule(Wire):
+    """A sealed table pseudonym -> name. `sealed` is base64url of HPKE output; `suite` names the algorithms."""
+
+    suite: Literal["DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM"] = (
+        "DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM"
+    )
+    sealed: str
+
+
+class Names(Wire):
+    """What one pseudonym stands for: at most `options.names` names, and how many there are in all."""
+
+    names: list[str]
+    total: int
+
+
+class CapsuleContent(Wire):
+    """What a capsule holds when it is opened."""
+
+    answer_id: str
+    table: dict[str, Names]
+
+
+class ChatAnswer(Wire):
+    """The answer in pseudonyms. `answered` is false when the graph does not hold it, and `message` says so."""
+
+    id: str
+    conversation: str
+    graph: str
+    message: Message
+    answered: bool
+    entities: list[Item]
+    evidence: list[Fact]
+    grounded: bool
+    ambiguous: list[Ambiguity]
+    notes: list[str] = Field(default_factory=list, description="what was cut or could not be used, in words")
+    usage: Usage
+    capsule: Capsule | None = None
+
+
+class ErrorBody(Wire):
+    """Every error of the service: a code to branch on, a sentence, what to do, and an id to look up."""
+
+    code: str
+    message: str
+    hint: str
+    id: str
+
+
+def capsule_context(answer_id: str, conversation: str, graph: str) -> bytes:
+    """HPKE `info`: binds a capsule to its answer, so that it opens nowhere else."""
+    return "\n".join(("arog capsule 1", answer_id, conversation, graph)).encode()

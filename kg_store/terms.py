@@ -1,0 +1,166 @@
+"""The words of the store: opaque identifiers, relations, hops, paths, signatures, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+import numpy as np
+import numpy.typing as npt
+
+Mid = NewType("Mid", int)
+"""A keyed 63-bit hash of a term. Stable over versions of a graph; never leaves the server."""
+
+Mids = npt.NDArray[np.int64]
+"""A set of MIDs: one dimension, sorted, each once."""
+
+RelationId = NewType("RelationId", int)
+"""Position of a relation in `Schema.relations`."""
+
+SignatureId = NewType("SignatureId", int)
+"""Position of a signature in `Schema.signatures`."""
+
+Concept = NewType("Concept", str)
+"""What kind of thing an entity is, as words: `person`, `geographic location`."""
+
+
+class NodeKind(StrEnum):
+    """What a node of the graph is; a mediator has no name and only joins others."""
+
+    ENTITY = "entity"
+    VALUE = "value"
+    MEDIATOR = "mediator"
+
+
+class ValueKind(StrEnum):
+    """How a literal compares: only numbers and dates have an order that questions can use."""
+
+    NUMBER = "number"
+    DATE = "date"
+    TEXT = "text"
+    TRUTH = "truth"
+
+
+class ValueView(StrEnum):
+    """What a prompt may show of a relation's values (policy); PSEUDONYM is the default."""
+
+    PSEUDONYM = "pseudonym"
+    YEAR = "year"
+    DECADE = "decade"
+    BUCKET = "bucket"
+    CLEAR = "clear"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A predicate as questions and prompts know it.
+
+    `label` and `inverse_label` are readable words; `value_kind` is set when its objects are literals.
+    """
+
+    id: RelationId
+    iri: str
+    label: str
+    inverse_label: str
+    value_kind: ValueKind | None = None
+    value_view: ValueView = ValueView.PSEUDONYM
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hop:
+    """One relation walked forwards, or backwards when `inverse`."""
+
+    relation: RelationId
+    inverse: bool = False
+
+    def reversed(self) -> Hop:
+        return Hop(self.relation, not self.inverse)
+
+
+Step = tuple[Hop, ...]
+"""One move between named things: one hop, or several with mediators between them (`r1|r2`)."""
+
+Path = tuple[Step, ...]
+"""Steps in the order they are walked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The set of relations that meet at a node, with the classes that its policy shows.
+
+    Every node with the same kind, classes and hops shares one signature, and so one concept.
+    """
+
+    id: SignatureId
+    kind: NodeKind
+    classes: tuple[str, ...]
+    hops: tuple[Hop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What is public of a graph version: its relations, signatures, and one concept per signature."""
+
+    relations: tuple[Relation, ...]
+    signatures: tuple[Signature, ...]
+    concepts: tuple[Concept, ...]
+
+    def label(self, hop: Hop) -> str:
+        """The relation's word, `^` before it when it is walked backwards: `^directed by`."""
+        return ("^" if hop.inverse else "") + self.relations[hop.relation].label
+
+    def label_step(self, step: Step) -> str:
+        """Hops through mediators are joined by a bar: `marriage|spouse`."""
+        return "|".join(self.label(hop) for hop in step)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Pairs (`heads[i]`, `tails[i]`) that one hop or path joins, every pair once, sorted by head, then tail."""
+
+    heads: Mids
+    tails: Mids
+
+
+def as_mids(values: Sequence[int] | npt.NDArray[np.int64]) -> Mids:
+    """Any MIDs, sorted and each once."""
+    return np.unique(np.asarray(values, dtype=np.int64))
+
+
+NO_MIDS: Mids = np.empty(0, dtype=np.int64)
+
+
+class StoreError(Exception):
+    """Base of every error of kg_store. Its text holds ids, counts, file and line; never a name or value."""
+
+
+class LoadError(StoreError):
+    """A file can't be loaded. `file` is the file's base name, `line` counts from 1 (None when not known)."""
+
+    def __init__(self, reason: str, file: str = "", line: int | None = None) -> None:
+        self.reason, self.file, self.line = reason, file, line
+        place = f"{file}, line {line}: " if line is not None else f"{file}: " if file else ""
+        super().__init__(place + reason)
+
+
+class PolicyError(StoreError):
+    """A policy file is not valid; the text says which field, and what is allowed there."""
+
+
+class KeyProblem(StoreError):
+    """The master key is missing, malformed, or not the one that sealed this data."""
+
+
+class UnknownGraph(StoreError):
+    """No graph of that name has a complete version."""
+
+
+class FormatTooNew(StoreError):
+    """The data folder was written by another format version."""
+
+
+class ExpressionError(StoreError):
+    """An expression of the set algebra can't be parsed or does not fit its operands."""
