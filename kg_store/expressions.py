@@ -9,7 +9,8 @@
 | `intersect(A, B, ...)`, `union(A, B, ...)`, `difference(A, B)` | a set |
 | `exists(A)` | yes or no |
 | `count(A)` | a number |
-| `sum(A)`, `average(A)`, `min(A)`, `max(A)` | of the values A; with `"relation"` as 2nd argument: of the values that the entities A have |
+| `sum(A)`, `average(A)`, `min(A)`, `max(A)` | of the values A |
+| `sum(A, "relation")`, and so on | of the values that the entities A have |
 | `filter(A, "relation", op, V)` | the entities of A with a value `op` V; op is one of < <= > >= = != |
 | `argmax(A, "relation")`, `argmin(A, "relation")` | the entities of A with the greatest or least value |
 | `group(A, "relation")` | how many entities of A per thing that the relation leads to |

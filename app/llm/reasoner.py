@@ -7,7 +7,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.privacy.safe_text import SafeText
+from app.privacy.safe_text import Egress, SafeText
 
 TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
 
@@ -171,25 +171,6 @@ class Task(Generic[InputT, ReplyT]):
     input: InputT
     reply_model: type[ReplyT]
     temperature: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Part of a request's bytes. Only a static one, of our own words, may be subtracted by the guard."""
-
-    data: bytes
-    static: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Egress:
-    """Every byte of one request's body, in order, as it will be sent."""
-
-    segments: tuple[Segment, ...]
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(segment.data for segment in self.segments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""SafeText: text that may leave, and the anonymised dialogue made of it. Only privacy and prompts make one."""
+"""Text that may leave, the anonymised dialogue, and the bytes of a request. Only privacy and prompts make text safe."""
 
 from __future__ import annotations
 
@@ -44,3 +44,22 @@ class SafeDialogue:
     @property
     def question(self) -> SafeText:
         return self.turns[-1].text
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Part of a request's bytes. Only a static one, of our own words, may be subtracted by the guard."""
+
+    data: bytes
+    static: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Egress:
+    """Every byte of one request's body, in order, as it will be sent."""
+
+    segments: tuple[Segment, ...]
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(segment.data for segment in self.segments)
