@@ -1,4 +1,4 @@
-"""Text that may leave, the anonymised dialogue, and the bytes of a request. Only privacy and prompts make text safe."""
+"""Text that may leave, the dialogue made of it, and the bytes of a request. Privacy and prompts alone make it."""
 
 from __future__ import annotations
 
