@@ -1,7 +1,8 @@
-"""The wire types of both sides: what POST /chat takes and gives, and what a capsule holds."""
+"""The wire types of both sides: POST /chat, what a capsule holds, errors, the ledger and administration."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -9,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 StrategyName = Literal["sets", "arog"]
 Role = Literal["user", "assistant"]
 ItemKind = Literal["entity", "set", "value", "number", "truth", "table"]
+
+KeyRole = Literal["user", "admin"]
+JobState = Literal["queued", "running", "done", "failed"]
 
 MAX_MESSAGES = 100
 MAX_MESSAGE_CHARS = 8_000
@@ -133,6 +137,77 @@ class ErrorBody(Wire):
     message: str
     hint: str
     id: str
+
+
+class LedgerRow(Wire):
+    """One request to the model: what stage sent it, its bytes and SHA-256, and what the guard said.
+
+    `payload` is what the model saw, in pseudonyms; it is null once its retention has passed.
+    """
+
+    id: str
+    at: datetime
+    answer: str
+    conversation: str
+    step: str
+    size: int = Field(description="bytes of the request's body")
+    digest: str = Field(description="SHA-256 of the request's body, hex")
+    verdict: str = Field(description="`clear` or `blocked`")
+    payload: str | None = None
+
+
+class LedgerPage(Wire):
+    """GET /ledger: the caller's own entries, newest first."""
+
+    entries: list[LedgerRow]
+
+
+class GraphSummary(Wire):
+    """One graph as GET /admin/graphs lists it; `public_words` counts its names that are public words."""
+
+    name: str
+    version: str
+    triples: int
+    entities: int
+    values: int
+    relations: int
+    loaded_at: datetime
+    public_words: int
+
+
+class GraphList(Wire):
+    """GET /admin/graphs: every graph of the caller's tenant."""
+
+    graphs: list[GraphSummary]
+
+
+class JobStatus(Wire):
+    """GET /admin/jobs/{id}: `error` is set when the job failed, `graph` when it is done."""
+
+    id: str
+    state: JobState
+    step: str = ""
+    percent: float = Field(default=0.0, ge=0, le=100)
+    error: ErrorBody | None = None
+    graph: GraphSummary | None = None
+
+
+class NewKey(Wire):
+    """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`."""
+
+    tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    grants: list[Annotated[str, StringConstraints(min_length=1, max_length=63)]]
+    role: KeyRole = "user"
+
+
+class KeyCreated(Wire):
+    """The reply to NewKey. `key` is shown this once; the service keeps its hash alone."""
+
+    key_id: str
+    key: str = Field(repr=False)
+    tenant: str
+    grants: list[str]
+    role: KeyRole
 
 
 def capsule_context(answer_id: str, conversation: str, graph: str) -> bytes:
