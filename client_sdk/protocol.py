@@ -182,7 +182,10 @@ class GraphList(Wire):
 
 
 class JobStatus(Wire):
-    """GET /admin/jobs/{id}: `error` is set when the job failed, `graph` when it is done."""
+    """GET /admin/jobs/{id}: `error` is set when the job failed, `graph` when it is done.
+
+    `policy` is the policy that was proposed and used, as TOML, when the load came without one.
+    """
 
     id: str
     state: JobState
@@ -190,6 +193,8 @@ class JobStatus(Wire):
     percent: float = Field(default=0.0, ge=0, le=100)
     error: ErrorBody | None = None
     graph: GraphSummary | None = None
+    policy: str | None = None
+    notes: list[str] = Field(default_factory=list)
 
 
 class NewKey(Wire):
@@ -198,6 +203,24 @@ class NewKey(Wire):
     tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
     grants: list[Annotated[str, StringConstraints(min_length=1, max_length=63)]]
     role: KeyRole = "user"
+    days: float | None = Field(default=None, gt=0, le=3650, description="days until it expires; null: never")
+
+
+class GraphNames(Wire):
+    """GET /graphs: the names of the graphs that the caller may ask."""
+
+    graphs: list[str]
+
+
+class Readiness(Wire):
+    """GET /readyz: what is missing, in sentences; `ready` is false (and the status 503) while nothing can be asked.
+
+    A service without a graph is ready, since graphs are loaded through it, but says so in `missing`.
+    """
+
+    ready: bool
+    missing: list[str]
+    reasoner: str = ""
 
 
 class KeyCreated(Wire):
