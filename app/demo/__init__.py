@@ -1,0 +1,23 @@
+"""The demo graph in the box: an invented clinic network, its policy, and forty questions with their answers.
+
+One line of `questions.jsonl` is one question:
+
+- `question`, or `turns`: the user's turns of a dialogue, of which the last is asked;
+- `answers`: names, dates and numbers as the asker sees them, `yes` or `no`; of a group, `name: number`;
+- `kind`: what it exercises; `topic_entities`: the names that stand in it and the graph holds;
+- `plan`: how to answer it, for endpoints that play a model; null where the graph can't answer. A set starts at
+  `topic:n` (the n-th pseudonym of the question), `earlier:n` (the n-th of the user's earlier turns),
+  `kind:concept` or `set:A`, and follows `path`, whose elements read as in `Schema.label_step`. The expressions
+  of `answer` name sets by letter, and pseudonyms as above.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+
+GRAPH_NAME = "clinic"
+GRAPH_FILE = _HERE / "clinic.ttl"
+POLICY_FILE = _HERE / "clinic.policy.toml"
+QUESTIONS_FILE = _HERE / "questions.jsonl"
