@@ -1,0 +1,221 @@
+"""ScriptedEndpoint: a real HTTP server with the OpenAI wire whose "model" answers by a gold plan."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.evaluation.questions import Plan
+from app.evaluation.scripted_replies import ScriptedReplies
+from app.llm.reasoner import TaskName
+
+_TASKS = get_args(TaskName)
+_FENCE = "```json"
+
+
+class _ChatMessage(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    role: str
+    content: str
+
+
+class _JsonSchema(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    name: str
+    strict: bool
+    schema_: dict[str, object] = Field(alias="schema")
+
+
+class _ResponseFormat(BaseModel):
+    type: str
+    json_schema: _JsonSchema
+
+
+class _Completion(BaseModel):
+    """Those fields of a chat completion request that the contract needs; vendors' further ones are let be."""
+
+    model_config = ConfigDict(extra="ignore")
+    model: str
+    messages: list[_ChatMessage] = Field(min_length=1)
+    response_format: _ResponseFormat
+    stream: bool = False
+
+
+class ContractBroken(Exception):
+    """A request does not keep to docs/reasoner_contract.md; the text says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Every byte of one request: request line and header lines, then the body."""
+
+    head: bytes = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+class ScriptedEndpoint:
+    """Listens on a free loopback port while it is entered. Not a model: it is told the plan of each question.
+
+    `counts_tokens` adds a `usage` object to the replies, as vendors do; without it the caller counts.
+    """
+
+    def __init__(self, counts_tokens: bool = False) -> None:
+        self._counts_tokens = counts_tokens
+        self._lock = threading.Lock()
+        self._replies = ScriptedReplies(None)
+        self._received: list[Received] = []
+        self._broken: list[str] = []
+        self._server = _Server(self)
+
+    @property
+    def url(self) -> str:
+        """The base URL that an OpenAI client is given."""
+        host, port = self._server.server_address[:2]
+        return f"http://{host!s}:{port}/v1"
+
+    @property
+    def received(self) -> list[Received]:
+        """All requests since the start, in order of arrival."""
+        with self._lock:
+            return list(self._received)
+
+    @property
+    def contract_breaks(self) -> list[str]:
+        """What was wrong with requests that got a 400, in words."""
+        with self._lock:
+            return list(self._broken)
+
+    def expect(self, plan: Plan | None, typed: Sequence[str] = ()) -> None:
+        """Sets the plan of the next question; None: the graph does not hold its answer."""
+        with self._lock:
+            self._replies = ScriptedReplies(plan, typed)
+
+    def __enter__(self) -> ScriptedEndpoint:
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def answer(self, received: Received) -> tuple[int, dict[str, object]]:
+        """Status and body of the reply to one chat completion request."""
+        with self._lock:
+            self._received.append(received)
+            try:
+                content = self._content(_read_request(received.body))
+            except (ContractBroken, ValidationError) as error:
+                self._broken.append(_in_words(error))
+                return 400, {
+                    "error": {"message": "the request breaks the contract", "type": "invalid_request_error"}
+                }
+        return 200, self._completion(content, received.body)
+
+    def _content(self, request: _Completion) -> str:
+        schema = request.response_format.json_schema
+        if schema.name not in _TASKS:
+            return json.dumps(_instance(schema.schema_))
+        if not schema.strict or request.response_format.type != "json_schema":
+            raise ContractBroken("response_format is not a strict json_schema")
+        return self._replies.reply_to(cast(TaskName, schema.name), _block(request.messages)).model_dump_json()
+
+    def _completion(self, content: str, body: bytes) -> dict[str, object]:
+        message = {"role": "assistant", "content": content}
+        reply: dict[str, object] = {
+            "id": "scripted",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "scripted",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        }
+        if self._counts_tokens:
+            # A vendor's tokenizer is not at hand; bytes / 4 is the usual rule of thumb.
+            prompt, completion = len(body) // 4, len(content) // 4
+            reply["usage"] = {
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "total_tokens": prompt + completion,
+            }
+        return reply
+
+
+def _read_request(body: bytes) -> _Completion:
+    return _Completion.model_validate_json(body)
+
+
+def _block(messages: Sequence[_ChatMessage]) -> str:
+    """The json block that the last user message must end with."""
+    content = next((message.content for message in reversed(messages) if message.role == "user"), "").rstrip()
+    if content.count(_FENCE) != 1 or not content.endswith("```"):
+        raise ContractBroken("the last user message does not end with exactly one fenced json block")
+    return content.partition(_FENCE)[2].removesuffix("```")
+
+
+def _instance(schema: dict[str, object]) -> object:
+    """The smallest value that fits a schema, for probes that are none of our tasks."""
+    if isinstance(choices := schema.get("enum"), list):
+        return choices[0]
+    if "const" in schema:
+        return schema["const"]
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        return {key: _instance(value) for key, value in properties.items()}
+    smallest: dict[object, object] = {"array": [], "integer": 0, "number": 0, "boolean": False}
+    return smallest.get(schema.get("type"), "")
+
+
+def _in_words(error: ContractBroken | ValidationError) -> str:
+    if isinstance(error, ContractBroken):
+        return str(error)
+    first = error.errors(include_input=False, include_url=False)[0]
+    return f"{error.title}, {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, endpoint: ScriptedEndpoint) -> None:
+        self.endpoint = endpoint
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        head = f"{self.requestline}\r\n{self.headers.as_string()}".encode()
+        if self.path != "/v1/chat/completions":
+            self._send(404, {"error": {"message": "no such path", "type": "invalid_request_error"}})
+            return
+        self._send(*self.server.endpoint.answer(Received(head, body)))
+
+    def do_GET(self) -> None:
+        if self.path == "/v1/models":
+            self._send(
+                200, {"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "arog"}]}
+            )
+        else:
+            self._send(404, {"error": {"message": "no such path", "type": "invalid_request_error"}})
+
+    def _send(self, status: int, content: dict[str, object]) -> None:
+        data = json.dumps(content).encode()
+        head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+        # One write, or Nagle's algorithm and a delayed acknowledgement add 40 ms to every call.
+        self.wfile.write(head.encode() + data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent: a request line could hold anything."""

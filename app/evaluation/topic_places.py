@@ -1,0 +1,70 @@
+"""Which pseudonym of an anonymised question stands for which words of the question as it was typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+_LOOKS_LIKE_PSEUDONYM = re.compile(r"^[A-Z](?=[a-z0-9]*[0-9])[a-z0-9]{4,}$")
+
+
+def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[str, ...]:
+    """Every pseudonym of `texts`, in order of appearance, each once: those known, and words of that shape."""
+    words = (word for text in texts for word in _WORD.findall(text))
+    return tuple(dict.fromkeys(word for word in words if word in known or _LOOKS_LIKE_PSEUDONYM.match(word)))
+
+
+def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str, str]:
+    """Pseudonym -> the typed words that it replaced, in order of appearance; empty if the texts don't fit.
+
+    A reader of a question knows its topic by grammar. Here the unchanged words of both texts are laid side by
+    side, so that a pseudonym of a word that only happens to be a name is not taken for the topic.
+    """
+    names = set(pseudonyms_in([shown], known))
+    parts = _parts(shown, names)
+    surfaces: dict[str, str] = {}
+    position = 0
+    for index, part in enumerate(parts):
+        if part in names:
+            following = parts[index + 1] if index + 1 < len(parts) else ""
+            end = _end_of_surface(typed, position, following)
+            surfaces.setdefault(part, typed[position:end])
+            position = end
+        elif typed.startswith(part, position):
+            position += len(part)
+        else:
+            return {}
+    return surfaces
+
+
+def topic_among(surfaces: Mapping[str, str], topic: str) -> str:
+    """The pseudonym whose words are `topic`, or hold it; "" if there is none."""
+    wanted = _folded(topic)
+    folded = {name: _folded(surface) for name, surface in surfaces.items()}
+    same = [name for name, surface in folded.items() if surface == wanted]
+    around = [name for name, surface in folded.items() if wanted and wanted in surface]
+    return (same + around + [""])[0]
+
+
+def _parts(shown: str, names: Collection[str]) -> list[str]:
+    """`shown` cut into pseudonyms and what stands between them."""
+    parts: list[str] = []
+    position = 0
+    for match in _WORD.finditer(shown):
+        if match[0] in names:
+            parts += [shown[position : match.start()], match[0]]
+            position = match.end()
+    return [part for part in (*parts, shown[position:]) if part]
+
+
+def _end_of_surface(typed: str, begin: int, following: str) -> int:
+    if not following:
+        return len(typed)
+    # A name holds at least one character; what follows is looked for after it.
+    end = typed.find(following, begin + 1)
+    return end if end >= 0 else len(typed)
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", text.casefold()).split())
