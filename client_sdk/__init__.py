@@ -1,0 +1,57 @@
+"""Ask a private knowledge graph questions, and restore the names of the answers on the asker's own machine."""
+
+from client_sdk.answer import Answer, Entity, KnownFact, open_answer
+from client_sdk.client import AsyncChat, Chat
+from client_sdk.dialogue import Turn
+from client_sdk.errors import (
+    ArogError,
+    BadAnswer,
+    BadRequest,
+    CannotOpenCapsule,
+    ConversationBusy,
+    DeadlinePassed,
+    ModelUnavailable,
+    NotAuthenticated,
+    NotConfigured,
+    NotPermitted,
+    NotReady,
+    RateLimited,
+    Refused,
+    ServerError,
+    Timeout,
+    TooLarge,
+    UnknownConversation,
+    UnknownGraph,
+    Unreachable,
+)
+from client_sdk.sealing import KeyPair
+
+__all__ = [
+    "Answer",
+    "ArogError",
+    "AsyncChat",
+    "BadAnswer",
+    "BadRequest",
+    "CannotOpenCapsule",
+    "Chat",
+    "ConversationBusy",
+    "DeadlinePassed",
+    "Entity",
+    "KeyPair",
+    "KnownFact",
+    "ModelUnavailable",
+    "NotAuthenticated",
+    "NotConfigured",
+    "NotPermitted",
+    "NotReady",
+    "RateLimited",
+    "Refused",
+    "ServerError",
+    "Timeout",
+    "TooLarge",
+    "Turn",
+    "UnknownConversation",
+    "UnknownGraph",
+    "Unreachable",
+    "open_answer",
+]

@@ -8,13 +8,13 @@ ArogError
 │   ├── NotAuthenticated        401
 │   ├── NotPermitted            403
 │   ├── UnknownGraph            404
-│   ├── UnknownConversation     404 or 410, code unknown_conversation
+│   ├── UnknownConversation     404, code conversation_unknown
 │   ├── ConversationBusy        409
 │   ├── TooLarge                413
 │   ├── BadRequest              400, 422
 │   └── RateLimited             429, with retry_after_s
 ├── ServerError                 500 and other 5xx
-│   ├── ModelUnavailable        502
+│   ├── ModelUnavailable        502, and 503 with code model_unavailable
 │   ├── NotReady                503, with retry_after_s
 │   └── DeadlinePassed          504
 ├── CannotOpenCapsule           sealed for another key or answer
@@ -115,14 +115,16 @@ class BadAnswer(ArogError):
 
 
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {
-    (404, "unknown_conversation"): UnknownConversation,
-    (410, "unknown_conversation"): UnknownConversation,
+    (404, "conversation_unknown"): UnknownConversation,
+    (404, "job_unknown"): Refused,
+    (404, "key_unknown"): Refused,
+    (503, "model_unavailable"): ModelUnavailable,
 }
 _BY_STATUS: dict[int, tuple[type[ArogError], str]] = {
     400: (BadRequest, "the request is not valid"),
     401: (NotAuthenticated, "the API key is missing or unknown"),
     403: (NotPermitted, "this API key may not do that"),
-    404: (UnknownGraph, "there is no such graph for this API key"),
+    404: (UnknownGraph, "there is no such graph, or the URL is not the service's own"),
     409: (ConversationBusy, "another question of this conversation is still being answered"),
     413: (TooLarge, "the request is too large"),
     422: (BadRequest, "the request is not valid"),

@@ -1,0 +1,129 @@
+"""One call to the service as a generator without I/O: drivers send, wait and tell it what happened."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import httpx2
+from pydantic import BaseModel, ValidationError
+
+from client_sdk.errors import ArogError, BadAnswer, Timeout, Unreachable, error_of
+
+MAX_REPLY_BYTES = 64 * 1024 * 1024
+_MAX_SENDS = 6
+_CONNECT_PAUSE_S = 0.2
+_LEAST_PAUSE_S = 0.5
+
+# The request never reached the service, so sending it again asks nothing twice.
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request. A `repeatable` one may be sent again after it broke halfway."""
+
+    method: str
+    path: str
+    body: bytes | None = field(default=None, repr=False)
+    params: dict[str, str] = field(default_factory=dict)
+    repeatable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """To the driver: send `call`, give a Reply or throw an httpx2.TransportError; give up at `deadline`."""
+
+    call: Call
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """To the driver: wait."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back; `retry_after` is the header as it was sent."""
+
+    status: int
+    body: bytes = field(repr=False)
+    retry_after: str | None = None
+
+
+Flow = Generator[Send | Pause, Reply | None, ModelT]
+
+
+def exchange(call: Call, expect: type[ModelT], timeout_s: float, now: Callable[[], float]) -> Flow[ModelT]:
+    """Sends `call` until there is a reply, and reads it as `expect`. Raises ArogError.
+
+    Sent again, while the deadline allows: once when no connection came about (or, for repeatable calls, when
+    it broke), and after Retry-After when the service said 429 or 503. `now` is a monotonic clock in seconds.
+    """
+    deadline = now() + timeout_s
+    broken = 0
+    for left in range(_MAX_SENDS, 0, -1):
+        pause_s, problem = _CONNECT_PAUSE_S, None
+        try:
+            reply = yield Send(call, deadline)
+            assert reply is not None, "a driver answers Send with a Reply"
+        except httpx2.TransportError as failure:
+            problem = _error_of_failure(failure)
+            broken += 1
+            again = broken == 1 and (call.repeatable or isinstance(failure, _NEVER_SENT))
+        else:
+            if reply.status == 200:
+                return _read(reply, expect)
+            wait_s = _seconds(reply.retry_after)
+            problem = error_of(reply.status, reply.body, wait_s)
+            again = wait_s is not None and reply.status in (429, 503)
+            pause_s = max(_LEAST_PAUSE_S, wait_s or 0.0)
+        if not again or left == 1 or now() + pause_s >= deadline:
+            raise problem
+        yield Pause(pause_s)
+    raise AssertionError("the last send returns or raises")
+
+
+def _error_of_failure(failure: httpx2.TransportError) -> ArogError:
+    if isinstance(failure, httpx2.TimeoutException) and not isinstance(failure, _NEVER_SENT):
+        hint = "ask something smaller, or give a longer timeout_s"
+        return Timeout("no reply within the deadline", code="timeout", hint=hint)
+    if isinstance(failure, _NEVER_SENT):
+        hint = "is the service running at this URL?"
+        return Unreachable("no connection to the service", code="unreachable", hint=hint)
+    hint = "the question may have been answered all the same; ask again"
+    return Unreachable("the connection to the service broke", code="connection_broken", hint=hint)
+
+
+def _read(reply: Reply, expect: type[ModelT]) -> ModelT:
+    try:
+        # A newer service may say more than this version knows.
+        return expect.model_validate_json(reply.body, extra="ignore")
+    except ValidationError as problem:
+        where = ", ".join(sorted({".".join(map(str, error["loc"])) for error in problem.errors()})[:3])
+        hint = "is this the service's own address, and of this version?"
+        raise BadAnswer(f"the reply can't be read ({where or 'no JSON'})", code="bad_answer", hint=hint) from None
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Retry-After as seconds from now; it comes as a number or as an HTTP date."""
+    if retry_after is None:
+        return None
+    try:
+        seconds = float(retry_after)
+    except ValueError:
+        try:
+            when = email.utils.parsedate_to_datetime(retry_after)
+        except ValueError:
+            return None
+        seconds = (when.astimezone(UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None

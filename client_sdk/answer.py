@@ -1,0 +1,150 @@
+"""An answer with its names restored, and how it is made of what the service sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from client_sdk.errors import BadAnswer, CannotOpenCapsule
+from client_sdk.protocol import ChatAnswer, Fact, Item, ItemKind, Names, Usage, capsule_context
+from client_sdk.restore import restore, shown
+from client_sdk.sealing import CannotOpen, KeyPair, open_capsule
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One part of the answer: an entity, a value, a number, or a set of them.
+
+    `total` counts all members; `names` may be fewer (see the option `names`). `ordered` sets keep their order.
+    """
+
+    names: tuple[str, ...] = field(repr=False)
+    concept: str
+    kind: ItemKind
+    pseudonym: str
+    total: int
+    ordered: bool = False
+
+    @property
+    def name(self) -> str:
+        """The names as words: `A`, `A and B`, or `A, B and 12 more`; the pseudonym when none was sent."""
+        return shown(Names(names=list(self.names), total=self.total)) if self.names else self.pseudonym
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """One fact of the evidence, names restored where the capsule holds them, else in pseudonyms."""
+
+    head: str = field(repr=False)
+    head_concept: str
+    path: tuple[str, ...]
+    tail: str = field(repr=False)
+    tail_concept: str
+    size: str
+
+    def __str__(self) -> str:
+        """`head (concept), relation > relation, tail (concept)`."""
+        path = " > ".join(self.path)
+        return f"{self.head} ({self.head_concept}), {path}, {self.tail} ({self.tail_concept})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer:
+    """What `ask` gives. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
+
+    `answered` is false when the graph does not hold the answer; `text` then says so. `grounded` says that
+    everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean.
+    `pseudonymous_text` is the text as the service, and the model, had it.
+    """
+
+    id: str
+    conversation: str
+    text: str
+    pseudonymous_text: str
+    answered: bool
+    grounded: bool
+    entities: tuple[Entity, ...]
+    evidence: tuple[KnownFact, ...]
+    ambiguous: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+    usage: Usage
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all entities, in the answer's order."""
+        return [name for entity in self.entities for name in entity.names]
+
+    def __repr__(self) -> str:
+        return f"Answer(id={self.id!r}, answered={self.answered}, grounded={self.grounded})"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def open_answer(answer: ChatAnswer, key: KeyPair) -> Answer:
+    """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsule and BadAnswer."""
+    table = _open_table(answer, key)
+    return Answer(
+        id=answer.id,
+        conversation=answer.conversation,
+        text=restore(answer.message.content, table),
+        pseudonymous_text=answer.message.content,
+        answered=answer.answered,
+        grounded=answer.grounded,
+        entities=tuple(_entity(item, table) for item in answer.entities),
+        evidence=tuple(_known(fact, table) for fact in answer.evidence),
+        ambiguous=_choices(answer, table),
+        notes=tuple(restore(note, table) for note in answer.notes),
+        usage=answer.usage,
+    )
+
+
+def _open_table(answer: ChatAnswer, key: KeyPair) -> Mapping[str, Names]:
+    if answer.capsule is None:
+        if answer.entities or answer.evidence:
+            hint = "the service may be of another version"
+            raise BadAnswer("the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id)
+        return {}
+    hint = "ask again; if it happens again, is something between you and the service changing replies?"
+    try:
+        context = capsule_context(answer.id, answer.conversation, answer.graph)
+        content = open_capsule(answer.capsule, key, context)
+    except CannotOpen as problem:
+        raise CannotOpenCapsule(
+            f"the names can't be opened: {problem}", code="cannot_open", hint=hint, id=answer.id
+        ) from None
+    if content.answer_id != answer.id:
+        raise CannotOpenCapsule("the names belong to another answer", code="other_answer", hint=hint, id=answer.id)
+    return content.table
+
+
+def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
+    names = table.get(item.pseudonym)
+    return Entity(
+        names=tuple(names.names) if names else (),
+        concept=item.concept,
+        kind=item.kind,
+        pseudonym=item.pseudonym,
+        total=names.total if names else item.size,
+        ordered=item.ordered,
+    )
+
+
+def _known(fact: Fact, table: Mapping[str, Names]) -> KnownFact:
+    return KnownFact(
+        head=restore(fact.head, table),
+        head_concept=fact.head_concept,
+        path=tuple(fact.path),
+        tail=restore(fact.tail, table),
+        tail_concept=fact.tail_concept,
+        size=fact.size,
+    )
+
+
+def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[str, ...]]:
+    """Two mentions that read the same are one."""
+    choices: dict[str, tuple[str, ...]] = {}
+    for one in answer.ambiguous:
+        mention = restore(one.pseudonym, table)
+        choices[mention] = choices.get(mention, ()) + tuple(restore(choice, table) for choice in one.choices)
+    return choices

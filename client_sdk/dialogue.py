@@ -1,0 +1,87 @@
+"""One dialogue as the SDK keeps it: what it sends next, and what it has shown. It does no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from client_sdk.answer import Answer, open_answer
+from client_sdk.errors import BadAnswer, BadRequest, TooLarge
+from client_sdk.protocol import (
+    MAX_MESSAGE_CHARS,
+    MAX_MESSAGES,
+    ChatAnswer,
+    ChatOptions,
+    ChatRequest,
+    Message,
+    Role,
+)
+from client_sdk.sealing import KeyPair
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn as the user saw it, names restored."""
+
+    role: Role
+    text: str = field(repr=False)
+
+
+class Dialogue:
+    """The turns so far. The service's are kept twice: as they came, to send back, and restored, to show."""
+
+    def __init__(self, graph: str, key: KeyPair, strategy: str, options: Mapping[str, int]) -> None:
+        self._graph, self._key, self._strategy, self._options = graph, key, strategy, dict(options)
+        self.reset()
+        # So that bad settings are told now, and not at the first question.
+        self.request("Are these settings valid?", None, {})
+
+    def reset(self) -> None:
+        """Begins a new dialogue, in a new conversation with new pseudonyms."""
+        self._messages: list[Message] = []
+        self._shown: list[Turn] = []
+        self._conversation: str | None = None
+
+    @property
+    def shown(self) -> list[Turn]:
+        return list(self._shown)
+
+    def request(self, question: str, strategy: str | None, options: Mapping[str, int]) -> ChatRequest:
+        """What to send to ask `question` now; changes nothing. Raises BadRequest and TooLarge."""
+        if len(question) > MAX_MESSAGE_CHARS:
+            hint = f"ask in at most {MAX_MESSAGE_CHARS} characters"
+            raise TooLarge("the question is too long", code="question_too_long", hint=hint)
+        if not question.strip():
+            raise BadRequest("the question is empty", code="question_empty", hint="ask something")
+        try:
+            return ChatRequest(
+                graph=self._graph,
+                # The newest turns that fit; pairs, so that the first is a user's.
+                messages=[*self._messages[-(MAX_MESSAGES - 2) :], Message(role="user", content=question)],
+                conversation=self._conversation,
+                strategy=strategy or self._strategy,
+                options=ChatOptions.model_validate({**self._options, **options}),
+                public_key=self._key.public_text,
+            )
+        except ValidationError as problem:
+            raise _bad_request(problem) from None
+
+    def accept(self, question: str, answer: ChatAnswer) -> Answer:
+        """Opens the answer to `question` and, only if that works, adds both turns."""
+        if answer.graph != self._graph or answer.message.role != "assistant":
+            raise BadAnswer("the reply answers something else", code="bad_answer", hint="ask again", id=answer.id)
+        opened = open_answer(answer, self._key)
+        self._messages += [Message(role="user", content=question), answer.message]
+        self._shown += [Turn("user", question), Turn("assistant", opened.text)]
+        self._conversation = answer.conversation
+        return opened
+
+
+def _bad_request(problem: ValidationError) -> BadRequest:
+    """Says which fields, and what of them is wrong; never what they held."""
+    told = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors(include_input=False)]
+    return BadRequest(
+        "; ".join(told), code="bad_option", hint="correct it; `help(client_sdk.Chat)` lists the options"
+    )

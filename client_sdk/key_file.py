@@ -1,0 +1,51 @@
+"""The user's key pair, kept in the config folder and made there when it is first needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from client_sdk.errors import NotConfigured
+from client_sdk.private_file import config_folder, create_private, read_private
+from client_sdk.sealing import KeyPair, from_base64url, to_base64url
+
+_FIRST_WORD = "arog-private-key-1"
+
+
+def key_path() -> Path:
+    return config_folder() / "key"
+
+
+def load_key(path: Path | None = None) -> KeyPair | None:
+    """The kept key pair; None when there is none. Raises NotConfigured when others can read it."""
+    path = path or key_path()
+    content = read_private(path)
+    return None if content is None else _read_key(content, path)
+
+
+def load_or_create_key(path: Path | None = None) -> KeyPair:
+    """The kept key pair, made now when there is none. Two that start at once get the same one."""
+    path = path or key_path()
+    if (key := load_key(path)) is not None:
+        return key
+    create_key(path)
+    key = load_key(path)
+    if key is None:
+        raise NotConfigured(f"{path} vanished while it was made", code="file_unusable", hint="try again")
+    return key
+
+
+def create_key(path: Path | None = None) -> bool:
+    """Makes a key pair and keeps it; False when there is one already, which is never overwritten."""
+    private = KeyPair.generate().to_bytes()
+    return create_private(path or key_path(), f"{_FIRST_WORD} {to_base64url(private)}\n".encode())
+
+
+def _read_key(content: bytes, path: Path) -> KeyPair:
+    try:
+        first, private = content.decode("ascii").split()
+        if first == _FIRST_WORD:
+            return KeyPair.from_bytes(from_base64url(private))
+    except ValueError:
+        pass
+    hint = "move it away; `arog keygen` makes a new one (older capsules then stay closed)"
+    raise NotConfigured(f"{path} holds no key of this version", code="bad_key_file", hint=hint)
