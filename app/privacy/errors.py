@@ -1,0 +1,19 @@
+"""The errors of privacy. Each means that something stays inside; their texts hold ids, counts and reason codes.
+
+PrivacyError
+├── Blocked             guard: a request would have carried a name or value, or could not be read
+├── LedgerUnavailable   ledger: an egress could not be recorded, so it must not be sent
+└── NotGrounded         ground: a draft cites what the evidence does not hold
+"""
+
+from __future__ import annotations
+
+import secrets
+
+
+class PrivacyError(Exception):
+    """Base of all of them. `id` is random, so that a caller's report finds the log's line."""
+
+    def __init__(self, text: str) -> None:
+        self.id = secrets.token_hex(8)
+        super().__init__(f"{text} (error {self.id})")

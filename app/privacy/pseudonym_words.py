@@ -1,0 +1,74 @@
+"""What a pseudonym looks like, how one is drawn, and where pseudonyms stand in a text."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+import unicodedata
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Letter = Literal["E", "V", "S"]
+"""E: an entity. V: a value, a literal that somebody typed, or a number that was computed. S: a set."""
+
+_TAIL = string.ascii_lowercase + string.digits
+_TAIL_LENGTH = 5
+_RUN = re.compile(r"[0-9A-Za-z]+")
+_SHAPE = re.compile(r"[EVS][a-z0-9]{5}")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A word of a text that is, or looks like, a pseudonym."""
+
+    start: int
+    end: int
+    word: str = field(repr=False)
+
+
+def draw_word(letter: Letter, taken: Container[str]) -> str:
+    """A word that is not in `taken`. It has a digit and a small letter, so that it is no word and no number."""
+    while True:
+        tail = "".join(secrets.choice(_TAIL) for _ in range(_TAIL_LENGTH))
+        if is_shaped(letter + tail) and letter + tail not in taken:
+            return letter + tail
+
+
+def is_shaped(word: str) -> bool:
+    """Whether `word` could have been drawn."""
+    tail = word[1:]
+    return _SHAPE.fullmatch(word) is not None and not tail.isalpha() and not tail.isdigit()
+
+
+def words_in(text: str) -> Iterator[Standing]:
+    """Every run of ASCII letters and digits that stands as a word; borders are those at which names come back.
+
+    They are the same as in `client_sdk.restore`: underscores and letters of scripts without capitals are borders.
+    """
+    for run in _RUN.finditer(text):
+        if not _is_word_letter(text[run.start() - 1 : run.start()]) and not _is_word_letter(
+            text[run.end() : run.end() + 1]
+        ):
+            yield Standing(run.start(), run.end(), run.group())
+
+
+def shaped_in(text: str) -> Iterator[Standing]:
+    """Every word of `text` that looks like a pseudonym, issued or not."""
+    return (standing for standing in words_in(text) if is_shaped(standing.word))
+
+
+def without(text: str, issued: Container[str], border: str) -> str:
+    """`text` with every word of `issued` replaced by `border`."""
+    done, at = [], 0
+    for standing in shaped_in(text):
+        if standing.word in issued:
+            done += [text[at : standing.start], border]
+            at = standing.end
+    return "".join([*done, text[at:]])
+
+
+def _is_word_letter(letter: str) -> bool:
+    category = unicodedata.category(letter) if letter else "Cn"
+    return category != "Lo" and category[0] in "LNM"

@@ -1,0 +1,163 @@
+"""PseudonymTable: the stand-ins of one conversation, one to one with what they stand for."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from threading import Lock
+
+from app.privacy.pseudonym_state import Meaning, MeaningKind, TableState, read_state, write_state
+from app.privacy.pseudonym_words import Letter, draw_word, words_in
+from app.privacy.set_walk import kind_members, walk_edges
+from kg_store.blind_graph import BlindGraph
+from kg_store.normalising import normalise
+from kg_store.terms import NO_MIDS, Edges, Mid, Mids, Path, Schema, ValueKind, as_mids
+
+__all__ = ["Meaning", "MeaningKind", "PseudonymTable"]
+
+ORDER_KEY_BYTES = 32
+
+_LETTERS: dict[MeaningKind, Letter] = {
+    "entity": "E", "value": "V", "set": "S", "group": "S", "kind": "S", "literal": "V", "outcome": "V",
+}  # fmt: skip
+
+
+class PseudonymTable:
+    """Promise: the same thing has one pseudonym through the conversation, and no pseudonym means two things.
+
+    Condition: `to_bytes` is only ever stored sealed, for it holds MIDs and the conversation's key.
+    Limit: whoever sees two answers of one conversation can tell that the same thing is meant.
+    """
+
+    def __init__(self, state: TableState) -> None:
+        self._state = state
+        self._lock = Lock()
+        self._issued: frozenset[str] | None = None
+        self._words: dict[Hashable, str] = {
+            _identity(meaning, state.digests.get(word)): word for word, meaning in state.meanings.items()
+        }
+
+    @classmethod
+    def new(cls) -> PseudonymTable:
+        return cls(TableState(secrets.token_bytes(ORDER_KEY_BYTES)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, schema: Schema) -> PseudonymTable:
+        """What `to_bytes` gave, over the graph version of `schema`. Raises ValueError."""
+        return cls(read_state(data, schema))
+
+    def to_bytes(self, schema: Schema) -> bytes:
+        """The plain content of the conversation's row: paths by relation IRI, literals by keyed digest."""
+        with self._lock:
+            return write_state(self._state, schema)
+
+    def of_entity(self, mid: Mid) -> str:
+        return self._word_of(Meaning("entity", as_mids([mid])))
+
+    def of_value(self, mid: Mid, kind: ValueKind | None = None) -> str:
+        return self._word_of(Meaning("value", as_mids([mid]), value_kind=kind))
+
+    def of_set(self, start: str, path: Path, members: Mids) -> str:
+        """The pseudonym of what `path` reaches from the things that `start` (a pseudonym) stands for."""
+        return self._word_of(Meaning("set", as_mids(members), start=start, path=path))
+
+    def of_kind(self, concept: str, members: Mids) -> str:
+        """The pseudonym of everything in the graph of one concept."""
+        return self._word_of(Meaning("kind", as_mids(members), concept=concept))
+
+    def of_group(self, mids: Sequence[int] | Mids) -> str:
+        """The pseudonym of a name that several entities share."""
+        return self._word_of(Meaning("group", as_mids(mids)))
+
+    def of_literal(self, text: str, kind: ValueKind, mids: Sequence[int] | Mids = ()) -> str:
+        """The pseudonym of something typed; `mids` are the graph's values that equal it, if any."""
+        digest = self._digest(f"{kind}\n{normalise(text).text}")
+        return self._word_of(Meaning("literal", as_mids(mids), value_kind=kind, literal=text), digest)
+
+    def of_outcome(self, expression_text: str, mids: Sequence[int] | Mids | None = None) -> str:
+        """The pseudonym of what an expression gives; `mids` where that is a set of things."""
+        members = NO_MIDS if mids is None else as_mids(mids)
+        return self._word_of(
+            Meaning("outcome", members, expression=expression_text), letter="V" if mids is None else "S"
+        )
+
+    def in_order(self, keys: Sequence[str]) -> list[int]:
+        """Positions of `keys` in the conversation's own order: the same facts, the same bytes."""
+        return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
+
+    def meaning(self, pseudonym: str) -> Meaning | None:
+        """None for a word that this conversation did not issue."""
+        return self._state.meanings.get(pseudonym)
+
+    def resolve(self, pseudonym: str, graph: BlindGraph) -> tuple[Mids, Edges | None]:
+        """What `pseudonym` stands for on `graph`, and for a set (member it hangs on, member) pairs.
+
+        A word that was not issued, and a set whose path this version can't walk, give nothing.
+        """
+        meaning = self.meaning(pseudonym)
+        if meaning is None:
+            return NO_MIDS, None
+        if meaning.kind == "kind" and meaning.concept is not None:
+            return kind_members(graph, meaning.concept), None
+        if meaning.kind != "set":
+            return meaning.mids, None
+        if meaning.start is None or meaning.path is None:
+            return NO_MIDS, None
+        edges = walk_edges(graph, self.resolve(meaning.start, graph)[0], meaning.path)
+        return as_mids(edges.tails), edges
+
+    @property
+    def issued(self) -> frozenset[str]:
+        """Every pseudonym of this conversation."""
+        if self._issued is None:
+            with self._lock:
+                self._issued = frozenset(self._state.meanings)
+        return self._issued
+
+    def known(self, text: str) -> list[str]:
+        """The pseudonyms of this conversation that stand in `text`, in order of first use."""
+        found = (standing.word for standing in words_in(text) if standing.word in self._state.meanings)
+        return list(dict.fromkeys(found))
+
+    def settle(self, mid: Mid) -> None:
+        """Remembers that the dialogue has named this entity alone, so that a shared name may mean it."""
+        self._state.settled[mid] = None
+
+    def settled_among(self, mids: Iterable[int]) -> tuple[Mid, ...]:
+        """Those of `mids` that the dialogue has named alone."""
+        return tuple(Mid(mid) for mid in mids if mid in self._state.settled)
+
+    def _word_of(self, meaning: Meaning, digest: str | None = None, letter: Letter | None = None) -> str:
+        identity = _identity(meaning, digest)
+        state = self._state
+        with self._lock:
+            word = self._words.get(identity)
+            if word is None:
+                word = draw_word(letter or _LETTERS[meaning.kind], state.meanings)
+                self._words[identity] = word
+                self._issued = None
+            else:
+                meaning = _newest(state.meanings[word], meaning)
+            state.meanings[word] = meaning
+            if digest is not None:
+                state.digests[word] = digest
+            return word
+
+    def _digest(self, text: str) -> str:
+        return blake2b(text.encode(errors="surrogatepass"), key=self._state.order_key, digest_size=16).hexdigest()
+
+
+def _newest(before: Meaning, now: Meaning) -> Meaning:
+    """`now`, without forgetting the kind of a value that only an earlier mention could tell."""
+    return now if now.value_kind is not None else replace(now, value_kind=before.value_kind)
+
+
+def _identity(meaning: Meaning, digest: str | None) -> Hashable:
+    """What makes two meanings the same thing."""
+    if meaning.kind == "set":
+        return meaning.kind, meaning.start, meaning.path
+    if meaning.kind in ("entity", "value", "group"):
+        return meaning.kind, meaning.mids.tobytes()
+    return meaning.kind, meaning.concept or meaning.expression or digest
