@@ -14,9 +14,10 @@ import pytest
 from rdflib import RDF, RDFS, Graph, Literal, URIRef
 from rdflib.term import Node
 
-from app.demo import GRAPH_FILE, QUESTIONS_FILE
+from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.demo.make_clinic import clinic_turtle
 from kg_store.expressions import Call, Expression, names_in, parse
+from kg_store.policy import Policy
 
 NETWORK = "https://clinic.example/network#"
 PREFIXES = f"""PREFIX : <{NETWORK}>
@@ -86,6 +87,12 @@ def test_two_patients_share_a_name_and_names_come_in_two_languages() -> None:
     assert [name for name, count in names.items() if count == 2] == ["Marta Lindqvist"]
     languages = {label.language for label in clinic().objects(None, RDFS.label) if isinstance(label, Literal)}
     assert languages == {None, "en", "de"}
+
+
+def test_the_policy_is_valid_and_speaks_only_of_predicates_of_the_graph() -> None:
+    policy = Policy.from_toml(POLICY_FILE.read_text("utf-8"))
+    predicates = {str(predicate) for predicate in clinic().predicates()}
+    assert {*policy.names, *policy.relations} <= predicates
 
 
 def test_there_are_forty_questions_of_every_kind() -> None:
