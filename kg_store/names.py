@@ -1,0 +1,212 @@
+"""NameIndex: every name, alias and protected value of one graph version, found in any text at once."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Literal
+
+from kg_store import name_layout
+from kg_store.normalising import Normalised, is_word_character, normalise
+from kg_store.public_words import PublicWords
+from kg_store.terms import StoreError, ValueKind
+from kg_store.values import canonical
+from kg_store.word_matching import WordMatcher
+
+__all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
+
+Role = Literal["name", "value"]
+
+_KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
+_VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
+_LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
+_KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
+_AROUND_NAMES = " \"«»‹›'"
+
+
+@dataclass(frozen=True, slots=True)
+class NameEntry:
+    """One spelling of one node. `linkable`: a mention of it is replaced; `protected`: the guard blocks it."""
+
+    mid: int
+    text: str = field(repr=False)
+    role: Role
+    value_kind: ValueKind | None
+    linkable: bool
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """A word-bounded match: its span in the original text, all nodes spelled so, and its normalised text."""
+
+    start: int
+    end: int
+    mids: tuple[int, ...]
+    role: Role
+    value_kind: ValueKind | None
+    public: bool
+    linkable: bool
+    protected: bool
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NameReport:
+    """Counts of distinct spellings; the names that equal public words; the nodes that can't be guarded.
+
+    `too_short` are nodes with a spelling of one character, or of punctuation alone: it is not looked for.
+    """
+
+    names: int
+    values: int
+    public_words: tuple[str, ...]
+    too_short: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NameIndex:
+    """Promise: `find` misses no indexed spelling that stands between word borders, in the forms of `normalise`.
+
+    Condition: the text is as a reader sees it (escapes undone). Not promised: spellings with other letters
+    or accents. Immutable; safe to use from several threads.
+    """
+
+    # Plain buffers: reading one number from them costs half of what a numpy array takes.
+    _matcher: WordMatcher = field(repr=False)
+    _texts: bytes = field(repr=False)
+    _text_ends: memoryview = field(repr=False)
+    _flags: bytes = field(repr=False)
+    _mids: memoryview = field(repr=False)
+    _mid_ends: memoryview = field(repr=False)
+    _too_short: memoryview = field(repr=False)
+
+    @classmethod
+    def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
+        """Spellings that normalise to the same text share one pattern."""
+        groups: dict[tuple[str, int], list[int]] = {}
+        too_short: set[int] = set()
+        for entry in entries:
+            pattern = normalise(entry.text).text.strip(_AROUND_NAMES)
+            if not _can_be_found(pattern):
+                too_short.add(entry.mid)
+                continue
+            groups.setdefault((pattern, _flags_of(entry)), []).append(entry.mid)
+            for key in _keys_of(entry):
+                groups.setdefault((key, _flags_of(entry) | _KEY), []).append(entry.mid)
+        return cls._of_groups(groups, too_short)
+
+    @classmethod
+    def _of_groups(cls, groups: dict[tuple[str, int], list[int]], too_short: set[int]) -> NameIndex:
+        texts = [text.encode() for text, _ in groups]
+        mids = [sorted(set(group)) for group in groups.values()]
+        return cls(
+            WordMatcher.of([text for text, _ in groups]),
+            b"".join(texts),
+            name_layout.numbers(accumulate(map(len, texts))),
+            bytes(flags for _, flags in groups),
+            name_layout.numbers(mid for group in mids for mid in group),
+            name_layout.numbers(accumulate(map(len, mids))),
+            name_layout.numbers(sorted(too_short)),
+        )
+
+    def to_bytes(self) -> bytes:
+        """Everything, in clear: for the catalog, which seals it."""
+        numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
+        return name_layout.pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> NameIndex:
+        """Raises FormatTooNew or StoreError on bytes that `to_bytes` did not write."""
+        sections = name_layout.unpack(data)
+        if len(sections) != 7:
+            raise StoreError("the name index has the wrong number of sections")
+        automaton, texts, flags = (bytes(section) for section in sections[:3])
+        ends, mids, mid_ends, too_short = (section.cast("q") for section in sections[3:])
+        if not len(ends) == len(flags) == len(mid_ends):
+            raise StoreError("the name index has sections of different lengths")
+        return cls(WordMatcher.from_bytes(automaton), texts, ends, flags, mids, mid_ends, too_short)
+
+    def with_public(self, words: PublicWords) -> NameIndex:
+        """The same index, its public spellings marked by `words`."""
+        pairs = zip(self._all_texts(), self._flags, strict=True)
+        marked = (flags | _PUBLIC if text in words else flags & ~_PUBLIC for text, flags in pairs)
+        return replace(self, _flags=bytes(marked))
+
+    def find(self, text: str) -> list[NameHit]:
+        """Every word-bounded match, overlapping ones too, by start and then the longest first."""
+        normalised = normalise(text)
+        hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
+        return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+    def is_public(self, hit: NameHit) -> bool:
+        """Whether the spelling that was hit equals a public word."""
+        return hit.public
+
+    def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
+        """The linkable values equal to a number or date, however either is written; empty when there are none."""
+        try:
+            key = _key(kind, canonical(lexical, kind))
+        except ValueError:
+            return ()
+        patterns = (pattern for pattern in self._matcher.whole(key) if self._flags[pattern] & _KEY)
+        return tuple(sorted({mid for pattern in patterns for mid in self._mids_of(pattern)}))
+
+    def report(self) -> NameReport:
+        """What the graph's owner should know; holds public words and MIDs, and no other spelling."""
+        spellings = [flags for flags in self._flags if not flags & _KEY]
+        values = sum(flags & _VALUE for flags in spellings)
+        public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
+        return NameReport(len(spellings) - values, values, tuple(sorted(public)), tuple(self._too_short))
+
+    def _hit(self, normalised: Normalised, start: int, end: int, pattern: int) -> NameHit:
+        flags = self._flags[pattern]
+        first, last = normalised.span(start, end)
+        return NameHit(
+            first,
+            last,
+            self._mids_of(pattern),
+            "value" if flags & _VALUE else "name",
+            _KINDS[flags >> _KIND_SHIFT & _KIND_MASK],
+            bool(flags & _PUBLIC),
+            bool(flags & _LINKABLE),
+            bool(flags & _PROTECTED),
+            normalised.text[start:end],
+        )
+
+    def _mids_of(self, pattern: int) -> tuple[int, ...]:
+        start = self._mid_ends[pattern - 1] if pattern else 0
+        return tuple(self._mids[start : self._mid_ends[pattern]])
+
+    def _all_texts(self) -> Iterator[str]:
+        start = 0
+        for end in self._text_ends:
+            yield self._texts[start:end].decode()
+            start = end
+
+
+def _can_be_found(pattern: str) -> bool:
+    """Not one character, and not punctuation alone, which JSON is full of."""
+    return len(pattern) > 1 and any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
+
+
+def _flags_of(entry: NameEntry) -> int:
+    flags = _KINDS.index(entry.value_kind) << _KIND_SHIFT
+    flags |= _VALUE if entry.role == "value" else 0
+    return flags | (_LINKABLE if entry.linkable else 0) | (_PROTECTED if entry.protected else 0)
+
+
+def _keys_of(entry: NameEntry) -> Iterator[str]:
+    """Numbers and dates are also found by what they mean: 12 March 2020 is 2020-03-12."""
+    if entry.role != "value" or not entry.linkable or entry.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
+        return
+    try:
+        yield _key(entry.value_kind, canonical(entry.text, entry.value_kind))
+    except ValueError:
+        return  # A malformed number is still found as the text it is.
+
+
+def _key(kind: ValueKind, lexical: str) -> str:
+    return f"{_KEY_MARK}{kind} {lexical}"
