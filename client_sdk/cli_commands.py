@@ -1,0 +1,119 @@
+"""The SDK's own commands: keygen, ask, chat, ledger."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from client_sdk.cli_chat import talk
+from client_sdk.cli_settings import choose
+from client_sdk.cli_show import answer_as_json, make_console, show_answer, show_evidence, show_ledger
+from client_sdk.client import Chat
+from client_sdk.key_file import create_key, key_path, load_or_create_key
+
+OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger"})
+
+Url = Annotated[
+    str | None, typer.Option(envvar="AROG_URL", help="The service's address  [default: http://127.0.0.1:8000]")
+]
+ApiKey = Annotated[
+    str | None,
+    typer.Option(envvar="AROG_API_KEY", help="Better in the environment: others can see options of a command"),
+]
+Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
+Strategy = Annotated[str, typer.Option(help="sets or arog")]
+PlainHttp = Annotated[bool, typer.Option("--plain-http", help="Allow http to another machine")]
+Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
+
+app = typer.Typer(
+    help="Ask a private knowledge graph questions, in dialogue, through a model that you don't trust.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Its tracebacks would print names.
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def keygen() -> None:
+    """Make the key pair that names are sealed to, where there is none, and print its public key."""
+    made = create_key()
+    key = load_or_create_key()
+    print(f"{'made' if made else 'there is one already'}: {key_path()}", file=sys.stderr)
+    print(key.public_text)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input")],
+    url: Url = None,
+    api_key: ApiKey = None,
+    graph: Graph = None,
+    strategy: Strategy = "sets",
+    names: Names = 50,
+    evidence: Annotated[bool, typer.Option("--evidence", help="Show the facts behind the answer")] = False,
+    seen: Annotated[bool, typer.Option("--seen", help="Show what the model saw")] = False,
+    as_json: AsJson = False,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Ask one question and print the answer, names restored on this machine."""
+    text = sys.stdin.read().strip() if question == "-" else question
+    with _open_chat(url, api_key, graph, strategy, names, plain_http) as chat:
+        answer = chat.ask(text)
+        rows = chat.ledger(answer.id) if seen else None
+    if as_json:
+        print(answer_as_json(answer, rows))
+        return
+    console = make_console()
+    show_answer(console, answer)
+    if evidence:
+        show_evidence(console, answer)
+    if rows is not None:
+        show_ledger(console, reversed(rows), payload=True)
+
+
+@app.command()
+def chat(
+    url: Url = None,
+    api_key: ApiKey = None,
+    graph: Graph = None,
+    strategy: Strategy = "sets",
+    names: Names = 50,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Talk with a graph; /why shows the evidence, /seen what the model saw, /reset begins anew, /quit ends."""
+    with _open_chat(url, api_key, graph, strategy, names, plain_http) as dialogue:
+        raise typer.Exit(talk(dialogue, make_console()))
+
+
+@app.command()
+def ledger(
+    url: Url = None,
+    api_key: ApiKey = None,
+    answer: Annotated[str | None, typer.Option(help="Only the requests of this answer's id")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many requests, newest first")] = 20,
+    payload: Annotated[bool, typer.Option("--payload", help="Show what the model saw")] = False,
+    as_json: AsJson = False,
+    plain_http: PlainHttp = False,
+) -> None:
+    """List what the model was sent for your questions: step, size, digest, and what the guard said."""
+    with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
+        rows = dialogue.ledger(answer, limit)
+    if as_json:
+        hidden = set() if payload else {"payload"}
+        whole = [row.model_dump(mode="json", exclude=hidden) for row in rows]
+        print(json.dumps(whole, indent=2, ensure_ascii=False))
+        return
+    show_ledger(make_console(), rows, payload)
+
+
+def _open_chat(
+    url: str | None, api_key: str | None, graph: str | None, strategy: str, names: int, plain_http: bool
+) -> Chat:
+    where = choose(url, api_key, graph)
+    return Chat(where.url, where.api_key, where.graph, strategy=strategy, plain_http=plain_http, names=names)

@@ -1,0 +1,108 @@
+"""How answers, evidence and the ledger look on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from client_sdk.answer import Answer
+from client_sdk.protocol import LedgerRow
+
+_DIRECTION_CHANGERS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def make_console() -> Console:
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def show_answer(console: Console, answer: Answer) -> None:
+    """The text, then what the asker should know about it."""
+    _say(console, answer.text)
+    if not answer.grounded and answer.answered:
+        _say(console, "(not everything in this answer is in the evidence)", "yellow")
+    for mention, choices in answer.ambiguous.items():
+        _say(console, f"({mention} may be: {'; '.join(choices)})", "yellow")
+    for note in answer.notes:
+        _say(console, f"({note})", "dim")
+
+
+def show_evidence(console: Console, answer: Answer) -> None:
+    if not answer.evidence:
+        _say(console, "no evidence", "dim")
+    for fact in answer.evidence:
+        _say(console, f"  {fact}", "cyan")
+
+
+def show_ledger(console: Console, rows: Iterable[LedgerRow], payload: bool) -> None:
+    """One line for each request to the model; with `payload`, what the model saw below it."""
+    found = False
+    for row in rows:
+        found = True
+        at = row.at.isoformat(timespec="seconds")
+        head = f"{at}  {row.step}  {row.size} bytes  {row.verdict}  answer {row.answer}  sha256 {row.digest}"
+        _say(console, head, "bold")
+        if payload:
+            _say(console, readable_payload(row.payload))
+    if not found:
+        _say(console, "the model was sent nothing", "dim")
+
+
+def readable_payload(payload: str | None) -> str:
+    """A chat request as its messages, any other JSON indented, and the rest as it is."""
+    if payload is None:
+        return "(no longer kept)"
+    try:
+        content: Any = json.loads(payload)
+    except ValueError:
+        return payload
+    messages = content.get("messages") if isinstance(content, dict) else None
+    if isinstance(messages, list) and all(isinstance(message, dict) for message in messages):
+        return "\n\n".join(f"[{message.get('role')}]\n{message.get('content')}" for message in messages)
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
+    """Everything of the answer, names restored; `seen` holds the ledger's rows where they were asked for."""
+    whole: dict[str, Any] = {
+        "id": answer.id,
+        "conversation": answer.conversation,
+        "text": answer.text,
+        "pseudonymous_text": answer.pseudonymous_text,
+        "answered": answer.answered,
+        "grounded": answer.grounded,
+        "entities": [
+            {
+                "names": one.names,
+                "total": one.total,
+                "concept": one.concept,
+                "kind": one.kind,
+                "pseudonym": one.pseudonym,
+            }
+            for one in answer.entities
+        ],
+        "evidence": [str(fact) for fact in answer.evidence],
+        "ambiguous": answer.ambiguous,
+        "notes": answer.notes,
+        "usage": answer.usage.model_dump(),
+    }
+    if rows is not None:
+        whole["seen"] = [row.model_dump(mode="json") for row in rows]
+    return json.dumps(whole, indent=2, ensure_ascii=False)
+
+
+def printable(text: str) -> str:
+    """Names come from data: without control characters they can't steer the terminal."""
+    return "".join(letter for letter in text if letter in "\n\t" or _is_harmless(letter))
+
+
+def _is_harmless(letter: str) -> bool:
+    return unicodedata.category(letter) != "Cc" and letter not in _DIRECTION_CHANGERS
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(printable(text), style=style))
