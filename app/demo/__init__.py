@@ -8,7 +8,8 @@ One line of `questions.jsonl` is one question:
 - `plan`: how to answer it, for endpoints that play a model; null where the graph can't answer. A set starts at
   `topic:n` (the n-th pseudonym of the question), `earlier:n` (the n-th of the user's earlier turns),
   `kind:concept` or `set:A`, and follows `path`, whose elements read as in `Schema.label_step`. The expressions
-  of `answer` name sets by letter, and pseudonyms as above.
+  of `answer` name sets by letter, and pseudonyms as above. `turn_plans` are the plans of the turns before the
+  last.
 """
 
 from __future__ import annotations

