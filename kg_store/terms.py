@@ -100,9 +100,12 @@ class Signature:
     hops: tuple[Hop, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Schema:
-    """What is public of a graph version: its relations, signatures, and one concept per signature."""
+    """What is public of a graph version: its relations, signatures, and one concept per signature.
+
+    Two schemas are equal only when they are the same object, so that what is derived from one is cheap to keep.
+    """
 
     relations: tuple[Relation, ...]
     signatures: tuple[Signature, ...]

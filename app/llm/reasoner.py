@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.privacy.safe_text import Egress, SafeText
 
 TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
+Size = Literal["1", "2-5", "6-20", "more"]
 
 
 class TaskModel(BaseModel):
@@ -31,7 +32,7 @@ class Thing(TaskModel):
 
     name: str
     concept: str
-    size: Literal["1", "2-5", "6-20", "more"] = "1"
+    size: Size
 
 
 class PathTriple(TaskModel):
@@ -62,7 +63,7 @@ class Evidence(TaskModel):
     path: list[str]
     end: str
     end_concept: str
-    size: Literal["1", "2-5", "6-20", "more"] = "1"
+    size: Size
 
 
 class Cluster(TaskModel):

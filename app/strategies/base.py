@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.llm.reasoner import AsksTasks
+from app.llm.reasoner import AsksTasks, Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.blind_graph import BlindGraph
 from kg_store.terms import Mid, Mids, Path
@@ -62,7 +62,7 @@ class FoundFact:
     path: tuple[str, ...]
     end: str
     end_concept: str
-    size: str
+    size: Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,39 @@
+"""Parsing of the concept path: whatever the model invented in it is dropped before it can travel again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from app.llm.reasoner import PathTriple
+
+_WORD = re.compile(r"[^\W_]+")
+MAX_TRIPLES = 8
+
+
+class Vocabulary:
+    """The words that may stand in a concept path: pseudonyms that were sent, concepts and relation words."""
+
+    def __init__(self, pseudonyms: Collection[str], phrases: Iterable[str]) -> None:
+        self._pseudonyms = frozenset(pseudonyms)
+        self._words = frozenset(word for phrase in phrases for word in _words(phrase))
+
+    def keep(self, text: str) -> str:
+        """`text` without every word that is not of the vocabulary; a guessed name never travels again."""
+        kept = [word for word in _WORD.findall(text) if word in self._pseudonyms or word.casefold() in self._words]
+        return " ".join(kept)
+
+
+def parse_path(path: Iterable[PathTriple], vocabulary: Vocabulary) -> list[PathTriple]:
+    """The triples of `path` in the vocabulary's words; triples that have no relation left are dropped."""
+    parsed = []
+    for triple in list(path)[:MAX_TRIPLES]:
+        relation = vocabulary.keep(triple.relation)
+        if relation:
+            head, tail = vocabulary.keep(triple.head), vocabulary.keep(triple.tail)
+            parsed.append(PathTriple(head=head or "thing", relation=relation, tail=tail or "thing"))
+    return parsed
+
+
+def _words(phrase: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(phrase)]

@@ -1,0 +1,129 @@
+"""What a question has found so far: things, evidence and ways on, in the words that a task shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.llm.reasoner import Candidate, Evidence, Size, Thing, Turn
+from app.strategies.base import FoundFact, Inquiry
+from kg_store.terms import Mid, Mids, NodeKind, Path, ValueKind
+from kg_store.walking import concept_of, kind_of, tail_concept, walk
+
+
+def bucket(count: int) -> Size:
+    """The only form in which a size is shown."""
+    return "1" if count <= 1 else "2-5" if count <= 5 else "6-20" if count <= 20 else "more"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere retrieval stands: a pseudonym, the things that it stands for, and their concept."""
+
+    pseudonym: str
+    mids: Mids
+    concept: str
+    kind: NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class WayOn:
+    """A path that leads on from a place, not yet walked."""
+
+    start: Place
+    path: Path
+
+
+def topics_of(inquiry: Inquiry) -> list[Place]:
+    """The places that the question names; those of earlier turns only when it names none itself."""
+    newest = [topic for topic in inquiry.dialogue.topics if topic.newest]
+    places = []
+    for topic in newest or inquiry.dialogue.topics:
+        kind = NodeKind.VALUE if topic.value_kind else kind_of(inquiry.graph, topic.mids)
+        if topic.value_kind and not len(topic.mids):
+            concept = str(topic.value_kind)
+        else:
+            concept = concept_of(inquiry.graph, topic.mids) if len(topic.mids) else "thing"
+        places.append(Place(topic.pseudonym, topic.mids, concept, kind))
+    return places
+
+
+def arrive(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact] | None:
+    """Walks `way`: the place it leads to and the fact that says so, or None where nothing is there."""
+    edges = walk(inquiry.graph, way.start.mids, way.path)
+    members = np.unique(edges.tails)
+    if not len(members):
+        return None
+    kind = kind_of(inquiry.graph, members)
+    # One pair alone is shown as the thing itself; a value that many share must stay a bag.
+    if len(edges.tails) == 1 and kind is not NodeKind.MEDIATOR:
+        one = Mid(int(members[0]))
+        pseudonyms = inquiry.pseudonyms
+        pseudonym = pseudonyms.of_value(one) if kind is NodeKind.VALUE else pseudonyms.of_entity(one)
+    else:
+        pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
+    concept = concept_of(inquiry.graph, members)
+    place = Place(pseudonym, members, concept, kind)
+    return place, fact_of(inquiry, way, place)
+
+
+def fact_of(inquiry: Inquiry, way: WayOn, place: Place) -> FoundFact:
+    return FoundFact(
+        start=way.start.pseudonym,
+        start_concept=way.start.concept,
+        path=labels_of(inquiry, way.path),
+        end=place.pseudonym,
+        end_concept=place.concept,
+        size=bucket(len(place.mids)),
+    )
+
+
+def labels_of(inquiry: Inquiry, path: Path) -> tuple[str, ...]:
+    return tuple(inquiry.graph.schema.label_step(step) for step in path)
+
+
+def show_dialogue(inquiry: Inquiry) -> list[Turn]:
+    """The turns before the question."""
+    return [Turn(role=turn.role, text=turn.text) for turn in inquiry.dialogue.turns[:-1]]
+
+
+def show_things(places: list[Place]) -> list[Thing]:
+    return [Thing(name=p.pseudonym, concept=p.concept, size=bucket(len(p.mids))) for p in places]
+
+
+def show_evidence(inquiry: Inquiry, facts: list[FoundFact]) -> list[Evidence]:
+    """Facts in the conversation's own order: the same facts give the same bytes, however they were found."""
+    keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
+    return [
+        Evidence(
+            start=facts[i].start,
+            start_concept=facts[i].start_concept,
+            path=list(facts[i].path),
+            end=facts[i].end,
+            end_concept=facts[i].end_concept,
+            size=facts[i].size,
+        )
+        for i in inquiry.pseudonyms.in_order(keys)
+    ]
+
+
+def show_candidates(inquiry: Inquiry, ways: list[WayOn]) -> tuple[list[Candidate], dict[int, WayOn]]:
+    """Candidates numbered from 1 in the conversation's order, and the way that each number means."""
+    shown = [(way, labels_of(inquiry, way.path)) for way in ways]
+    order = inquiry.pseudonyms.in_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
+    candidates, by_number = [], {}
+    for number, position in enumerate(order, start=1):
+        way, labels = shown[position]
+        concept = tail_concept(inquiry.graph.schema, way.path[-1])
+        candidates.append(
+            Candidate(number=number, start=way.start.pseudonym, path=list(labels), concept=concept)
+        )
+        by_number[number] = way
+    return candidates, by_number
+
+
+def value_kind_of(inquiry: Inquiry, way: WayOn) -> ValueKind | None:
+    """Set when the last hop of `way` leads to values."""
+    last = way.path[-1][-1]
+    return None if last.inverse else inquiry.graph.schema.relations[last.relation].value_kind

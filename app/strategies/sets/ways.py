@@ -1,0 +1,78 @@
+"""The ways on that a round offers: single steps and paths of two, ranked by their nearness to the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.llm.embedder import Embedder
+from app.strategies.base import Inquiry
+from app.strategies.retrieval import Place, WayOn
+from kg_store.terms import NodeKind, Step
+from kg_store.walking import reached, steps_from
+
+MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
+MAX_COMPOSED_FROM = 2_000  # members of a place; beyond, paths of two are found a round later
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Ways on, and how many were cut by rank: a cut is reported, never silent."""
+
+    ways: list[WayOn]
+    cut: int
+
+
+class WaysOn:
+    """Finds every way on from a frontier; complete before the cut."""
+
+    def __init__(self, inquiry: Inquiry, embedder: Embedder) -> None:
+        self._inquiry, self._embedder = inquiry, embedder
+
+    def of(self, frontier: list[Place], earlier: list[Place], *, composed: bool) -> Offer:
+        ways: list[WayOn] = []
+        for place in frontier:
+            single = self._single(place)
+            ways += single
+            if composed and len(place.mids) <= MAX_COMPOSED_FROM:
+                ways += self._composed(single)
+        for place in earlier:
+            ways += self._single(place)
+        return self._nearest(ways)
+
+    def _single(self, place: Place) -> list[WayOn]:
+        return [WayOn(place, (step,)) for step in steps_from(self._inquiry.graph, place.mids)]
+
+    def _composed(self, single: list[WayOn]) -> list[WayOn]:
+        graph = self._inquiry.graph
+        ways = []
+        for way in single:
+            if self._leads_to_values(way.path[-1]):
+                continue
+            ends = reached(graph, way.start.mids, way.path)
+            ways += [WayOn(way.start, (*way.path, step)) for step in steps_from(graph, ends)]
+        return ways
+
+    def _leads_to_values(self, step: Step) -> bool:
+        hop = step[-1]
+        return not hop.inverse and self._inquiry.graph.schema.relations[hop.relation].value_kind is not None
+
+    def _nearest(self, ways: list[WayOn]) -> Offer:
+        """At most MAX_OFFERED: every single step first, then paths of two, each by nearness."""
+        if len(ways) <= MAX_OFFERED:
+            return Offer(ways, 0)
+        schema = self._inquiry.graph.schema
+        texts = [" ".join(schema.label_step(step).replace("^", "") for step in way.path) for way in ways]
+        nearness = self._embedder.similarity(self._inquiry.dialogue.question, texts)
+        longer = np.array([len(way.path) > 1 for way in ways])
+        ranked = [int(i) for i in np.lexsort((-nearness, longer))]
+        singles = [i for i in ranked if not longer[i]][: MAX_OFFERED // 2]
+        kept = set(singles)
+        by_nearness = [int(i) for i in np.argsort(-nearness, kind="stable") if int(i) not in kept]
+        chosen = singles + by_nearness[: MAX_OFFERED - len(singles)]
+        return Offer([ways[i] for i in sorted(chosen)], len(ways) - len(chosen))
+
+
+def is_value(place: Place) -> bool:
+    return place.kind is NodeKind.VALUE

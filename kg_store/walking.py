@@ -1,0 +1,162 @@
+"""Moves over a BlindGraph: steps through mediators, whole paths, and the concepts that are met."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+
+from kg_store.blind_graph import BlindGraph
+from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step
+
+MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
+
+
+def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
+    """Every step that leaves at least one of `mids`: hops, and hops through mediators joined to one step.
+
+    A mediator that has a class of its own (a typed blank node) can also be where a step ends.
+    """
+    steps: list[Step] = []
+    open_steps: list[tuple[Step, Mids]] = [((), mids)]
+    for _ in range(MAX_MEDIATORS + 1):
+        longer: list[tuple[Step, Mids]] = []
+        for begun, here in open_steps:
+            for hop in graph.relations_of(here):
+                step = (*begun, hop)
+                if _may_end(graph.schema, hop):
+                    steps.append(step)
+                if _may_meet_mediator(graph.schema, hop):
+                    longer.append((step, _mediators_in(graph, graph.neighbours(here, hop).tails)))
+        open_steps = [(step, here) for step, here in longer if len(here)]
+    return sorted(set(steps))
+
+
+def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
+    """What `path` joins: pairs of (a head of the last step, what it reaches). Complete, whatever the size."""
+    edges = Edges(mids, mids)
+    for step in path:
+        edges = _take(graph, np.unique(edges.tails), step)
+    return edges
+
+
+def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
+    """The things at the end of `path`, each once."""
+    return np.unique(walk(graph, mids, path).tails)
+
+
+def concept_of(graph: BlindGraph, mids: Mids) -> str:
+    """The concept that most of `mids` share; a second one is added when it covers a third of them."""
+    signatures = graph.signatures_of(mids)
+    counts = Counter(_concept(graph.schema, int(signature)) for signature in signatures)
+    return _commonest(counts)
+
+
+def tail_concept(schema: Schema, step: Step) -> str:
+    """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
+    return _tail_concept(schema, step[-1])
+
+
+def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
+    """What the first of `mids` is; the members of one set are of one kind."""
+    signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
+    return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
+
+
+def members_of(graph: BlindGraph, concept: str) -> Mids:
+    """Everything in the graph of one concept."""
+    schema = graph.schema
+    ids = [s.id for s in schema.signatures if schema.concepts[s.id] == concept or concept in s.classes]
+    return graph.members(ids) if ids else NO_MIDS
+
+
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """The concepts that entities, and mediators with a class, have; sorted, each once."""
+    return _kinds_of(schema)
+
+
+def _take(graph: BlindGraph, heads: Mids, step: Step) -> Edges:
+    edges = graph.neighbours(heads, step[0])
+    for hop in step[1:]:
+        middle = _mediators_in(graph, np.unique(edges.tails))
+        edges = _join(edges, graph.neighbours(middle, hop))
+    if len(step) > 1:
+        # Through a mediator everything meets itself again: a marriage would make one's own spouse.
+        keep = edges.heads != edges.tails
+        edges = Edges(edges.heads[keep], edges.tails[keep])
+    return edges
+
+
+def _join(first: Edges, second: Edges) -> Edges:
+    """Pairs (a, c) with (a, b) in `first` and (b, c) in `second`; `second` is sorted by head."""
+    starts = np.searchsorted(second.heads, first.tails, side="left")
+    lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
+    heads = np.repeat(first.heads, lengths)
+    offsets = np.arange(len(heads)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    tails = second.tails[np.repeat(starts, lengths) + offsets]
+    pairs = np.unique(np.stack([heads, tails], axis=1), axis=0) if len(heads) else np.empty((0, 2), np.int64)
+    return Edges(pairs[:, 0], pairs[:, 1])
+
+
+def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
+    mids = np.unique(mids)
+    signatures = graph.signatures_of(mids)
+    is_mediator = _mediator_flags(graph.schema)
+    return mids[np.where(signatures >= 0, is_mediator[signatures], False)]
+
+
+@lru_cache(maxsize=64)
+def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
+    return np.array(flags or [False], dtype=np.bool_)
+
+
+@lru_cache(maxsize=64)
+def _hops_into_mediators(schema: Schema) -> frozenset[Hop]:
+    return _hops_into(schema, (s.hops for s in schema.signatures if s.kind is NodeKind.MEDIATOR))
+
+
+@lru_cache(maxsize=64)
+def _hops_into_ends(schema: Schema) -> frozenset[Hop]:
+    ends = (s.hops for s in schema.signatures if s.kind is not NodeKind.MEDIATOR or s.classes)
+    return _hops_into(schema, ends)
+
+
+def _hops_into(_schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> frozenset[Hop]:
+    return frozenset(hop.reversed() for hops in groups for hop in hops)
+
+
+def _may_meet_mediator(schema: Schema, hop: Hop) -> bool:
+    return hop in _hops_into_mediators(schema)
+
+
+def _may_end(schema: Schema, hop: Hop) -> bool:
+    return hop in _hops_into_ends(schema)
+
+
+@lru_cache(maxsize=16_384)
+def _tail_concept(schema: Schema, hop: Hop) -> str:
+    counts: Counter[str] = Counter()
+    for signature in schema.signatures:
+        if hop.reversed() in signature.hops:
+            counts[_concept(schema, signature.id)] += 1
+    return _commonest(counts)
+
+
+@lru_cache(maxsize=64)
+def _kinds_of(schema: Schema) -> tuple[str, ...]:
+    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY or (s.kind is NodeKind.MEDIATOR and s.classes))
+    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | {c for s in schema.signatures for c in s.classes}))
+
+
+def _concept(schema: Schema, signature: int) -> str:
+    return str(schema.concepts[signature]) if signature >= 0 else "thing"
+
+
+def _commonest(counts: Counter[str]) -> str:
+    total = sum(counts.values())
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    kept = [concept for concept, count in ranked[:2] if count * 3 >= total]
+    return ", ".join(kept) if kept else (ranked[0][0] if ranked else "thing")
