@@ -49,14 +49,14 @@ class TableState:
     order_key: bytes = field(repr=False)
     meanings: dict[str, Meaning] = field(default_factory=dict, repr=False)
     digests: dict[str, str] = field(default_factory=dict, repr=False)
-    settled: dict[int, None] = field(default_factory=dict, repr=False)
+    settled: dict[int, bool] = field(default_factory=dict, repr=False)
     lost_paths: dict[str, RawPath] = field(default_factory=dict, repr=False)
 
 
 def write_state(state: TableState, schema: Schema) -> bytes:
     """Members of sets stay out: they are found anew. So does the text of literals: each request brings it."""
     rows = [_row(word, meaning, state, schema) for word, meaning in state.meanings.items()]
-    content = {"form": FORM, "key": state.order_key.hex(), "settled": list(state.settled), "rows": rows}
+    content = {"form": FORM, "key": state.order_key.hex(), "settled": list(state.settled.items()), "rows": rows}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
@@ -66,7 +66,7 @@ def read_state(data: bytes, schema: Schema) -> TableState:
         content = json.loads(data)
         if content["form"] != FORM:
             raise ValueError("the conversation was kept in another form")
-        state = TableState(bytes.fromhex(content["key"]), settled=dict.fromkeys(content["settled"]))
+        state = TableState(bytes.fromhex(content["key"]), settled=dict(content["settled"]))
         relations = {relation.iri: relation.id for relation in schema.relations}
         for word, row in content["rows"]:
             _read_row(word, row, state, relations)

@@ -10,10 +10,10 @@ from threading import Lock
 
 from app.privacy.pseudonym_state import Meaning, MeaningKind, TableState, read_state, write_state
 from app.privacy.pseudonym_words import Letter, draw_word, words_in
-from app.privacy.set_walk import kind_members, walk_edges
 from kg_store.blind_graph import BlindGraph
 from kg_store.normalising import normalise
 from kg_store.terms import NO_MIDS, Edges, Mid, Mids, Path, Schema, ValueKind, as_mids
+from kg_store.walking import members_of, walk
 
 __all__ = ["Meaning", "MeaningKind", "PseudonymTable"]
 
@@ -100,12 +100,12 @@ class PseudonymTable:
         if meaning is None:
             return NO_MIDS, None
         if meaning.kind == "kind" and meaning.concept is not None:
-            return kind_members(graph, meaning.concept), None
+            return members_of(graph, meaning.concept), None
         if meaning.kind != "set":
             return meaning.mids, None
         if meaning.start is None or meaning.path is None:
             return NO_MIDS, None
-        edges = walk_edges(graph, self.resolve(meaning.start, graph)[0], meaning.path)
+        edges = walk(graph, self.resolve(meaning.start, graph)[0], meaning.path)
         return as_mids(edges.tails), edges
 
     @property
@@ -121,13 +121,14 @@ class PseudonymTable:
         found = (standing.word for standing in words_in(text) if standing.word in self._state.meanings)
         return list(dict.fromkeys(found))
 
-    def settle(self, mid: Mid) -> None:
-        """Remembers that the dialogue has named this entity alone, so that a shared name may mean it."""
-        self._state.settled[mid] = None
+    def settle(self, mid: Mid, by_user: bool) -> None:
+        """Remembers that a turn has named this entity alone, so that a shared name may mean it."""
+        self._state.settled[mid] = by_user or self._state.settled.get(mid, False)
 
     def settled_among(self, mids: Iterable[int]) -> tuple[Mid, ...]:
-        """Those of `mids` that the dialogue has named alone."""
-        return tuple(Mid(mid) for mid in mids if mid in self._state.settled)
+        """Those of `mids` that a user has named alone; where there is none, those that an answer has."""
+        named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
+        return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
     def _word_of(self, meaning: Meaning, digest: str | None = None, letter: Letter | None = None) -> str:
         identity = _identity(meaning, digest)

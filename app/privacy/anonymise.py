@@ -1,0 +1,182 @@
+"""Every turn of a dialogue with pseudonyms in place of what it names; nothing else of it may leave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.privacy.patterns import DEFAULT_REGIONS
+from app.privacy.pseudonyms import Meaning, PseudonymTable
+from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
+from app.privacy.spans import Source, Span, find_spans
+from app.privacy.visible import Visible
+from client_sdk.protocol import Ambiguity, Message
+from kg_store.linking import EntityLinker, Mention
+from kg_store.names import NameIndex
+from kg_store.public_words import PublicWords
+from kg_store.terms import Mid, Mids, ValueKind
+from kg_store.values import read_literal
+
+MAX_CHOICES: Final = 20
+MAX_EARLIER_TOPICS: Final = 8
+
+Resolve = Callable[[str], Mids]
+"""What a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
+
+_WHOLE_NUMBER = re.compile(r"-?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymised:
+    """The dialogue as the model may see it, the names of its topics that several entities share, and notes."""
+
+    dialogue: SafeDialogue
+    ambiguous: tuple[Ambiguity, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    message: Message
+    text: str
+    spans: list[Span]
+
+
+class Anonymiser:
+    """Promise: every name and linkable value of the graph that `linker` finds, every pattern of patterns.py, every
+    digit and every unknown capitalised word is replaced, in user and assistant turns alike.
+
+    Condition: the guard stands behind it, and blocks what this class would miss. Not promised: writing style,
+    and words in small letters that are neither in the graph nor matched by a pattern.
+    """
+
+    def __init__(
+        self,
+        linker: EntityLinker,
+        names: NameIndex,
+        public: PublicWords,
+        regions: Sequence[str] = DEFAULT_REGIONS,
+    ) -> None:
+        self._linker, self._names, self._public, self._regions = linker, names, public, regions
+
+    def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
+        """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
+        turns = [self._read(message, table) for message in messages]
+        for turn in turns:
+            _settle(turn, table)
+        replaced = [self._replace(turn, table) for turn in turns]
+        topics = tuple(_topics([words for _, words in replaced], table, resolve))
+        safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
+        return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table))
+
+    def _read(self, message: Message, table: PseudonymTable) -> _Turn:
+        visible = Visible.of(message.content)
+        spans = find_spans(
+            visible.text, table, self._mentions(message.content, visible), self._public, self._regions
+        )
+        return _Turn(message, visible.text, spans)
+
+    def _mentions(self, original: str, visible: Visible) -> list[Mention]:
+        """Invisible characters may part words as well as hide inside one, so both readings are linked."""
+        mentions = self._linker.find_mentions(visible.text)
+        if visible.origins is not None:
+            found = ((each, visible.span(each.start, each.end)) for each in self._linker.find_mentions(original))
+            mentions += [replace(each, start=start, end=end) for each, (start, end) in found]
+        return mentions
+
+    def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
+        """The safe text, and its pseudonyms in order. Offsets are the original's, so it goes from the end."""
+        text, words = turn.text, []
+        for span in reversed(turn.spans):
+            word = self._pseudonym(turn.text, span, table)
+            text = text[: span.start] + word + text[span.end :]
+            words.append(word)
+        return SafeText(text), list(dict.fromkeys(reversed(words)))
+
+    def _pseudonym(self, text: str, span: Span, table: PseudonymTable) -> str:
+        written = text[span.start : span.end]
+        if span.source is Source.PSEUDONYM:
+            return written
+        if span.source is Source.MENTION and span.value_kind is None:
+            return _of_entities(span.mids, table)
+        if span.source is Source.MENTION and span.value_kind is not None:
+            return _of_value(written, span.value_kind, span.mids, table)
+        kind, lexical = read_literal(written) or (ValueKind.TEXT, written)
+        return _of_value(written, kind, self._equal_values(kind, lexical), table)
+
+    def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
+        """The graph's values that a literal equals; 1990 is a year as well as a number."""
+        kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
+        return tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)}))
+
+
+def _settle(turn: _Turn, table: PseudonymTable) -> None:
+    """Remembers the entities that a turn names alone, before any shared name is read."""
+    by_user = turn.message.role == "user"
+    for span in turn.spans:
+        if span.source is Source.MENTION and span.value_kind is None and len(span.mids) == 1:
+            table.settle(Mid(span.mids[0]), by_user)
+        elif span.source is Source.PSEUDONYM:
+            meaning = table.meaning(turn.text[span.start : span.end])
+            if meaning is not None and meaning.kind == "entity":
+                table.settle(Mid(int(meaning.mids[0])), by_user)
+
+
+def _of_entities(mids: Sequence[int], table: PseudonymTable) -> str:
+    if len(mids) == 1:
+        return table.of_entity(Mid(mids[0]))
+    settled = table.settled_among(mids)
+    return table.of_entity(settled[0]) if len(settled) == 1 else table.of_group(mids)
+
+
+def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: PseudonymTable) -> str:
+    if len(mids) == 1:
+        return table.of_value(Mid(mids[0]), kind)
+    return table.of_literal(written, kind, mids)
+
+
+def _topics(words: Sequence[Sequence[str]], table: PseudonymTable, resolve: Resolve) -> Iterator[Topic]:
+    """Those of the question in its order, then those of earlier turns, the most recent turn first."""
+    *earlier, question = words
+    seen = dict.fromkeys(question)
+    older = [word for turn in reversed(earlier) for word in turn if word not in seen]
+    for word in [*seen, *list(dict.fromkeys(older))[:MAX_EARLIER_TOPICS]]:
+        meaning = table.meaning(word)
+        if meaning is not None:
+            yield Topic(word, resolve(word), _value_kind(meaning), newest=word in seen)
+
+
+def _value_kind(meaning: Meaning) -> ValueKind | None:
+    if meaning.kind == "outcome":
+        return None if len(meaning.mids) else ValueKind.NUMBER
+    if meaning.kind in ("value", "literal"):
+        return meaning.value_kind or ValueKind.TEXT
+    return None
+
+
+def _ambiguities(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[Ambiguity, ...], tuple[str, ...]]:
+    """Shared names of the question; where it names nothing itself, those of the turns before."""
+    asked = [topic for topic in topics if topic.newest] or topics
+    found: list[Ambiguity] = []
+    notes: list[str] = []
+    for topic in asked:
+        meaning = table.meaning(topic.pseudonym)
+        if meaning is None or meaning.kind != "group":
+            continue
+        choices = _choices(meaning.mids, table)
+        found.append(Ambiguity(pseudonym=topic.pseudonym, choices=choices))
+        if len(choices) < len(meaning.mids):
+            notes.append(
+                f"{topic.pseudonym} may mean {len(meaning.mids)} things; {len(choices)} of them are offered"
+            )
+    return tuple(found), tuple(notes)
+
+
+def _choices(mids: Mids, table: PseudonymTable) -> list[str]:
+    """Those that the dialogue has named first, the others in the conversation's own order."""
+    named = table.settled_among(mids.tolist())
+    others = [Mid(mid) for mid in mids.tolist() if mid not in named]
+    ordered = [others[at] for at in table.in_order([str(mid) for mid in others])]
+    return [table.of_entity(mid) for mid in (*named, *ordered)[:MAX_CHOICES]]

@@ -1,0 +1,139 @@
+"""The guard: reads every byte of a request before it leaves, and lets none pass that holds a name or value."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import Final
+from urllib.parse import unquote
+
+from app.privacy.errors import PrivacyError
+from app.privacy.pseudonym_words import without
+from app.privacy.safe_text import Egress, Segment
+from kg_store.names import NameIndex
+
+MIN_STATIC_BYTES: Final = 16
+"""Shorter segments are always read: a name could be split around one."""
+
+MAX_READINGS: Final = 64
+_BORDER = "\n|\n"  # Nothing that a name could run across, as normalising would make one space of it.
+_ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(["'\\/bfnrt]))""")
+_SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Blocked(PrivacyError):
+    """A request was not sent. `hits` counts the distinct names in it; 0: it could not be read at all."""
+
+    def __init__(self, hits: int) -> None:
+        self.hits = hits
+        super().__init__(f"the guard blocked a request: {hits} names or values")
+
+
+class StaticSegments:
+    """Our own words, known by their digest: all that the guard subtracts beside pseudonyms."""
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def register(self, data: bytes) -> Segment:
+        """Only text that was written before any graph was loaded may be registered."""
+        self._digests.add(sha256(data).digest())
+        return Segment(data, static=True)
+
+    def __contains__(self, data: bytes) -> bool:
+        return sha256(data).digest() in self._digests
+
+
+class Guard:
+    """Promise: what `clear` lets pass holds no name, alias or protected value of `names` between word borders,
+    plain or escaped (JSON, percent, HTML; several times over), except public words.
+
+    Condition: `names` is the index of the graph that the request is about, with its public words marked.
+    Not promised: names in other spellings, in other encodings (base64), or inside longer words.
+    """
+
+    def __init__(self, names: NameIndex, statics: StaticSegments) -> None:
+        self._names, self._statics = names, statics
+
+    def clear(self, egress: Egress, issued: frozenset[str]) -> str:
+        """The SHA-256 of the body, hex. Raises Blocked: on a hit, and whenever the body can't be read."""
+        try:
+            hits = self._hits(egress, issued)
+            digest = digest_of(egress)
+        except Exception:
+            # Whatever went wrong in here, nobody has read the body to its end. The cause may quote it: dropped.
+            raise Blocked(0) from None
+        if hits:
+            raise Blocked(len(hits))
+        return digest
+
+    def _hits(self, egress: Egress, issued: frozenset[str]) -> set[str]:
+        found: set[str] = set()
+        for reading in readings(self._dynamic_text(egress)):
+            hits = self._names.find(without(reading, issued, "|"))
+            found.update(hit.text for hit in hits if hit.protected and not hit.public)
+        return found
+
+    def _dynamic_text(self, egress: Egress) -> str:
+        """Neighbouring dynamic segments run together, so that no name hides by being split over two."""
+        border = _BORDER.encode()
+        parts = (border if self._is_static(segment) else segment.data for segment in egress.segments)
+        return b"".join(parts).decode("utf-8", errors="strict")
+
+    def _is_static(self, segment: Segment) -> bool:
+        return segment.static and len(segment.data) >= MIN_STATIC_BYTES and segment.data in self._statics
+
+
+def digest_of(egress: Egress) -> str:
+    """SHA-256 of the whole body, hex."""
+    return sha256(egress.body).hexdigest()
+
+
+def readings(text: str) -> Iterator[str]:
+    """`text` as it stands, and with every mixture of escapes undone. Raises ValueError when they never end."""
+    seen = {text}
+    queue = [text]
+    while queue:
+        reading = queue.pop(0)
+        yield reading
+        for undo in _UNDOERS:
+            plain = undo(reading)
+            if plain not in seen:
+                seen.add(plain)
+                queue.append(plain)
+        if len(seen) > MAX_READINGS:
+            raise ValueError("the request is escaped too many times")
+
+
+def _undo_json(text: str) -> str:
+    if "\\" not in text:
+        return text
+    plain = _ESCAPE.sub(_unescaped, text)
+    if _SURROGATE.search(plain):
+        plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    if code is None:
+        return _SHORT_ESCAPES.get(match[4], match[4])
+    return chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else "\ufffd"
+
+
+def _undo_percent(text: str) -> str:
+    return unquote(text, errors="replace") if "%" in text else text
+
+
+def _undo_plus(text: str) -> str:
+    return text.replace("+", " ")
+
+
+def _undo_html(text: str) -> str:
+    return html.unescape(text) if "&" in text else text
+
+
+_UNDOERS: Final[tuple[Callable[[str], str], ...]] = (_undo_json, _undo_percent, _undo_plus, _undo_html)

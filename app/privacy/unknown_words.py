@@ -1,0 +1,142 @@
+"""Capitalised words that neither the graph nor the public words know: they may name somebody all the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kg_store.normalising import normalise
+from kg_store.public_words import PublicWords
+
+_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{_MARKS}])*)*")
+_GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
+_GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")
+_MAX_INITIAL = 3  # "J.", "St.", "Mrs"
+_PARTICLES = frozenset(
+    ["of", "the", "van", "von", "der", "den", "de", "del", "della", "da", "di", "du", "la", "le", "el", "al"]
+)
+_ENDS_SENTENCE = frozenset(".!?:;\n…¿¡。！？：；")
+_BEFORE_WORDS = " \t\u00a0\"'“”„‘’«»‹›([{*_#>-–—•·"
+_CONTRACTIONS = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
+_SELF = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
+_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
+_MANY_CAPITALS = 0.6
+_MIN_WORDS_TO_JUDGE = 4
+_LOOK_BACK = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    start: int
+    end: int
+    text: str = field(repr=False)
+    public: bool
+    marked: bool
+    """Written with a capital, and not only because a sentence begins."""
+
+
+def unknown_spans(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> list[tuple[int, int]]:
+    """Spans of unknown capitalised words and runs of them, outside of `taken`; a possessive 's stays outside.
+
+    A run of capitalised words inside a sentence counts as one name, even when each of its words is public.
+    Where most words have capitals (titles, shouting), capitals tell nothing and only unknown words count.
+    """
+    words = list(_words(text, taken, public))
+    if _is_title(words):
+        return [_span([word]) for word in words if not word.public and word.marked]
+    return [_span(run) for run in _runs(text, words) if _is_unknown(text, run, public)]
+
+
+def is_public_word(word: str, public: PublicWords) -> bool:
+    """Whether `word`, or what it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
+    spelling = normalise(word).text
+    base, _, ending = spelling.partition("'")
+    if spelling in public:
+        return True
+    if ending in _CONTRACTIONS and (base in public or (ending == "t" and base.removesuffix("n") in public)):
+        return True
+    return not ending and any(stem in public for stem in _stems(base))
+
+
+def _stems(word: str) -> Iterator[str]:
+    for ending, instead in _ENDINGS:
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= 3:
+            yield stem + instead
+            if not instead and stem[-1] == stem[-2]:
+                yield stem[:-1]
+
+
+def _words(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> Iterator[_Word]:
+    covered = bytearray(len(text))
+    for start, end in taken:
+        covered[start:end] = b"\x01" * (end - start)
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if any(covered[start:end]):
+            continue
+        word = match.group()
+        is_public = is_public_word(word, public)
+        capital = any(letter.isupper() or letter.istitle() for letter in word)
+        begins = is_public and _begins_sentence(text, start)
+        marked = capital and not begins and normalise(word).text not in _SELF
+        yield _Word(start, end, word, is_public, marked)
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - _LOOK_BACK) : start].rstrip(_BEFORE_WORDS)
+    if not before:
+        return True
+    if before[-1] != ".":
+        return before[-1] in _ENDS_SENTENCE
+    last = re.search(r"[^\W\d_]+\.\Z", before)
+    # The point of an initial or a title ends no sentence.
+    return last is None or not (last.group()[0].isupper() and len(last.group()) <= _MAX_INITIAL + 1)
+
+
+def _is_title(words: Sequence[_Word]) -> bool:
+    judged = [word for word in words if len(word.text) > 1]
+    capitals = sum(word.text[0].isupper() for word in judged)
+    return len(judged) >= _MIN_WORDS_TO_JUDGE and capitals >= _MANY_CAPITALS * len(judged)
+
+
+def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
+    """Marked words that stand together, with the small words of names between them: `Ludwig van Zorb`."""
+    run: list[_Word] = []
+    particles: list[_Word] = []
+    for word in words:
+        joined = bool(run) and _joins(text, (particles or run)[-1], word)
+        if run and not joined:
+            yield run
+            run, particles = [], []
+        if word.marked:
+            run, particles = [*run, *particles, word], []
+        elif joined and word.text in _PARTICLES:
+            particles.append(word)
+        elif run:
+            yield run
+            run, particles = [], []
+    if run:
+        yield run
+
+
+def _joins(text: str, before: _Word, word: _Word) -> bool:
+    gap = text[before.end : word.start]
+    if _GAP.fullmatch(gap):
+        return True
+    return len(before.text) <= _MAX_INITIAL and before.marked and _GAP_AFTER_INITIAL.fullmatch(gap) is not None
+
+
+def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
+    if not all(word.public for word in run if word.marked):
+        return True
+    start, end = _span(run)
+    return len(run) > 1 and normalise(text[start:end]).text not in public
+
+
+def _span(run: Sequence[_Word]) -> tuple[int, int]:
+    start, end = run[0].start, run[-1].end
+    last = run[-1].text
+    return start, end - 2 if len(last) > 2 and last[-2] in "'’ʼ＇" and last[-1] in "sS" else end
