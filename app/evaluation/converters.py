@@ -165,7 +165,7 @@ def _webqsp(source: Path) -> _Set:
     """The fourth column (how sure the direction is) is left out; plans come from the gold triples."""
     triples = list(_triples(source.with_name("triples.tsv"), "\t"))
     graph = GoldGraph(triples)
-    policy = f"# Freebase ids without a name only join others.\nmediators = ['{WEBQSP_MEDIATORS}']\n"
+    policy = f"# Freebase ids without a name only join others.\n[mediators]\npattern = '{WEBQSP_MEDIATORS}'\n"
     return _Set(triples, [_of_webqsp(record, graph) for record in _records(source)], policy)
 
 
@@ -195,16 +195,17 @@ def _best_path(
     graph: GoldGraph, topics: Iterable[str], answers: set[str], relations: set[str]
 ) -> tuple[str, tuple[str, ...], float] | None:
     """The path of one or two gold relations, mediators joined, whose end fits the gold answers best (F1)."""
-    ranked: list[tuple[float, int, str, tuple[str, ...]]] = []
+    ranked: list[tuple[float, int, int, str, tuple[str, ...]]] = []
     for topic in topics:
         for path in _gold_paths(graph, topic, relations):
             ends = {name for name in graph.reached([topic], path) if not re.match(WEBQSP_MEDIATORS, name)}
             shared = len(ends & answers)
             if shared:
-                ranked.append((-2 * shared / (len(ends) + len(answers)), len(path), topic, path))
+                backwards = "".join(path).count("^")
+                ranked.append((-2 * shared / (len(ends) + len(answers)), len(path), backwards, topic, path))
     if not ranked:
         return None
-    quality, _, topic, path = min(ranked)
+    quality, _, _, topic, path = min(ranked)
     return topic, path, -quality
 
 

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from app.evaluation.questions import Plan, PlanSet
 from app.llm.reasoner import Candidate, Evidence, Thing
 
-_REFERENCE = re.compile(r'("[^"]*")|\b((?:topic|answer):\d+|[A-Z][0-9]?)\b(?!\()')
-_SIMPLE_START = re.compile(r"^(topic|answer|kind|set):")
+_REFERENCE = re.compile(r'("[^"]*")|\b((?:topic|earlier|answer):\d+|[A-Z][0-9]?)\b(?!\()')
+_SIMPLE_START = re.compile(r"^(topic|earlier|answer|kind|set):")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What the requests for one question have shown so far.
 
-    `topics` and `answers` are pseudonyms in order: of the question, and of the assistant turn before it.
+    `topics`, `earlier` and `answers` are pseudonyms in order: those of the question, of the user's turns before
+    it, and of the assistant turn before it.
     """
 
     topics: tuple[str, ...]
+    earlier: tuple[str, ...]
     answers: tuple[str, ...]
     things: tuple[Thing, ...]
     evidence: tuple[Evidence, ...]
@@ -102,19 +104,19 @@ class GoldPlan:
             return self.ends_of(rest)
         if kind == "kind":
             return _of_kind(rest, self._shown.things)
-        if kind in ("topic", "answer"):
+        if _SIMPLE_START.match(planned.start):
             return self._operand(planned.start)
         expression = self._rendered(planned.start)
         return tuple(self._edges.get((expression, ()), ())) if expression else ()
 
     def _operand(self, reference: str) -> tuple[str, ...]:
-        """The pseudonyms of a set letter, `topic:n` or `answer:n`; none if it is none of these or unknown."""
+        """The pseudonyms of a set letter or `topic:n` and the like; none if it is none of these or unknown."""
         kind, _, index = reference.partition(":")
         if reference in self._plan.sets:
             return self.ends_of(reference)
-        if kind in ("topic", "answer") and index.isdigit():
-            known = self._shown.topics if kind == "topic" else self._shown.answers
-            return tuple(name for name in known[int(index) : int(index) + 1] if name)
+        shown = {"topic": self._shown.topics, "earlier": self._shown.earlier, "answer": self._shown.answers}
+        if kind in shown and index.isdigit():
+            return tuple(name for name in shown[kind][int(index) : int(index) + 1] if name)
         return ()
 
     def _rendered(self, expression: str) -> str:

@@ -19,9 +19,10 @@ class QuestionsProblem(Exception):
 class PlanSet(BaseModel):
     """One set of the gold plan: what `path` reaches from `start`.
 
-    `start` is `topic:0` (the first thing that the question names), `answer:0` (the first pseudonym of the
-    answer before), `kind:patient` (everything of one concept), `set:B`, or an expression over other sets. An
-    element of `path` is a relation's words as prompts show them: `^` before: backwards; `a|b`: a mediator.
+    `start` is `topic:0` (the first thing that the question names), `earlier:0` (that the user's turns before it
+    name), `answer:0` (that the last answer gave), `kind:patient` (everything of one concept), `set:B`, or an
+    expression over other sets. An element of `path` is a relation's words as prompts show them: `^` before:
+    backwards; `a|b`: through a mediator.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

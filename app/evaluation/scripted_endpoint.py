@@ -92,7 +92,7 @@ class ScriptedEndpoint:
         with self._lock:
             return list(self._broken)
 
-    def expect(self, plan: Plan | None, typed: Sequence[str] = ()) -> None:
+    def expect(self, plan: Plan | None, typed: str = "") -> None:
         """Sets the plan of the next question; None: the graph does not hold its answer."""
         with self._lock:
             self._replies = ScriptedReplies(plan, typed)

@@ -36,12 +36,12 @@ _NO_WORDS = re.compile(r"[\W_]+")
 class ScriptedReplies:
     """Answers the tasks of one question. Knows its plan and its wording, and else what the tasks show.
 
-    Evidence is remembered from task to task, since `choose_relations` shows none; `typed`, the user's turns,
-    serves only to tell which pseudonym is the topic, as a reader would by grammar.
+    Evidence is remembered from task to task, since `choose_relations` shows none; `typed`, the question as
+    the user wrote it, serves only to tell which pseudonym is the topic, as a reader would by grammar.
     """
 
-    def __init__(self, plan: Plan | None, typed: Sequence[str] = ()) -> None:
-        self._plan, self._typed = plan, tuple(typed)
+    def __init__(self, plan: Plan | None, typed: str = "") -> None:
+        self._plan, self._typed = plan, typed
         self._evidence: dict[str, Evidence] = {}
         self._things: tuple[Thing, ...] = ()
         self._dialogue: tuple[Turn, ...] = ()
@@ -101,29 +101,24 @@ class ScriptedReplies:
     def _gold(self, question: str) -> GoldPlan | None:
         if self._plan is None:
             return None
+        known = {thing.name for thing in self._things}
+        earlier = [turn.text for turn in self._dialogue if turn.role == "user" and turn.text != question]
+        answers = [turn.text for turn in self._dialogue if turn.role == "assistant"]
         shown = Shown(
             topics=self._topics(question),
-            answers=self._earlier_answer(),
+            earlier=pseudonyms_in(earlier, known),
+            answers=pseudonyms_in(answers[-1:], known),
             things=self._things,
             evidence=tuple(self._evidence.values()),
         )
         return GoldPlan(self._plan, shown)
 
     def _topics(self, question: str) -> tuple[str, ...]:
-        turns = [turn.text for turn in self._dialogue if turn.role == "user"]
-        if not turns or turns[-1] != question:
-            turns.append(question)
         known = {thing.name for thing in self._things}
         if self._plan is None or not self._plan.topics:
-            return pseudonyms_in(turns, known)
-        surfaces: dict[str, str] = {}
-        for typed, shown in zip(reversed(self._typed), reversed(turns), strict=False):
-            surfaces = {**surfaces_of(typed, shown, known), **surfaces}
+            return pseudonyms_in([question], known)
+        surfaces = surfaces_of(self._typed, question, known)
         return tuple(topic_among(surfaces, topic) for topic in self._plan.topics)
-
-    def _earlier_answer(self) -> tuple[str, ...]:
-        earlier = [turn.text for turn in self._dialogue if turn.role == "assistant"]
-        return pseudonyms_in(earlier[-1:], {thing.name for thing in self._things})
 
     def _concept_path(self, question: str) -> list[PathTriple]:
         """The plan as a model would imagine it before it has seen a relation of the graph: words, no notation."""

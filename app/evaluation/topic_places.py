@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_LOOKS_LIKE_PSEUDONYM = re.compile(r"^[A-Z](?=[a-z0-9]*[0-9])[a-z0-9]{4,}$")
+_LOOKS_LIKE_PSEUDONYM = re.compile(r"^[EVS](?=[a-z0-9]*[0-9])(?=[a-z0-9]*[a-z])[a-z0-9]{5}$")
 
 
 def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[str, ...]:
