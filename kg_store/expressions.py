@@ -1,22 +1,27 @@
 """The closed set algebra as text: `count(intersect(Sk3mmd, Sq2rta))` parsed to a tree. Nothing is evaluated here.
 
-    expression  = pseudonym | function "(" argument { "," argument } ")"
-    argument    = expression | relation | operator | direction | whole number
-    relation    = "words in double quotes", as the prompt shows them (`^` before it: walked backwards)
+    expression = pseudonym | function "(" argument { "," argument } ")"
+    argument   = expression | relation | operator | direction | whole number
+    relation   = the words in double quotes, as the evidence shows them
+                 (`^` in front: walked backwards; `a|b`: through a mediator)
 
-| expression | gives |
-|---|---|
-| `intersect(A, B, ...)`, `union(A, B, ...)`, `difference(A, B)` | a set |
-| `exists(A)` | yes or no |
-| `count(A)` | a number |
-| `sum(A)`, `average(A)`, `min(A)`, `max(A)` | of the values A |
-| `sum(A, "relation")`, and so on | of the values that the entities A have |
-| `filter(A, "relation", op, V)` | the entities of A with a value `op` V; op is one of < <= > >= = != |
-| `argmax(A, "relation")`, `argmin(A, "relation")` | the entities of A with the greatest or least value |
-| `group(A, "relation")` | how many entities of A per thing that the relation leads to |
-| `compare(A, B, "relation")` | those of the entities A and B with the greater value |
-| `sort(A, "relation", ascending or descending)` | A in order |
-| `limit(A, n)` | the first n of a sorted set |
+| expression                                     | gives                                                      |
+|------------------------------------------------|------------------------------------------------------------|
+| `intersect(A, B, ...)`                         | the members that all sets share                            |
+| `union(A, B, ...)`                             | the members of any set                                     |
+| `difference(A, B)`                             | the members of A that B has not                            |
+| `exists(A)`                                    | yes or no: whether A has a member                          |
+| `count(A)`                                     | how many distinct members A has                            |
+| `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
+| `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
+| `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
+| `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
+| `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
+| `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
+| `sort(A, "relation", ascending or descending)` | A in order                                                 |
+| `limit(A, n)`                                  | the first n of a sorted set or of a group                  |
+
+`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one.
 """
 
 from __future__ import annotations
@@ -50,7 +55,7 @@ DIRECTIONS = ("ascending", "descending")
 MAX_NODES = 40
 
 _TOKEN = re.compile(
-    r'\s*(?:(?P<word>[A-Za-z][A-Za-z0-9]*)|"(?P<relation>[^"]*)"|(?P<number>\d+)'
+    r'\s*(?:(?P<word>[A-Za-z][A-Za-z0-9]*)|"(?P<relation>[^"]*)"|(?P<number>[0-9]{1,9}(?![0-9]))'
     r"|(?P<operator><=|>=|!=|<|>|=)|(?P<mark>[(),]))"
 )
 

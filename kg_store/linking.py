@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kg_store.name_marks import NameMarks
@@ -76,20 +76,21 @@ def _kinds_to_try(literal: LiteralSpan) -> tuple[ValueKind, ...]:
     return (literal.kind,) if literal.kind in (ValueKind.NUMBER, ValueKind.DATE) else ()
 
 
-def _longest(found: Iterable[Mention], marks: NameMarks) -> list[Mention]:
+def _longest(found: Sequence[Mention], marks: NameMarks) -> list[Mention]:
     """The winners among overlapping mentions; of the same span all that are of the better role."""
 
-    def rank(mention: Mention) -> tuple[bool, int, int, bool]:
+    def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in marks.enclosed
-        return not is_whole, mention.start - mention.end, mention.start, mention.value_kind is not None
+        return not is_whole, mention.start - mention.end, mention.start, mention.value_kind or ""
 
     taken: dict[tuple[int, int], list[Mention]] = {}
+    covered = bytearray(max((mention.end for mention in found), default=0))
     for mention in sorted(found, key=rank):
         span = (mention.start, mention.end)
-        if span in taken:
-            if taken[span][0].value_kind == mention.value_kind:
-                taken[span].append(mention)
-        elif all(mention.end <= start or end <= mention.start for start, end in taken):
+        if span in taken and taken[span][0].value_kind == mention.value_kind:
+            taken[span].append(mention)
+        elif not any(covered[mention.start : mention.end]):
+            covered[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
             taken[span] = [mention]
     return [mention for span in sorted(taken) for mention in taken[span]]
 

@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import groupby
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*\s+|\n+|[。！？]")
+_SENTENCE_END = re.compile(r"[.!?…:]+[\"'”’»)\]]*\s+|\n+|[。！？]")
 _ABBREVIATION = re.compile(
-    r"\b(?:[^\W\d_]|dr|mr|mrs|ms|prof|st|sr|jr|no|vs|mt|ft|rev|gen|col|lt|capt|sgt|hon)\.\s+$", re.I
+    r"\b(?:[^\W\d_]|dr|mr|mrs|ms|prof|st|sr|jr|vs|mt|ft|rev|gen|col|lt|capt|sgt|hon)\.[ \t]+$", re.I
 )
-_ENCLOSED = re.compile(
-    r"\[([^\[\]\n]+)\]|«([^«»\n]+)»|‹([^‹›\n]+)›|“([^“”\n]+)”|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』"
-    r"|\"([^\"\n]+)\"|‘([^‘’\n]+)’(?!\w)|(?<!\w)'([^'\n]+)'(?!\w)|`([^`\n]+)`"
+_ENCLOSED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\[([^\[\]\n]+)\]",
+        r"«([^«»\n]+)»",
+        r"»([^«»\n]+)«",
+        r"‹([^‹›\n]+)›",
+        r"[“„”]([^“”„\n]+)[“”]",
+        r"[「『]([^「」『』\n]+)[」』]",
+        r'"([^"\n]+)"',
+        r"[‘‚](?!\s)([^‘‚\n]+?)[’‘](?!\w)",
+        r"(?<!\w)'(?!\s)([^'\n]+(?:'\w[^'\n]*)*)'(?!\w)",
+        r"`([^`\n]+)`",
+    )
 )
-_TRIMMED = " \t.,;:!?"
-# Words that open a question or join others: alone, their capital says nothing about a name.
-_COMMON = frozenset(
-    "a an the and or but of for from in on at by to with as is are was were be been am do does did has have had who whom"
-    " whose what which where when why how can could will would shall should may might must not no if then than that"
-    " this these those there it he she they we you i my your his her its our their all any each every some list name"
-    " give show tell find count get compare ask please about into over under between after before during since until"
-    " also so yes well ok okay hello hi thanks".split()  # noqa: SIM905
+_AROUND_CONTENT = " \t.,;:!?"
+
+_SMALL = frozenset(
+    ("a", "an", "the", "and", "or", "but", "of", "for", "from", "in", "on", "at", "by", "to", "with", "as")
 )
+_ASKING = """
+    who whom whose what which where when why how is are was were be been am do does did has have had can could
+    would shall should must that this these those there it he she they we you my your his her its our their
+"""
+_OPENING = """
+    will may might not no if then than i all any each every some list name give show tell find count get compare
+    ask please about into over under between after before during since until also so yes well ok okay hello hi
+    thanks
+"""
+_ASKED = frozenset(_ASKING.split())
+_COMMON = _SMALL | _ASKED | frozenset(_OPENING.split())
+"""Words that open a question or join others: at the start of a sentence their capital never tells of a name."""
+
+_HEADLINE_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,81 +56,85 @@ class _Word:
 
     @property
     def is_capital(self) -> bool:
-        return self.text[:1].isupper()
+        return self.text[0].isupper()
 
     @property
-    def is_common(self) -> bool:
-        return self.text.lower() in _COMMON
+    def lower(self) -> str:
+        return self.text.lower()
 
 
 @dataclass(frozen=True, slots=True)
 class NameMarks:
-    """`enclosed` are the spans of the whole contents of quotes and brackets, without outer punctuation.
+    """What a text marks: `enclosed` are the spans of whole contents of quotes and brackets.
 
-    `capitals` are the words whose capital says something: not the first of a sentence unless a run of
-    capitals goes on from it, and none of a sentence that has capitals everywhere.
+    A capital tells of a name where it is not the first of a sentence (unless a run of capitals goes on from
+    there) and the sentence has not capitals everywhere.
     """
 
     enclosed: frozenset[tuple[int, int]]
-    capitals: frozenset[tuple[int, int]]
-    words: tuple[_Word, ...] = field(repr=False)
+    _words: tuple[_Word, ...] = field(repr=False)
+    _ends: tuple[int, ...] = field(repr=False)
+    _telling: frozenset[int] = field(repr=False)
 
     @classmethod
     def of(cls, text: str) -> NameMarks:
         words = tuple(_Word(*match.span(), match.group()) for match in _WORD.finditer(text))
-        capitals = {span for sentence in _sentences(text, words) for span in _capitals(sentence)}
-        return cls(frozenset(_enclosed(text)), frozenset(capitals), words)
+        telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
+        return cls(frozenset(_enclosed(text)), words, tuple(word.end for word in words), telling)
 
     def is_marked(self, start: int, end: int) -> bool:
-        """Whether the span is enclosed as a whole, or every word in it but small ones has a telling capital."""
+        """Whether the span is enclosed as a whole, or has a telling capital and no lower case but small words."""
         if (start, end) in self.enclosed:
             return True
-        inside = [word for word in self.words if word.start < end and start < word.end]
-        telling = [word for word in inside if (word.start, word.end) in self.capitals]
-        silent = [word for word in inside if word not in telling and not word.is_capital and not word.is_common]
-        return bool(telling) and not silent
+        has_telling = False
+        for index in range(bisect_left(self._ends, start + 1), len(self._words)):
+            word = self._words[index]
+            if word.start >= end:
+                break
+            if not word.is_capital and word.lower not in _SMALL:
+                return False
+            has_telling = has_telling or word.start in self._telling
+        return has_telling
 
 
 def _enclosed(text: str) -> set[tuple[int, int]]:
+    """With and without the punctuation at the ends of the content."""
     spans = set()
-    for match in _ENCLOSED.finditer(text):
-        start, end = next(match.span(group) for group in range(1, len(match.groups()) + 1) if match[group])
-        content = text[start:end]
-        start += len(content) - len(content.lstrip(_TRIMMED))
-        spans |= {(start, start + len(content.strip(_TRIMMED))), match.span(match.lastindex or 0)}
+    for pattern in _ENCLOSED:
+        for match in pattern.finditer(text):
+            start, end = match.span(1)
+            content = match[1]
+            inner = start + len(content) - len(content.lstrip(_AROUND_CONTENT))
+            spans |= {(start, end), (inner, inner + len(content.strip(_AROUND_CONTENT)))}
     return spans
 
 
 def _sentences(text: str, words: tuple[_Word, ...]) -> list[list[_Word]]:
     ends = [match.end() for match in _SENTENCE_END.finditer(text) if not _is_abbreviation(text, match.end())]
-    number_of: dict[int, int] = {}
-    position = 0
-    for word in words:
-        while position < len(ends) and ends[position] <= word.start:
-            position += 1
-        number_of[word.start] = position
-    return [list(group) for _, group in groupby(words, key=lambda word: number_of[word.start])]
+    return [list(group) for _, group in groupby(words, key=lambda word: bisect_left(ends, word.start + 1))]
 
 
 def _is_abbreviation(text: str, end: int) -> bool:
-    return "\n" not in text[end - 1 : end] and _ABBREVIATION.search(text, max(0, end - 10), end) is not None
+    return _ABBREVIATION.search(text, max(0, end - 10), end) is not None
 
 
-def _capitals(sentence: list[_Word]) -> set[tuple[int, int]]:
+def _telling_capitals(sentence: list[_Word]) -> set[int]:
+    """Where the words start whose capital says that they are names."""
     if _has_capitals_everywhere(sentence):
         return set()
-    telling = {(word.start, word.end) for word in sentence[1:] if word.is_capital}
+    telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
     first = sentence[0]
-    goes_on = len(sentence) > 1 and sentence[1].is_capital and sentence[1].start - first.end <= 1
-    if first.is_capital and goes_on and not first.is_common:
-        telling.add((first.start, first.end))
+    goes_on = len(sentence) > 1 and sentence[1].is_capital and sentence[1].start == first.end + 1
+    if first.is_capital and goes_on and first.lower not in _COMMON:
+        telling.add(first.start)
     return telling
 
 
 def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
-    """A headline, or shouting: four words or more, each with a capital but small ones between; or all letters."""
-    letters = "".join(word.text for word in sentence)
-    if len(sentence) > 1 and letters.isupper():
+    """Shouting, or a headline: no lower case but small words, and too many capitals to be a name and its verb."""
+    if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
         return True
-    weighty = [word for word in sentence[1:] if not word.is_common and not word.text.isdecimal()]
-    return len(sentence) > 3 and len(weighty) > 1 and all(word.is_capital for word in weighty)
+    later = [word for word in sentence[1:] if word.lower not in _SMALL and word.text[0].isalpha()]
+    if not all(word.is_capital for word in later):
+        return False
+    return len(later) >= _HEADLINE_WORDS or any(word.lower in _ASKED for word in later)

@@ -192,7 +192,7 @@ def _is_ignored(character: str) -> bool:
     category = unicodedata.category(character)
     if category == "Cf":
         return ord(character) not in _SIGNS_OF_NUMBERS
-    return category == "Cc" and not character.isspace()
+    return category == "Cs" or (category == "Cc" and not character.isspace())
 
 
 @lru_cache(maxsize=16_384)

@@ -57,7 +57,7 @@ def read_number(text: str) -> Decimal:
     if not -400 < number.adjusted() < 400:
         raise ValueError("a number out of range")
     number = number.scaleb(_SCALES[scale.lower()]) if scale else number
-    return -number if "-" in (outer, inner) else number
+    return number.copy_negate() if "-" in (outer, inner) else number
 
 
 def read_date(text: str) -> PartialDate:
