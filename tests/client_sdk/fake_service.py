@@ -1,0 +1,178 @@
+"""A small service on loopback that really seals capsules: what the SDK is tested against."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from client_sdk.protocol import (
+    Ambiguity,
+    CapsuleContent,
+    ChatAnswer,
+    ChatRequest,
+    ErrorBody,
+    Fact,
+    Item,
+    LedgerPage,
+    LedgerRow,
+    Message,
+    Names,
+    Usage,
+    capsule_context,
+)
+from client_sdk.sealing import parse_public_key, seal_capsule
+
+API_KEY = "a-key-of-the-tests"
+NAMES = {
+    "Eq7f2k": Names(names=["Anna Keller"], total=1),
+    "Ex81zp": Names(names=["Dr. Bruno Weiß"], total=1),
+    "Sk3mmd": Names(names=["Lea", "Noah", "Eq7f2k"], total=15),
+}
+PRIVATE_WORDS = ("Anna", "Keller", "Bruno", "Weiß", "Lea", "Noah")
+
+
+@dataclass
+class Canned:
+    """A reply that is given once, before the service answers as usual."""
+
+    status: int
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    hang_up: bool = False
+    delay_s: float = 0.0
+
+
+def problem(status: int, code: str, **headers: str) -> Canned:
+    told = ErrorBody(code=code, message="It went wrong.", hint="Do it otherwise.", id="err-1")
+    return Canned(status, told.model_dump_json().encode(), {k.replace("_", "-"): v for k, v in headers.items()})
+
+
+class FakeService:
+    """Answers every question with the same answer; what differs is set on its attributes."""
+
+    def __init__(self) -> None:
+        self.canned: list[Canned] = []
+        self.seen: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.keys: list[str | None] = []
+        self.table = dict(NAMES)
+        self.text = "Eq7f2k is treated by Ex81zp, and so are Sk3mmd; Ezzzz9 is not."
+        self.sealed_answer_id: str | None = None
+        self.sealed_conversation: str | None = None
+        self.without_capsule = False
+        self.extra: dict[str, Any] = {}
+        fake = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                fake.handle(self)
+
+            def do_GET(self) -> None:
+                fake.handle(self)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def handle(self, http: BaseHTTPRequestHandler) -> None:
+        body = http.rfile.read(int(http.headers.get("content-length") or 0))
+        self.paths.append(http.path)
+        self.keys.append(http.headers.get("authorization"))
+        if body:
+            self.seen.append(json.loads(body))
+        reply = self.canned.pop(0) if self.canned else self._usual(http.path, body)
+        time.sleep(reply.delay_s)
+        if reply.hang_up:
+            http.close_connection = True
+            return
+        http.send_response(reply.status)
+        for name, value in {**reply.headers, "content-length": str(len(reply.body))}.items():
+            http.send_header(name, value)
+        http.end_headers()
+        http.wfile.write(reply.body)
+
+    def _usual(self, path: str, body: bytes) -> Canned:
+        if path.startswith("/ledger"):
+            return Canned(200, self._ledger().model_dump_json().encode())
+        answer = self.answer(ChatRequest.model_validate_json(body), len(self.seen))
+        whole = {**json.loads(answer.model_dump_json()), **self.extra}
+        return Canned(200, json.dumps(whole).encode())
+
+    def answer(self, request: ChatRequest, number: int) -> ChatAnswer:
+        answer_id, conversation = f"answer-{number}", request.conversation or "conversation-1"
+        capsule = None
+        if request.public_key and not self.without_capsule:
+            content = CapsuleContent(answer_id=self.sealed_answer_id or answer_id, table=self.table)
+            context = capsule_context(answer_id, self.sealed_conversation or conversation, request.graph)
+            capsule = seal_capsule(content, parse_public_key(request.public_key), context)
+        return ChatAnswer(
+            id=answer_id,
+            conversation=conversation,
+            graph=request.graph,
+            message=Message(role="assistant", content=self.text),
+            answered=True,
+            entities=[
+                Item(pseudonym="Ex81zp", kind="entity", concept="doctor"),
+                Item(pseudonym="Sk3mmd", kind="set", concept="patient", size=15, ordered=True),
+                Item(pseudonym="Eunk01", kind="entity", concept="ward"),
+            ],
+            evidence=[
+                Fact(
+                    head="Eq7f2k",
+                    head_concept="patient",
+                    path=["treated by"],
+                    tail="Ex81zp",
+                    tail_concept="doctor",
+                ),
+                Fact(
+                    head="Ehid01",
+                    head_concept="patient",
+                    path=["ward", "^works in"],
+                    tail="Ex81zp",
+                    tail_concept="doctor",
+                ),
+            ],
+            grounded=True,
+            ambiguous=[Ambiguity(pseudonym="Eq7f2k", choices=["Eq7f2k (patient)", "Ehid01 (nurse)"])],
+            notes=["3 relations of Eq7f2k were left out"],
+            usage=Usage(calls=2, rounds=1),
+            capsule=capsule,
+        )
+
+    def _ledger(self) -> LedgerPage:
+        payload = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Who treats\nEq7f2k?"}]})
+        rows = [
+            LedgerRow(
+                id=f"row-{number}",
+                at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+                answer=f"answer-{number}",
+                conversation="conversation-1",
+                step="step",
+                size=len(payload),
+                digest="ab" * 32,
+                verdict="clear",
+                payload=payload,
+            )
+            for number in (2, 1)
+        ]
+        return LedgerPage(entries=rows)

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import unicodedata
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from client_sdk.protocol import Names
+from client_sdk.restore import Restorer, restore, shown
+
+PSEUDONYMS = ["Eq7f2k", "Eq7f2", "Vx81zp", "Sk3mmd", "E1"]
+
+
+def one(name: str) -> Names:
+    return Names(names=[name], total=1)
+
+
+TABLE = {
+    "Eq7f2k": one("Anna Keller"),
+    "Eq7f2": one("Short Twin"),
+    "Vx81zp": one("12 March 1961"),
+    "Sk3mmd": Names(names=["Lea", "Eq7f2k", "Noah"], total=15),
+    "E1": one("Vx81zp"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "restored"),
+    [
+        ("Eq7f2k", "Anna Keller"),
+        ("Eq7f2k.", "Anna Keller."),
+        ("(Eq7f2k)", "(Anna Keller)"),
+        ("Eq7f2k's ward", "Anna Keller's ward"),
+        ("Eq7f2k’s ward", "Anna Keller’s ward"),
+        ("**Eq7f2k**", "**Anna Keller**"),
+        ("_Eq7f2k_", "_Anna Keller_"),
+        ("`Eq7f2k`", "`Anna Keller`"),
+        ("Eq7f2k-Vx81zp", "Anna Keller-12 March 1961"),
+        ("Eq7f2k/Eq7f2k", "Anna Keller/Anna Keller"),
+        ("Eq7f2k\nEq7f2k", "Anna Keller\nAnna Keller"),
+        ("患者Eq7f2kの", "患者Anna Kellerの"),
+        ("Eq7f2k는", "Anna Keller는"),
+        ("والEq7f2k", "والAnna Keller"),
+        ("🙂Eq7f2k🙂", "🙂Anna Keller🙂"),
+        ("$1 \\1 Eq7f2k \\g<0>", "$1 \\1 Anna Keller \\g<0>"),
+    ],
+)
+def test_a_whole_word_is_restored(text: str, restored: str) -> None:
+    assert restore(text, TABLE) == restored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Eq7f2K",
+        "eq7f2k",
+        "EQ7F2K",
+        "xEq7f2k",
+        "Eq7f2kx",
+        "Eq7f2k0",
+        "0Eq7f2k",
+        "Eq7f2\u00e9",  # é makes the word longer
+        "éEq7f2k",
+        "Eq7f2kя",
+        "яEq7f2k",
+        "Eq7f2k\u0301",
+        "Eq7f2k²",
+        "Eq7f 2k",
+        "Eq7f-2k",
+        "Eq7f\u200b2k",
+        "Ｅq7f2k",  # the full-width twin
+        "Еq7f2k",  # the Cyrillic twin
+        "Ezzzz9 was never sent",
+    ],
+)
+def test_what_only_looks_alike_stays(text: str) -> None:
+    assert restore(text, TABLE) == text
+
+
+def test_a_restored_name_that_looks_like_a_pseudonym_is_not_restored_again() -> None:
+    assert restore("E1", TABLE) == "Vx81zp"
+    assert restore("Sk3mmd", TABLE) == "Lea, Eq7f2k, Noah and 12 more"
+
+
+def test_the_longer_of_two_that_begin_alike_wins() -> None:
+    assert restore("Eq7f2 Eq7f2k Eq7f2", TABLE) == "Short Twin Anna Keller Short Twin"
+
+
+@pytest.mark.parametrize("key", ["", ".", "a.b", ".*", "Eq7f2k Vx81zp", "Éq7f2k", "[a-z]+", "a|b", "E_1"])
+def test_a_key_that_is_no_single_word_is_never_restored(key: str) -> None:
+    text = f"a {key} b .* a.b [a-z]+"
+    assert restore(text, {key: one("Anna")}) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "total", "words"),
+    [
+        (["A"], 1, "A"),
+        (["A", "B"], 2, "A and B"),
+        (["A", "B", "C"], 3, "A, B and C"),
+        (["A", "B", "C"], 15, "A, B, C and 12 more"),
+        (["A"], 2, "A and 1 more"),
+        (["A", "B"], 1, "A and B"),
+        ([], 0, "none"),
+        ([], 4, "4 without a name"),
+    ],
+)
+def test_a_set_is_shown_as_names_and_how_many_more(names: list[str], total: int, words: str) -> None:
+    assert shown(Names(names=names, total=total)) == words
+
+
+# --- round trips and streams ------------------------------------------------------------------------------
+
+fragments = st.one_of(
+    st.sampled_from(PSEUDONYMS),
+    st.sampled_from(["Eq7f2kx", "Eq7", "E", "k", "é", "\u0301", "是", "_", " ", ".", "'s", "🙂", "0", "я"]),
+    st.text(max_size=3),
+)
+texts = st.lists(fragments, max_size=8).map("".join)
+
+
+def slow_restore(text: str) -> str:
+    """The same by another way: letter by letter, without a pattern."""
+    out, at = [], 0
+    while at < len(text):
+        word = next(
+            (
+                word
+                for word in TABLE
+                if text.startswith(word, at)
+                and not is_word_letter(text[at - 1 : at])
+                and not is_word_letter(text[at + len(word) : at + len(word) + 1])
+            ),
+            None,
+        )
+        out.append(shown(TABLE[word]) if word else text[at])
+        at += len(word) if word else 1
+    return "".join(out)
+
+
+def is_word_letter(letter: str) -> bool:
+    return bool(letter) and unicodedata.category(letter)[0] in "LNM" and unicodedata.category(letter) != "Lo"
+
+
+@given(texts)
+def test_it_agrees_with_a_reader_that_goes_letter_by_letter(text: str) -> None:
+    assert restore(text, TABLE) == slow_restore(text)
+
+
+@given(data=st.data())
+def test_anonymised_text_comes_back(data: st.DataObject) -> None:
+    """Names of any letters, between any text that holds no pseudonym."""
+    names = data.draw(st.dictionaries(st.sampled_from(PSEUDONYMS), st.text(min_size=1, max_size=20), min_size=1))
+    table = {pseudonym: one(name) for pseudonym, name in names.items()}
+    plain = st.text(max_size=20).filter(lambda text: restore(text, TABLE) == text)
+    original, anonymised = "", ""
+    for _ in range(data.draw(st.integers(1, 6))):
+        pseudonym, between = data.draw(st.sampled_from(sorted(names))), data.draw(plain)
+        original += f"{between} {names[pseudonym]}, "
+        anonymised += f"{between} {pseudonym}, "
+    assert restore(anonymised, table) == original
+
+
+def stream(pieces: list[str]) -> str:
+    restorer = Restorer(TABLE)
+    return "".join([*(restorer.push(piece) for piece in pieces), restorer.finish()])
+
+
+def cut(text: str, places: tuple[int, ...]) -> list[str]:
+    ends = (0, *places, len(text))
+    return [text[start:end] for start, end in pairwise(ends)]
+
+
+@given(texts)
+@settings(max_examples=60)
+def test_every_cut_into_three_streams_to_the_same_text(text: str) -> None:
+    whole = restore(text, TABLE)
+    for places in combinations(range(len(text) + 1), 2):
+        assert stream(cut(text, places)) == whole
+    assert stream(list(text)) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Eq7f2k", "Eq7f2kx", "xEq7f2 E1", "Eq7f2-Eq7f2k", "E1E1 E1.", "éEq7f2", "Eq7f2é", "是E1是", "E1's E1"],
+)
+def test_every_possible_split_streams_to_the_same_text(text: str) -> None:
+    whole = restore(text, TABLE)
+    inner = range(1, len(text))
+    for count in range(len(text)):
+        for places in combinations(inner, count):
+            assert stream(cut(text, places)) == whole
+
+
+@given(texts)
+def test_only_what_can_still_become_a_pseudonym_is_held_back(text: str) -> None:
+    restorer, given_so_far = Restorer(TABLE), ""
+    for end in range(1, len(text) + 1):
+        given_so_far += restorer.push(text[end - 1])
+        sure = end - longest_beginning_at_the_end(text[:end])
+        assert given_so_far == restore(text[:sure], TABLE)
+
+
+def longest_beginning_at_the_end(text: str) -> int:
+    for start in range(max(0, len(text) - 6), len(text)):
+        begins = any(word.startswith(text[start:]) for word in TABLE)
+        if begins and not is_word_letter(text[start - 1 : start]):
+            return len(text) - start
+    return 0
+
+
+def test_a_restorer_can_be_used_for_the_next_stream() -> None:
+    restorer = Restorer(TABLE)
+    assert restorer.push("see Eq7f") + restorer.finish() == "see Eq7f"
+    assert restorer.push("Eq7f2k") + restorer.finish() == "Anna Keller"
+    assert restorer.finish() == ""
+
+
+def test_ten_thousand_names_restore_in_one_pass() -> None:
+    table = {f"E{number:05d}": one(f"name {number}") for number in range(10_000)}
+    text = " ".join(table)
+    assert restore(text, table) == " ".join(f"name {number}" for number in range(10_000))
