@@ -1,0 +1,78 @@
+"""Classes of nodes in words, the most specific first, with the superclasses that the sources declare."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kg_store.policy import OWL, RDFS, Policy
+from kg_store.raw_graph import Term, TermIds, TermKind, text_of
+from kg_store.roles import Roles
+from kg_store.wording import class_word
+
+# Said of everything, so they tell nothing.
+_DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
+_MAX_DEPTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClasses:
+    """`set_of` gives for each term the position of its classes in `words` and in `iris`; 0 has none."""
+
+    set_of: TermIds
+    words: tuple[tuple[str, ...], ...]
+    iris: tuple[frozenset[str], ...] = field(repr=False)
+
+    def words_of(self, term: int) -> tuple[str, ...]:
+        return self.words[int(self.set_of[term])]
+
+    def iris_of(self, term: int) -> frozenset[str]:
+        return self.iris[int(self.set_of[term])]
+
+
+def find_classes(roles: Roles, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
+    """Classes of every node, by the type and subclass triples of the load."""
+    raw, dull = roles.raw, _DULL | frozenset(policy.schema_classes)
+    direct: dict[int, set[int]] = defaultdict(set)
+    for triple in np.flatnonzero(roles.types).tolist():
+        if text_of(raw.terms[raw.objects[triple]]) not in dull:
+            direct[int(raw.subjects[triple])].add(int(raw.objects[triple]))
+    supers = _superclasses(roles)
+    sets: dict[tuple[int, ...], int] = {(): 0}
+    set_of = np.zeros(len(raw.terms), dtype=np.int32)
+    for node, classes in direct.items():
+        set_of[node] = sets.setdefault(tuple(sorted(classes)), len(sets))
+    orders = [[raw.terms[term] for term in _ordered(classes, supers)] for classes in sets]
+    words = tuple(_words(order, dull, labels) for order in orders)
+    return NodeClasses(set_of, words, tuple(frozenset(map(text_of, order)) for order in orders))
+
+
+def _words(order: list[Term], dull: frozenset[str], labels: Mapping[str, str]) -> tuple[str, ...]:
+    telling = (term for term in order if text_of(term) not in dull)
+    return tuple(dict.fromkeys(class_word(text_of(term), labels, term[0] == "<") for term in telling))
+
+
+def _superclasses(roles: Roles) -> dict[int, list[int]]:
+    raw, found = roles.raw, defaultdict(list)
+    kinds = raw.kinds()
+    for triple in np.flatnonzero(roles.subclasses).tolist():
+        if kinds[raw.objects[triple]] in (TermKind.IRI, TermKind.TEXT):
+            found[int(raw.subjects[triple])].append(int(raw.objects[triple]))
+    return found
+
+
+def _ordered(classes: tuple[int, ...], supers: Mapping[int, list[int]]) -> list[int]:
+    """`classes` with all superclasses; a class stands before those that it is a part of."""
+    height: dict[int, int] = {}
+    frontier = list(classes)
+    for depth in range(_MAX_DEPTH):
+        for term in frontier:
+            height[term] = depth
+        # A class met again is moved up, so that it stands behind every subclass; the depth ends cycles.
+        frontier = list(dict.fromkeys(above for term in frontier for above in supers.get(term, ())))
+        if not frontier:
+            break
+    return sorted(height, key=lambda term: (height[term], term))

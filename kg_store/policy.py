@@ -1,0 +1,230 @@
+"""Policy: what is a name, what may be shown, and what only joins; a TOML file that an owner can read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
+
+from kg_store.terms import PolicyError, ValueKind, ValueView
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+FOAF = "http://xmlns.com/foaf/0.1/"
+WIKIBASE = "http://wikiba.se/ontology#"
+
+NAME_PREDICATES = (
+    RDFS + "label",
+    SKOS + "prefLabel",
+    FOAF + "name",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://www.w3.org/2006/vcard/ns#fn",
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
+    "http://schema.org/legalName",
+    "https://schema.org/legalName",
+    SKOS + "altLabel",
+    SKOS + "hiddenLabel",
+    FOAF + "nick",
+    "http://schema.org/alternateName",
+    "https://schema.org/alternateName",
+)
+"""Predicates whose literals are names, best first: the first of them gives an entity's preferred name."""
+
+SUBCLASS_PREDICATES = (RDFS + "subClassOf",)
+INVERSE_PREDICATE = OWL + "inverseOf"
+SCHEMA_PREDICATES = (
+    RDFS + "domain",
+    RDFS + "range",
+    RDFS + "subPropertyOf",
+    OWL + "equivalentClass",
+    OWL + "equivalentProperty",
+    OWL + "disjointWith",
+    INVERSE_PREDICATE,
+    OWL + "propertyDisjointWith",
+    OWL + "imports",
+    OWL + "versionInfo",
+    OWL + "versionIRI",
+    *(
+        WIKIBASE + name
+        for name in (
+            "directClaim",
+            "claim",
+            "statementProperty",
+            "statementValue",
+            "qualifier",
+            "qualifierValue",
+            "reference",
+            "referenceValue",
+            "novalue",
+            "propertyType",
+        )
+    ),
+)
+"""Predicates that speak of predicates and classes: their triples are schema, not facts."""
+
+SCHEMA_CLASSES = (
+    RDFS + "Class",
+    RDFS + "Datatype",
+    RDF + "Property",
+    *(
+        OWL + name
+        for name in (
+            "Class",
+            "Restriction",
+            "Ontology",
+            "ObjectProperty",
+            "DatatypeProperty",
+            "AnnotationProperty",
+            "FunctionalProperty",
+            "InverseFunctionalProperty",
+            "TransitiveProperty",
+            "SymmetricProperty",
+            "AllDisjointClasses",
+        )
+    ),
+    WIKIBASE + "Property",
+)
+"""Classes whose instances are predicates, classes or ontologies."""
+
+FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
+
+
+def _clean_label(label: str) -> str:
+    if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
+        raise ValueError('a label is not empty and holds none of " ( ) | ^ and no control character')
+    return label.strip()
+
+
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError):
+        raise ValueError("not a regular expression") from None
+    return pattern
+
+
+Label = Annotated[str, Field(max_length=80), AfterValidator(_clean_label)]
+Predicate = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class RelationPolicy(_Part):
+    """What one predicate shows. `hide` keeps the relation out of the graph; `values` says how literals show.
+
+    `linkable`: a question may name the value and so find its subjects; left out, it is true for numbers, dates
+    and text of at most 60 characters.
+    """
+
+    label: Label | None = None
+    inverse_label: Label | None = None
+    hide: StrictBool = False
+    value_kind: ValueKind | None = None
+    values: ValueView = ValueView.PSEUDONYM
+    linkable: StrictBool | None = None
+
+
+class MediatorPolicy(_Part):
+    """Nodes that have no name and only join others. `pattern` is a regular expression over IRI or text."""
+
+    blank_nodes: StrictBool = True
+    pattern: Annotated[str, Field(max_length=200), AfterValidator(_compiles)] | None = None
+    classes: tuple[Predicate, ...] = ()
+
+
+class Policy(_Part):
+    """Everything defaults to the private side: what is not mentioned is a name or a hidden value.
+
+    `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
+    """
+
+    names: tuple[Predicate, ...] = NAME_PREDICATES
+    composite_names: tuple[Annotated[tuple[Predicate, ...], Field(min_length=2)], ...] = ()
+    local_part_names: StrictBool = True
+    types: Literal["concept", "hide"] = "concept"
+    type_predicates: tuple[Predicate, ...] = (RDF + "type",)
+    subclass_predicates: tuple[Predicate, ...] = SUBCLASS_PREDICATES
+    schema_predicates: tuple[Predicate, ...] = SCHEMA_PREDICATES
+    schema_classes: tuple[Predicate, ...] = SCHEMA_CLASSES
+    inverse_prefix: Annotated[str, Field(min_length=1, max_length=8)] | None = None
+    mediators: MediatorPolicy = MediatorPolicy()
+    relations: dict[Predicate, RelationPolicy] = {}
+
+    @staticmethod
+    def from_toml(text: str) -> Policy:
+        """Raises PolicyError, which names the field and what is allowed there, and never quotes the file."""
+        try:
+            parsed = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            line = re.search(r"at line (\d+)", str(error))
+            raise PolicyError(f"policy: not valid TOML{f', line {line.group(1)}' if line else ''}") from None
+        try:
+            return Policy.model_validate(parsed)
+        except ValidationError as error:
+            raise PolicyError("policy: " + "; ".join(_sentences(error))) from None
+
+    def to_toml(self) -> str:
+        """The policy as TOML, without what equals the default."""
+        lines = [
+            f"{name} = {_toml(getattr(self, name))}"
+            for name in type(self).model_fields
+            if name not in ("mediators", "relations") and getattr(self, name) != getattr(_DEFAULT, name)
+        ]
+        lines += _table("mediators", self.mediators)
+        for predicate, settings in self.relations.items():
+            lines += _table(f"relations.{_toml(predicate)}", settings)
+        return "\n".join(lines).lstrip("\n") + "\n"
+
+    def of(self, predicate: str) -> RelationPolicy:
+        return self.relations.get(predicate, _PLAIN)
+
+    def mentioned(self) -> frozenset[str]:
+        """Every predicate that this policy speaks of and the defaults do not."""
+        composites = (predicate for parts in self.composite_names for predicate in parts)
+        return frozenset({*self.names, *composites, *self.type_predicates, *self.relations}) - _BUILT_IN
+
+
+_PLAIN = RelationPolicy()
+_DEFAULT = Policy()
+_BUILT_IN = frozenset({*NAME_PREDICATES, *_DEFAULT.type_predicates})
+_FIELDS = frozenset({*Policy.model_fields, *RelationPolicy.model_fields, *MediatorPolicy.model_fields})
+
+
+def _sentences(error: ValidationError) -> Iterable[str]:
+    for problem in error.errors(include_input=False, include_url=False, include_context=False):
+        unknown = problem["type"] == "extra_forbidden"
+        place = problem["loc"][:-1] if unknown else problem["loc"]
+        where = ".".join(str(part) if part in _FIELDS else "?" for part in place) or "top level"
+        what = f"unknown field; allowed: {', '.join(_allowed(place))}" if unknown else problem["msg"]
+        yield f"{where}: {what}"
+
+
+def _allowed(place: Sequence[int | str]) -> Iterable[str]:
+    holder: dict[object, type[_Part]] = {"mediators": MediatorPolicy, "relations": RelationPolicy}
+    return (holder.get(place[0], Policy) if place else Policy).model_fields
+
+
+def _table(name: str, part: _Part) -> list[str]:
+    default = type(part)()
+    filled = [field for field in type(part).model_fields if getattr(part, field) != getattr(default, field)]
+    if not filled:
+        return []
+    return ["", f"[{name}]", *(f"{field} = {_toml(getattr(part, field))}" for field in filled)]
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda mark: f"\\u{ord(mark.group()):04x}", escaped) + '"'

@@ -1,0 +1,128 @@
+"""RawGraph: every triple of a load as numbers into one table of terms, before any policy is applied."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from kg_store.terms import ValueKind
+
+TEXT_MARK = "\x00"
+"""First character of a term that is plain text, so that no cell of a TSV file can pose as an IRI."""
+
+KIND_NAMESPACE = "urn:arog:kind:"
+"""Datatypes of values whose kind the policy gives: `"1955"^^<urn:arog:kind:date>`."""
+
+Term = str
+"""A term in N-Triples form, or TEXT_MARK and the text of a cell."""
+
+TermIds = npt.NDArray[np.int32]
+
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
+_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_NUMBER_TYPES = frozenset(
+    {"number", "integer", "int", "long", "short", "byte", "decimal", "double", "float"}
+    | {"nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger"}
+    | {"unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte"}
+)
+_DATE_TYPES = frozenset({"date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"})
+
+
+class TermKind(IntEnum):
+    """What a term is, told by its first character."""
+
+    IRI = 0
+    BLANK = 1
+    LITERAL = 2
+    TEXT = 3
+
+
+_KIND_OF_MARK = {"<": 0, "_": 1, '"': 2, TEXT_MARK: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A literal's parts; `datatype` is a full IRI, empty for plain and language-tagged strings."""
+
+    lexical: str = field(repr=False)
+    datatype: str = ""
+    language: str = ""
+
+    @property
+    def kind(self) -> ValueKind:
+        """How it compares; told by the datatype's local name, so that custom namespaces work too."""
+        name = re.split(r"[#/:]", self.datatype)[-1]
+        if name in _NUMBER_TYPES:
+            return ValueKind.NUMBER
+        if name in _DATE_TYPES:
+            return ValueKind.DATE
+        return ValueKind.TRUTH if name in ("boolean", "truth") else ValueKind.TEXT
+
+
+@dataclass(slots=True)
+class RawGraph:
+    """Triples as positions in `terms`; may hold duplicates. `notes` say in words what reading left out."""
+
+    terms: list[Term] = field(repr=False)
+    subjects: TermIds = field(repr=False)
+    predicates: TermIds = field(repr=False)
+    objects: TermIds = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """The TermKind of each term."""
+        kinds = (_KIND_OF_MARK[term[0]] for term in self.terms)
+        return np.fromiter(kinds, dtype=np.uint8, count=len(self.terms))
+
+
+def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
+    """All of `triples` in memory: 12 bytes each, and every distinct term once."""
+    index: dict[Term, int] = {}
+    subjects, predicates, objects = array("i"), array("i"), array("i")
+    find = index.setdefault
+    for subject, predicate, tail in triples:
+        subjects.append(find(subject, len(index)))
+        predicates.append(find(predicate, len(index)))
+        objects.append(find(tail, len(index)))
+    return RawGraph(list(index), _column(subjects), _column(predicates), _column(objects))
+
+
+def _column(numbers: array[int]) -> TermIds:
+    return np.array(numbers, dtype=np.int32)
+
+
+def text_of(term: Term) -> str:
+    """The bare text of an IRI, a blank node's label or a cell; for a literal its lexical form."""
+    if term[0] == "<":
+        return term[1:-1]
+    return literal_of(term).lexical if term[0] == '"' else term[1:]
+
+
+def literal_of(term: Term) -> Literal:
+    """The parts of a literal in N-Triples form; a cell counts as a plain string."""
+    if term[0] == TEXT_MARK:
+        return Literal(term[1:])
+    end = term.rindex('"')
+    lexical, rest = term[1:end], term[end + 1 :]
+    if "\\" in lexical:
+        lexical = _ESCAPE.sub(_unescaped, lexical)
+    if rest.startswith("^^"):
+        return Literal(lexical, datatype=rest[3:-1])
+    return Literal(lexical, language=rest[1:].partition("--")[0].lower())
+
+
+def value_term(lexical: str, kind: ValueKind) -> Term:
+    """The term of a value whose kind the policy gives."""
+    escaped = lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"^^<{KIND_NAMESPACE}{kind.value}>'
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match.group(1)
+    return chr(int(code[1:], 16)) if code[0] in "uU" and len(code) > 1 else _ESCAPED.get(code, code)

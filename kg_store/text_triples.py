@@ -1,0 +1,119 @@
+"""Triples out of TSV, CSV and bar-separated files: three cells a line, head, relation, tail."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import IO
+
+from kg_store.raw_graph import TEXT_MARK, Term
+from kg_store.terms import LoadError
+
+Cells = list[str]
+
+_DELIMITERS = ("\t", "|", ",")
+_SAMPLE_LINES = 20
+_HEADERS = frozenset(
+    {
+        ("head", "relation", "tail"),
+        ("subject", "predicate", "object"),
+        ("subject", "relation", "object"),
+        ("source", "relation", "target"),
+        ("h", "r", "t"),
+        ("s", "p", "o"),
+    }
+)
+_IRI = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|^`\\]+)>|(https?://[^\s<>\"{}|^`\\]+)")
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<[^\s<>]+>)?')
+
+
+def read_cells(
+    stream: IO[bytes], file: str, prefer_comma: bool, skipped: Counter[str]
+) -> Iterator[tuple[Term, Term, Term]]:
+    """Streams the triples of a text file; counts in `skipped`, by reason, what was left out.
+
+    The delimiter is a tab, a bar or a comma, whichever splits every one of the first lines in three. A header
+    line is skipped. Extra columns are allowed after a tab only: elsewhere a name may hold the delimiter.
+    """
+    text = io.TextIOWrapper(stream, "utf-8-sig", newline="\n")
+    try:
+        head = [line for line in (text.readline() for _ in range(_SAMPLE_LINES)) if line]
+    except UnicodeDecodeError:
+        raise LoadError("the file is not UTF-8 text", file, 1) from None
+    delimiter = _delimiter(head, file, prefer_comma)
+    lines = _chained(head, text)
+    rows = _quoted_rows(lines, file) if delimiter == "," else _plain_rows(lines, delimiter, file)
+    for number, cells in rows:
+        triple = _triple(cells, number, file, delimiter, skipped)
+        if triple is not None:
+            yield triple
+
+
+def _chained(head: list[str], text: io.TextIOWrapper) -> Iterator[str]:
+    yield from head
+    yield from text
+
+
+def _delimiter(head: list[str], file: str, prefer_comma: bool) -> str:
+    filled = [line for line in head if line.strip()]
+    if not filled:
+        raise LoadError("the file holds no triple", file)
+    order = (",", "\t", "|") if prefer_comma else _DELIMITERS
+    for delimiter in order:
+        if all(line.count(delimiter) >= 2 for line in filled):
+            return delimiter
+    # No delimiter fits every line: the one of the first line, so that the error names the line that differs.
+    for delimiter in order:
+        if filled[0].count(delimiter) >= 2:
+            return delimiter
+    raise LoadError("a line needs three cells, separated by a tab, a bar or a comma", file, 1)
+
+
+def _plain_rows(lines: Iterator[str], delimiter: str, file: str) -> Iterator[tuple[int, Cells]]:
+    number = 0
+    try:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield number, [cell.strip() for cell in line.rstrip("\r\n").split(delimiter)]
+    except UnicodeDecodeError:
+        raise LoadError("the file is not UTF-8 text", file, number + 1) from None
+
+
+def _quoted_rows(lines: Iterator[str], file: str) -> Iterator[tuple[int, Cells]]:
+    reader = csv.reader(lines, strict=True)
+    try:
+        for cells in reader:
+            if cells:
+                yield reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error:
+        raise LoadError("the quotes of this line do not match", file, reader.line_num) from None
+    except UnicodeDecodeError:
+        raise LoadError("the file is not UTF-8 text", file, reader.line_num + 1) from None
+
+
+def _triple(
+    cells: Cells, number: int, file: str, delimiter: str, skipped: Counter[str]
+) -> tuple[Term, Term, Term] | None:
+    if len(cells) < 3 or (len(cells) > 3 and delimiter != "\t"):
+        raise LoadError(f"a line needs three cells, this one has {len(cells)}", file, number)
+    if number == 1 and tuple(cell.lower() for cell in cells[:3]) in _HEADERS:
+        return None
+    if len(cells) > 3:
+        skipped["cells beyond the third (a direction column and the like) were not read"] += 1
+    head, relation, tail = cells[:3]
+    if not (head and relation and tail):
+        skipped["lines with an empty cell were skipped"] += 1
+        return None
+    return _term(head), _term(relation), _term(tail, literal=head[0] == "<")
+
+
+def _term(cell: str, literal: bool = False) -> Term:
+    match = _IRI.fullmatch(cell)
+    if match is not None:
+        return f"<{match.group(1) or match.group(2)}>"
+    if literal and cell[0] == '"' and _LITERAL.fullmatch(cell):
+        return cell
+    return TEXT_MARK + cell.replace(TEXT_MARK, "")

@@ -1,0 +1,123 @@
+"""Readable words for predicates and classes: labels, the inverse of a label, and local names made readable."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote
+
+from kg_store.policy import FORBIDDEN_IN_LABELS
+
+MAX_LABEL_WORDS = 4
+_MAX_LABEL_CHARS = 80
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Path segments that tell nobody anything: versions, dates, bare numbers.
+_DULL_SEGMENT = re.compile(r"[\d.]*|v\d.*|ns|terms?|vocab|vocabulary|ontology|www\..*", re.IGNORECASE)
+_PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})
+# Verbs in the third person, so that nouns in the plural ("children") are not taken for verbs.
+_PARTICIPLES = {
+    "acts": "acted", "belongs": "belonged", "buys": "bought", "causes": "caused", "contains": "contained",
+    "covers": "covered", "creates": "created", "diagnoses": "diagnosed", "directs": "directed",
+    "employs": "employed", "follows": "followed", "gives": "given", "governs": "governed", "hires": "hired",
+    "includes": "included", "knows": "known", "leads": "led", "likes": "liked", "lives": "lived",
+    "loves": "loved", "makes": "made", "manages": "managed", "offers": "offered", "orders": "ordered",
+    "owns": "owned", "performs": "performed", "plays": "played", "prescribes": "prescribed",
+    "produces": "produced", "provides": "provided", "publishes": "published", "reads": "read",
+    "requires": "required", "sees": "seen", "sells": "sold", "sends": "sent", "specializes": "specialized",
+    "speaks": "spoken", "studies": "studied", "supervises": "supervised", "supports": "supported",
+    "takes": "taken", "teaches": "taught", "treats": "treated", "uses": "used", "visits": "visited",
+    "works": "worked", "writes": "written",
+}  # fmt: skip
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI, percent signs decoded: behind `#`, the last `/`, or the last `:`."""
+    scheme, _, rest = iri.partition(":")
+    if scheme in ("mailto", "tel"):
+        return unquote(rest)
+    tail = re.split(r"[#/]", iri.rstrip("/#"))[-1]
+    return unquote(tail.rsplit(":", 1)[-1] if iri.startswith(("urn:", "tag:")) or "/" not in iri else tail)
+
+
+def readable(text: str) -> str:
+    """Underscores and camelCase to spaces, case kept: `John_Gage` -> `John Gage`."""
+    return " ".join(_CAMEL.sub(" ", text.replace("_", " ")).split())
+
+
+def readable_relation(predicate: str, is_iri: bool) -> str:
+    """A relation's words without a label: `takesCareOf` -> `takes care of`; the dots of TSV text stay."""
+    text = readable(local_name(predicate)).lower() if is_iri else " ".join(predicate.replace("_", " ").split())
+    return clean(text) or "related to"
+
+
+def clean(label: str) -> str:
+    """Without the characters that a label never contains; at most 80 characters."""
+    return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
+
+
+def is_short_label(label: str) -> bool:
+    """Whether a label is a relation's word rather than a sentence about it."""
+    return 0 < len(label.split()) <= MAX_LABEL_WORDS and len(label) <= _MAX_LABEL_CHARS
+
+
+def inverse_of(label: str) -> str:
+    """Words for the relation walked backwards, by form: `directed by` -> `directed`, `spouse` -> `spouse of`."""
+    head, _, last = label.rpartition(" ")
+    prefix, _, stem = label.rpartition(".")
+    dot = prefix + "." if prefix else ""
+    words = (stem or label).split()
+    if words[0] in ("has", "have") and len(words) > 1:
+        return f"{dot}{' '.join(words[1:])} of"
+    if words[0] in _PARTICIPLES and (len(words) == 1 or words[-1] in _PREPOSITIONS):
+        return f"{dot}{' '.join([_PARTICIPLES[words[0]], *words[1:]])} by"
+    if last == "by" and head:
+        return head
+    if last == "of" and head:
+        return f"{dot}has {' '.join(words[:-1])}" if len(words) > 1 else f"{label} inverse"
+    if last in _PREPOSITIONS and head:
+        return f"{dot}has {' '.join(words[:-1])} here" if last in ("in", "at", "on") else f"{label} inverse"
+    return f"{label} of"
+
+
+def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
+    """`labels`, made different where predicates share one: a namespace's word before it, else a number behind it.
+
+    Plain text predicates that differ only in underscores keep their own spelling.
+    """
+    result = list(labels)
+    for clash in _clashes(result):
+        for position in clash:
+            result[position] = _longer(labels[position], predicates[position])
+    for clash in _clashes(result):
+        for count, position in enumerate(clash[1:], start=2):
+            result[position] = f"{result[position]} {count}"
+    # A number may have met another label: rare enough for the predicate's position to settle it.
+    for clash in _clashes(result):
+        for position in clash[1:]:
+            result[position] = f"{result[position]} n{position}"
+    return result
+
+
+def _clashes(labels: Sequence[str]) -> list[list[int]]:
+    positions: dict[str, list[int]] = defaultdict(list)
+    for position, label in enumerate(labels):
+        positions[label.casefold()].append(position)
+    return [found for found in positions.values() if len(found) > 1]
+
+
+def _longer(label: str, predicate: str) -> str:
+    if "/" not in predicate and "#" not in predicate:
+        return clean(predicate) or label
+    segments = [part for part in re.split(r"[/#]", predicate.partition("://")[2])[:-1] if part]
+    telling = [part for part in segments if not _DULL_SEGMENT.fullmatch(part)]
+    return f"{readable(clean(unquote(telling[-1]))).lower()} {label}" if telling else label
+
+
+def class_word(iri: str, labels: Mapping[str, str], is_iri: bool = True) -> str:
+    """A class in words: its short label where the file has one, else its local name made readable."""
+    label = clean(labels.get(iri, ""))
+    if is_short_label(label):
+        return label.lower() if label in (label.title(), label.capitalize()) else label
+    word = readable(local_name(iri)).lower() if is_iri else " ".join(iri.replace("_", " ").split())
+    return clean(word) or "thing"
