@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 from app.evaluation.questions import Plan, PlanSet
 from app.llm.reasoner import Candidate, Evidence, Thing
+from kg_store.expressions import MAX_NODES
 
 _REFERENCE = re.compile(r'("[^"]*")|\b((?:topic|earlier|answer):\d+|[A-Z][0-9]?)\b(?!\()')
 _SIMPLE_START = re.compile(r"^(topic|earlier|answer|kind|set):")
+
+_MAX_UNION = MAX_NODES - 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class GoldPlan:
         expressions: list[str] = []
         for text in self._plan.answer:
             bare = self._operand(text)
-            rendered = list(bare) if bare else [self._rendered(text)]
+            rendered = _unions(bare) if bare else [self._rendered(text)]
             if not all(rendered):
                 return []
             expressions += rendered
@@ -129,7 +132,7 @@ class GoldPlan:
                 return match[1]
             ends = self._operand(match[2])
             missing = missing or not ends
-            return ends[0] if len(ends) == 1 else f"union({', '.join(ends)})"
+            return _unions(ends)[0] if ends else ""
 
         rendered = _REFERENCE.sub(replace, expression)
         return "" if missing else rendered
@@ -152,6 +155,13 @@ class GoldPlan:
             for pseudonym in self._edges.get((start, path[:length]), []) if 0 < length <= len(path) else []:
                 ends += self._furthest(pseudonym, path[length:])
         return sorted(ends, key=lambda end: len(end[1])) or [(start, path)]
+
+
+def _unions(ends: Sequence[str]) -> list[str]:
+    """One expression for several pseudonyms of one set, as few as the grammar's limit on parts allows."""
+    if len(ends) == 1:
+        return list(ends)
+    return [f"union({', '.join(ends[at : at + _MAX_UNION])})" for at in range(0, len(ends), _MAX_UNION)]
 
 
 def _of_kind(concept: str, things: Iterable[Thing]) -> tuple[str, ...]:

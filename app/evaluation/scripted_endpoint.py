@@ -156,10 +156,12 @@ def _read_request(body: bytes) -> _Completion:
 
 def _block(messages: Sequence[_ChatMessage]) -> str:
     """The json block that the last user message must end with."""
-    content = next((message.content for message in reversed(messages) if message.role == "user"), "").rstrip()
-    if content.count(_FENCE) != 1 or not content.endswith("```"):
+    content = next((message.content for message in reversed(messages) if message.role == "user"), "")
+    # Whole lines, since a question may hold such marks too; within JSON they never stand alone on a line.
+    lines = content.rstrip().split("\n")
+    if lines.count(_FENCE) != 1 or lines[-1] != "```":
         raise ContractBroken("the last user message does not end with exactly one fenced json block")
-    return content.partition(_FENCE)[2].removesuffix("```")
+    return "\n".join(lines[lines.index(_FENCE) + 1 : -1])
 
 
 def _instance(schema: dict[str, object]) -> object:

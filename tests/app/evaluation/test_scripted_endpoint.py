@@ -28,6 +28,7 @@ from app.llm.reasoner import (
     Thing,
     Turn,
 )
+from kg_store.expressions import names_in, parse
 
 QUESTION = "who treats Eq7f2k"
 TOPIC = Thing(name="Eq7f2k", concept="person", size="1")
@@ -94,7 +95,11 @@ def test_single_things_of_one_set_are_all_answered() -> None:
     replies = ScriptedReplies(plan("child", answer="count(A)"))
     evidence = [fact("Eq7f2k", ["child"], "Ex1y2z"), fact("Eq7f2k", ["child"], "Ep1q2r")]
     assert stepped(replies, step([], evidence)).answer == ["count(union(Ex1y2z, Ep1q2r))"]
-    assert stepped(ScriptedReplies(plan("child")), step([], evidence)).answer == ["Ex1y2z", "Ep1q2r"]
+    assert stepped(ScriptedReplies(plan("child")), step([], evidence)).answer == ["union(Ex1y2z, Ep1q2r)"]
+    many = [fact("Eq7f2k", ["child"], f"E{number:05}") for number in range(70)]
+    unions = stepped(ScriptedReplies(plan("child")), step([], many)).answer
+    assert len(unions) == 3
+    assert sum(len(names_in(parse(union))) for union in unions) == 70
 
 
 def test_expressions_are_rewritten_outside_quotes_only() -> None:
