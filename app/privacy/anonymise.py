@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.spans import Source, Span, find_spans
+from app.privacy.spans import Source, Span, SpanFinder
 from app.privacy.visible import Visible
 from client_sdk.protocol import Ambiguity, Message
-from kg_store.linking import EntityLinker, Mention
+from kg_store.linking import EntityLinker
 from kg_store.names import NameIndex
 from kg_store.public_words import PublicWords
 from kg_store.terms import Mid, Mids, ValueKind
@@ -25,6 +25,7 @@ MAX_EARLIER_TOPICS: Final = 8
 Resolve = Callable[[str], Mids]
 """What a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
 
+_NAMED = (Source.MENTION, Source.PROTECTED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
 
 
@@ -59,7 +60,8 @@ class Anonymiser:
         public: PublicWords,
         regions: Sequence[str] = DEFAULT_REGIONS,
     ) -> None:
-        self._linker, self._names, self._public, self._regions = linker, names, public, regions
+        self._names = names
+        self._finder = SpanFinder(linker, names, public, regions)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
@@ -73,18 +75,7 @@ class Anonymiser:
 
     def _read(self, message: Message, table: PseudonymTable) -> _Turn:
         visible = Visible.of(message.content)
-        spans = find_spans(
-            visible.text, table, self._mentions(message.content, visible), self._public, self._regions
-        )
-        return _Turn(message, visible.text, spans)
-
-    def _mentions(self, original: str, visible: Visible) -> list[Mention]:
-        """Invisible characters may part words as well as hide inside one, so both readings are linked."""
-        mentions = self._linker.find_mentions(visible.text)
-        if visible.origins is not None:
-            found = ((each, visible.span(each.start, each.end)) for each in self._linker.find_mentions(original))
-            mentions += [replace(each, start=start, end=end) for each, (start, end) in found]
-        return mentions
+        return _Turn(message, visible.text, self._finder.find(visible, message.content, table))
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
         """The safe text, and its pseudonyms in order. Offsets are the original's, so it goes from the end."""
@@ -99,9 +90,9 @@ class Anonymiser:
         written = text[span.start : span.end]
         if span.source is Source.PSEUDONYM:
             return written
-        if span.source is Source.MENTION and span.value_kind is None:
+        if span.source in _NAMED and span.value_kind is None:
             return _of_entities(span.mids, table)
-        if span.source is Source.MENTION and span.value_kind is not None:
+        if span.source in _NAMED and span.value_kind is not None:
             return _of_value(written, span.value_kind, span.mids, table)
         kind, lexical = read_literal(written) or (ValueKind.TEXT, written)
         return _of_value(written, kind, self._equal_values(kind, lexical), table)
@@ -116,7 +107,7 @@ def _settle(turn: _Turn, table: PseudonymTable) -> None:
     """Remembers the entities that a turn names alone, before any shared name is read."""
     by_user = turn.message.role == "user"
     for span in turn.spans:
-        if span.source is Source.MENTION and span.value_kind is None and len(span.mids) == 1:
+        if span.source in _NAMED and span.value_kind is None and len(span.mids) == 1:
             table.settle(Mid(span.mids[0]), by_user)
         elif span.source is Source.PSEUDONYM:
             meaning = table.meaning(turn.text[span.start : span.end])

@@ -10,7 +10,9 @@ from app.privacy.patterns import find_patterns
 from app.privacy.pseudonym_words import shaped_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.unknown_words import unknown_spans
-from kg_store.linking import Mention
+from app.privacy.visible import Visible
+from kg_store.linking import EntityLinker
+from kg_store.names import NameIndex
 from kg_store.public_words import PublicWords
 from kg_store.terms import ValueKind
 from kg_store.values import find_literals
@@ -21,10 +23,11 @@ class Source(IntEnum):
 
     PSEUDONYM = 0
     MENTION = 1
-    PATTERN = 2
-    LITERAL = 3
-    FORGED = 4
-    UNKNOWN = 5
+    PROTECTED = 2
+    PATTERN = 3
+    LITERAL = 4
+    FORGED = 5
+    UNKNOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +41,48 @@ class Span:
     value_kind: ValueKind | None = None
 
 
-def find_spans(
-    text: str, table: PseudonymTable, linked: Iterable[Mention], public: PublicWords, regions: Sequence[str]
-) -> list[Span]:
-    """In order. Pseudonyms of this conversation are among them; a word that only looks like one is FORGED."""
-    kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in shaped_in(text) if word.word in table.issued]
-    forged = [
-        Span(word.start, word.end, Source.FORGED) for word in shaped_in(text) if word.word not in table.issued
-    ]
-    mentions = [
-        Span(mention.start, mention.end, Source.MENTION, mention.mids, mention.value_kind) for mention in linked
-    ]
-    patterns = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, regions)]
-    literals = [Span(span.start, span.end, Source.LITERAL) for span in find_literals(text)]
-    # A code may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`.
-    literals = [piece for literal in literals for piece in _uncovered(text, literal, _cover(text, kept))]
-    chosen = choose(text, [*kept, *mentions, *patterns, *literals, *forged])
-    unknown = unknown_spans(text, [(span.start, span.end) for span in chosen], public)
-    return sorted([*chosen, *(Span(*span, Source.UNKNOWN) for span in unknown)], key=lambda span: span.start)
+class SpanFinder:
+    """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, capitals."""
+
+    def __init__(
+        self, linker: EntityLinker, names: NameIndex, public: PublicWords, regions: Sequence[str]
+    ) -> None:
+        self._linker, self._names, self._public, self._regions = linker, names, public, regions
+
+    def find(self, visible: Visible, original: str, table: PseudonymTable) -> list[Span]:
+        """Spans of `visible.text`, in order. Pseudonyms of this conversation are among them; a word that only
+        looks like one is FORGED."""
+        text, issued = visible.text, table.issued
+        words = list(shaped_in(text))
+        kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in words if word.word in issued]
+        forged = [Span(word.start, word.end, Source.FORGED) for word in words if word.word not in issued]
+        # A code may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`.
+        covered = _cover(text, kept)
+        literals = [piece for literal in _literals(text) for piece in _uncovered(text, literal, covered)]
+        patterns = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
+        named = [*self._mentions(visible, original), *self._protected(text)]
+        chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
+        unknown = unknown_spans(text, [(span.start, span.end) for span in chosen], self._public)
+        return sorted([*chosen, *(Span(*span, Source.UNKNOWN) for span in unknown)], key=lambda span: span.start)
+
+    def _mentions(self, visible: Visible, original: str) -> Iterator[Span]:
+        """Invisible characters may part words as well as hide inside one, so both readings are linked."""
+        for each in self._linker.find_mentions(visible.text):
+            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind)
+        if visible.origins is not None:
+            for each in self._linker.find_mentions(original):
+                yield Span(*visible.span(each.start, each.end), Source.MENTION, each.mids, each.value_kind)
+
+    def _protected(self, text: str) -> Iterator[Span]:
+        """What the guard would block though the policy does not link it."""
+        for hit in self._names.find(text):
+            if hit.protected and not hit.public:
+                kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
+                yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+
+
+def _literals(text: str) -> list[Span]:
+    return [Span(span.start, span.end, Source.LITERAL) for span in find_literals(text)]
 
 
 def choose(text: str, spans: Iterable[Span]) -> list[Span]:

@@ -22,8 +22,15 @@ _BEFORE_WORDS = " \t\u00a0\"'“”„‘’«»‹›([{*_#>-–—•·"
 _CONTRACTIONS = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
 _SELF = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
 _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
+# Capitals inside a sentence on words that no name has show a title: "Which Patients Were Born By 1990".
+_NEVER_IN_NAMES = frozenset(
+    ["is", "are", "was", "were", "has", "have", "had", "does", "did", "be", "been", "by", "with", "from", "than"]
+)
+# Words that begin questions and are not among the frequent ones; only there are they taken for no name.
+_OPENERS = frozenset(
+    ["compare", "enumerate", "summarise", "summarize", "calculate", "compute", "rank", "retrieve", "excluding"]
+)
 _MANY_CAPITALS = 0.6
-_MIN_WORDS_TO_JUDGE = 4
 _LOOK_BACK = 40
 
 
@@ -80,7 +87,7 @@ def _words(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> 
         word = match.group()
         is_public = is_public_word(word, public)
         capital = any(letter.isupper() or letter.istitle() for letter in word)
-        begins = is_public and _begins_sentence(text, start)
+        begins = (is_public or word.casefold() in _OPENERS) and _begins_sentence(text, start)
         marked = capital and not begins and normalise(word).text not in _SELF
         yield _Word(start, end, word, is_public, marked)
 
@@ -97,9 +104,9 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 
 def _is_title(words: Sequence[_Word]) -> bool:
-    judged = [word for word in words if len(word.text) > 1]
-    capitals = sum(word.text[0].isupper() for word in judged)
-    return len(judged) >= _MIN_WORDS_TO_JUDGE and capitals >= _MANY_CAPITALS * len(judged)
+    capitals = sum(word.text[0].isupper() for word in words)
+    telling = any(word.marked and word.text.casefold() in _NEVER_IN_NAMES for word in words)
+    return telling and capitals >= _MANY_CAPITALS * len(words)
 
 
 def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
@@ -124,6 +131,8 @@ def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
 
 def _joins(text: str, before: _Word, word: _Word) -> bool:
     gap = text[before.end : word.start]
+    if before.end != _end_of_name(before):
+        return False
     if _GAP.fullmatch(gap):
         return True
     return len(before.text) <= _MAX_INITIAL and before.marked and _GAP_AFTER_INITIAL.fullmatch(gap) is not None
@@ -137,6 +146,10 @@ def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
 
 
 def _span(run: Sequence[_Word]) -> tuple[int, int]:
-    start, end = run[0].start, run[-1].end
-    last = run[-1].text
-    return start, end - 2 if len(last) > 2 and last[-2] in "'’ʼ＇" and last[-1] in "sS" else end
+    return run[0].start, _end_of_name(run[-1])
+
+
+def _end_of_name(word: _Word) -> int:
+    """Where the word ends without a possessive 's."""
+    possessive = len(word.text) > 2 and word.text[-2] in "'’ʼ＇" and word.text[-1] in "sS"
+    return word.end - 2 if possessive else word.end
