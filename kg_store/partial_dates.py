@@ -76,7 +76,7 @@ class PartialDate:
         if self.seconds is None:
             return text
         minutes, seconds = divmod(self.seconds, 60)
-        clock = f"{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{seconds.normalize():0>2f}"
+        clock = f"{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{'0' if seconds < 10 else ''}{seconds.normalize():f}"
         return f"{text}T{clock}{self._zone()}"
 
     def compare(self, other: PartialDate) -> int:
