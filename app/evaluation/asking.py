@@ -17,7 +17,7 @@ from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from client_sdk.sealing import KeyPair
 
-REASONER_STAGE = "reasoner"
+REASONER_STAGE = "reasoning"
 MOST_NAMES = 10_000  # the service's limit: F1 is over the whole set
 
 

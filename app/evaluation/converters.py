@@ -98,8 +98,10 @@ def _of_path_question(record: dict[str, object], graph: GoldGraph) -> Question:
     # A person types spaces where the file has underscores.
     typed = str(record["question"]).replace(topic, topic.replace("_", " "))
     sets = {"A": PlanSet(start="topic:0", path=tuple(_words(relation) for relation in relations))}
-    plan = Plan(sets=sets, answer=("A",), topics=(topic.replace("_", " "),))
     answers = _strings(record["answers"])
+    # The service leaves what a question names out of a bare set; here paths may well lead back to it.
+    answer = "union(A, topic:0)" if topic in answers and len(answers) > 1 else "A"
+    plan = Plan(sets=sets, answer=(answer,), topics=(topic.replace("_", " "),))
     return Question(
         id=str(record["id"]),
         question=typed,

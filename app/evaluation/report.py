@@ -45,14 +45,19 @@ class Leaks(BaseModel):
     public_words: dict[str, int]
 
 
-class Report(BaseModel):
-    """One run of one set. `unanswerable_answered` counts questions without an answer that got one."""
+class RunLabel(BaseModel):
+    """Which questions were asked, and of whom."""
 
     model_config = ConfigDict(frozen=True)
     set_name: str
     strategy: str
     reasoner: str
-    seed: int
+    seed: int = 0
+
+
+class Report(RunLabel):
+    """One run of one set. `unanswerable_answered` counts questions without an answer that got one."""
+
     quality: Quality
     reproduced: Quality
     filtered: Quality
@@ -74,19 +79,14 @@ class Report(BaseModel):
     leaks: Leaks
 
 
-def summarise(
-    outcomes: Sequence[Outcome], findings: Findings, names: int, *, set_name: str, strategy: str, reasoner: str, seed: int
-) -> Report:  # fmt: skip
+def summarise(label: RunLabel, outcomes: Sequence[Outcome], findings: Findings, names: int) -> Report:
     """The report of a run. `names` is how many names the scanner looked for."""
     whole = [outcome for outcome in outcomes if not outcome.problem]
     linked = [float(outcome.linked) for outcome in outcomes if outcome.linked is not None]
     unanswerable = [outcome for outcome in outcomes if not outcome.expects_answer]
     stages = sorted({stage for outcome in whole for stage in outcome.milliseconds})
     return Report(
-        set_name=set_name,
-        strategy=strategy,
-        reasoner=reasoner,
-        seed=seed,
+        **label.model_dump(),
         quality=_quality(outcomes),
         reproduced=_quality([outcome for outcome in outcomes if outcome.reproduced]),
         filtered=_quality([outcome for outcome in outcomes if outcome.filtered]),
