@@ -43,18 +43,22 @@ class _Piece:
         return self.spans[position - self.start]
 
 
+_UNCHANGED = (_Piece(0, 0),)
+"""Every character stands for itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Normalised:
     """A normalised text. `seams` are the positions in front of which an invisible character was dropped."""
 
     text: str = field(repr=False)
     seams: frozenset[int] = field(default=frozenset(), repr=False)
-    _pieces: tuple[_Piece, ...] = field(default=(_Piece(0, 0),), repr=False)
+    _pieces: tuple[_Piece, ...] = field(default=_UNCHANGED, repr=False)
     _starts: tuple[int, ...] = field(default=(0,), repr=False)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where the normalised characters from `start` to `end` stand in the original text."""
-        if len(self._pieces) == 1 and self._pieces[0].spans is None:
+        if self._pieces == _UNCHANGED:
             return start, end
         if end <= start:
             where = self._span_of(start)[0] if start < len(self.text) else self._end()
@@ -121,7 +125,7 @@ def _join(text: str, easy: str) -> Normalised:
     if done < len(text):
         pieces.append(_Piece(length, done))
         parts.append(easy[done:])
-    pieces = pieces or [_Piece(0, 0)]
+    pieces = pieces or [*_UNCHANGED]
     return Normalised("".join(parts), frozenset(seams), tuple(pieces), tuple(piece.start for piece in pieces))
 
 
