@@ -1,0 +1,167 @@
+"""The routes of admins: graphs loaded, listed and deleted, jobs watched, keys made and ended."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi import Path as InPath
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from app.access import NotPermitted
+from app.api.auth import AdminRoute, CallerOf, ServicesOf
+from app.api.limits import is_upload
+from app.api.routes import ERRORS
+from app.api.uploads import Upload, receive_upload
+from app.graph_admin import ENDINGS
+from app.problems import BadRequest
+from app.wiring import Services
+from client_sdk.protocol import ErrorBody, GraphList, JobStatus, KeyCreated, NewKey
+
+GRAPH_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+GraphName = Annotated[str, InPath(pattern=GRAPH_NAME)]
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": ErrorBody, "description": "nothing of that id here"}}
+_LOAD_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                        "ontology": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                        "policy": {"type": "string", "description": "TOML; the proposed policy by default"},
+                    },
+                }
+            },
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["path"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "path": {"type": "string", "description": "a file within AROG_ALLOWED_LOAD_DIR"},
+                        "ontology": {"type": "string", "description": "another such file"},
+                        "policy": {"type": "string", "description": "TOML; the proposed policy by default"},
+                    },
+                },
+                "example": {"path": "clinic.ttl"},
+            },
+        },
+    }
+}
+
+
+class LoadByPath(BaseModel):
+    """The JSON body of a load from the server's own disk."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    path: str = Field(min_length=1, max_length=1000)
+    ontology: str | None = Field(default=None, min_length=1, max_length=1000)
+    policy: str | None = Field(default=None, max_length=1_000_000)
+
+
+administering = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
+    **ERRORS, 403: {"model": ErrorBody, "description": "not_permitted: it takes a key of the role admin"},
+})  # fmt: skip
+
+
+@administering.post("/graphs/{name}", status_code=202, response_model=JobStatus, openapi_extra=_LOAD_BODY)
+async def load_graph(request: Request, name: GraphName, caller: CallerOf, services: ServicesOf) -> JobStatus:
+    """Loads a graph, or a new version of it, in the background; GET /admin/jobs/{id} tells how far it is."""
+    if is_upload(request.scope):
+        content_type = request.headers["content-type"]
+        upload = await receive_upload(request.stream(), content_type, services.store.incoming, ENDINGS)
+        return await run_in_threadpool(_start_upload, services, caller.tenant, name, upload)
+    wanted = await _read_body(request)
+    paths = [wanted.path] + ([wanted.ontology] if wanted.ontology else [])
+    sources = [_allowed(path, services.store.settings.allowed_load_dir) for path in paths]
+    work = services.graphs.loading(caller.tenant, name, sources, wanted.policy)
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
+
+
+@administering.get("/graphs", response_model=GraphList)
+async def list_graphs(caller: CallerOf, services: ServicesOf) -> GraphList:
+    """Every graph of the tenant, with its counts."""
+    return GraphList(graphs=await run_in_threadpool(services.graphs.summaries, caller.tenant))
+
+
+@administering.delete("/graphs/{name}", status_code=204, responses=NOT_FOUND)
+async def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> None:
+    """Deletes a graph, all its versions and its conversations."""
+    services.jobs.refuse_while_loading(caller.tenant, name)
+    await run_in_threadpool(services.graphs.delete, caller.tenant, name)
+
+
+@administering.get("/jobs/{job_id}", response_model=JobStatus, responses=NOT_FOUND)
+async def get_job(job_id: str, caller: CallerOf, services: ServicesOf) -> JobStatus:
+    """How far a load is, or how it ended."""
+    return await run_in_threadpool(services.jobs.status, caller.tenant, job_id)
+
+
+@administering.post("/keys", status_code=201, response_model=KeyCreated)
+async def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> KeyCreated:
+    """Makes a key. It is shown this once. Only the operator's key may make keys for another tenant."""
+    if wanted.tenant != caller.tenant and not caller.is_operator:
+        raise NotPermitted
+    create = partial(services.store.access.create, wanted.tenant, wanted.role, wanted.grants, wanted.days)
+    issued = await run_in_threadpool(create)
+    return KeyCreated(
+        key_id=issued.key_id, key=issued.key, tenant=wanted.tenant, grants=wanted.grants, role=wanted.role
+    )
+
+
+@administering.delete("/keys/{key_id}", status_code=204, responses=NOT_FOUND)
+async def revoke_key(
+    key_id: str, caller: CallerOf, services: ServicesOf, tenant: Annotated[str | None, Query(max_length=63)] = None
+) -> None:
+    """Ends a key at once. The operator may name another tenant."""
+    if tenant not in (None, caller.tenant) and not caller.is_operator:
+        raise NotPermitted
+    await run_in_threadpool(services.store.access.revoke, tenant or caller.tenant, key_id)
+
+
+def _start_upload(services: Services, tenant: str, name: str, upload: Upload) -> JobStatus:
+    try:
+        work = services.graphs.loading(tenant, name, [*upload.files, *upload.ontologies], upload.policy)
+    except BaseException:
+        upload.delete()
+        raise
+    return services.jobs.start(tenant, name, work, upload.delete)
+
+
+async def _read_body(request: Request) -> LoadByPath:
+    if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+        raise BadRequest("The body is neither multipart/form-data nor JSON.", "Set the header Content-Type.")
+    try:
+        return LoadByPath.model_validate_json(await request.body())
+    except ValidationError as error:
+        places = [{**found, "loc": ("body", *found["loc"])} for found in error.errors(include_input=False)]
+        raise RequestValidationError(places) from None
+
+
+def _allowed(path: str, folder: Path | None) -> Path:
+    """The real file that `path` means, if it lies within `folder`, links followed. Raises BadRequest."""
+    if folder is None:
+        raise BadRequest(
+            "Loading from a path is not set up here.", "Upload the file, or have AROG_ALLOWED_LOAD_DIR set."
+        )
+    root = folder.resolve()
+    try:
+        file = (root / path).resolve()
+        inside = file.is_relative_to(root) and file.is_file()
+    except (OSError, ValueError):
+        inside = False
+    if not inside:
+        raise BadRequest(
+            "There is no such file within the allowed folder.", "Give a path within AROG_ALLOWED_LOAD_DIR."
+        )
+    return file

@@ -1,0 +1,124 @@
+"""Errors as replies: every one an ErrorBody, and none with a word of the request in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from app.metrics import Metrics
+from app.problems import INTERNAL, BadRequest, Problem, RateLimited, TooLarge, error_body, problem_of
+from app.telemetry import event_log
+
+MAX_FIELDS_TOLD = 5
+log = event_log("errors")
+
+_BY_STATUS = {
+    400: Problem(400, "bad_request", "The request can't be read.", "Send JSON in UTF-8; see /openapi.json."),
+    404: Problem(404, "not_found", "There is nothing at this address.", "See /openapi.json for the addresses."),
+    405: Problem(
+        405, "bad_method", "This address does not take that method.", "See /openapi.json for the methods."
+    ),
+}
+# What is allowed, by pydantic's name of the rule that failed; the rule's own limits are filled in.
+_RULES = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a field that is known here",
+    "json_invalid": "is not valid JSON",
+    "string_too_short": "must not be empty",
+    "string_too_long": "has more than {max_length} characters",
+    "string_pattern_mismatch": "must fit the pattern {pattern}",
+    "string_unicode": "holds characters that are no valid Unicode",
+    "string_type": "must be text",
+    "literal_error": "must be one of {expected}",
+    "too_long": "has more than {max_length} items",
+    "too_short": "has fewer than {min_length} items",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "list_type": "must be a list",
+    "bool_parsing": "must be true or false",
+}
+_OBJECT_RULES = ("model_attributes_type", "model_type", "dict_type")
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """What the framework itself raises becomes an ErrorBody here; all else passes on to the frame around it."""
+    app.add_exception_handler(RequestValidationError, _reply)
+    app.add_exception_handler(HTTPException, _reply)
+
+
+async def send_error(error: BaseException, scope: Scope, receive: Receive, send: Send) -> None:
+    """The reply to `error`, for the layers outside the routes."""
+    await _reply_to(error, Request(scope))(scope, receive, send)
+
+
+async def _reply(request: Request, error: Exception) -> Response:
+    return _reply_to(error, request)
+
+
+def _reply_to(error: BaseException, request: Request) -> Response:
+    problem = _problem_of(error)
+    body = error_body(error, request.scope["state"]["request_id"], problem)
+    metrics: Metrics = request.app.state.metrics
+    metrics.count_error(body.code)
+    if problem.status >= 500:
+        log.warning("error", id=body.id, code=body.code, status=problem.status, exc_info=error)
+    headers = {}
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, RateLimited):
+        headers["Retry-After"] = str(error.retry_after_s)
+    return JSONResponse(body.model_dump(), problem.status, headers)
+
+
+def _problem_of(error: BaseException) -> Problem:
+    if isinstance(error, RequestValidationError):
+        # Only places and rules: errors() quotes the input, which may hold names.
+        return problem_of(BadRequest(*_broken_rules(error.errors())))
+    if isinstance(error, HTTPException):
+        if isinstance(error.__cause__, TooLarge):
+            return problem_of(error.__cause__)
+        return _BY_STATUS.get(error.status_code, INTERNAL)
+    return problem_of(error)
+
+
+def _broken_rules(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """What is wrong, and a hint. Field names that the caller made up are left out."""
+    told = list(dict.fromkeys(_sentence(found) for found in errors))
+    more = len(told) - MAX_FIELDS_TOLD
+    sentence = "; ".join(told[:MAX_FIELDS_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    return sentence + ".", "Correct these fields; /openapi.json says what each may hold."
+
+
+def _sentence(found: Mapping[str, Any]) -> str:
+    place = list(found["loc"])
+    rule = found["type"]
+    if rule == "json_invalid":
+        return f"The body is not valid JSON (character {place[-1]})"
+    if rule == "extra_forbidden":
+        # The last part is the caller's own word.
+        return f"{_field(place[:-1])} has a field that is not known here"
+    words = "must be an object" if rule in _OBJECT_RULES else _RULES.get(rule, "is not valid")
+    limits = {key: value for key, value in found.get("ctx", {}).items() if isinstance(value, (int, float, str))}
+    with suppress(KeyError):
+        return f"{_field(place)} {words.format_map(limits)}"
+    return f"{_field(place)} is not valid"
+
+
+def _field(place: Sequence[str | int]) -> str:
+    """`messages[3].content` from ("body", "messages", 3, "content")."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place[1:]).lstrip(".")
+    return f"`{text}`" if text else "The body"

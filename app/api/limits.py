@@ -1,0 +1,84 @@
+"""What one caller may take: bytes of a body, seconds of a request, requests a minute."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+
+from limits import RateLimitItemPerMinute
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import MovingWindowRateLimiter
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.access import Caller
+from app.problems import RateLimited, TooLarge
+
+UPLOADS = "/admin/graphs/"
+
+
+class RateLimits:
+    """Requests a minute per API key, in the memory of this process: each replica counts for itself."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._item = RateLimitItemPerMinute(per_minute)
+
+    async def count(self, caller: Caller) -> None:
+        """Raises RateLimited when the key has used up its minute."""
+        if not await self._limiter.hit(self._item, caller.key_id):
+            window = await self._limiter.get_window_stats(self._item, caller.key_id)
+            raise RateLimited(max(1, math.ceil(window.reset_time - time.time())))
+
+
+class BodyLimit:
+    """Stops reading a body at its limit, whatever length it claims; uploads of graphs have their own limit."""
+
+    def __init__(self, app: ASGIApp, max_body_bytes: int, max_upload_bytes: int) -> None:
+        self._app = app
+        self._body = (max_body_bytes, "AROG_MAX_BODY_BYTES")
+        self._upload = (max_upload_bytes, "AROG_MAX_UPLOAD_BYTES")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        limit, setting = self._upload if is_upload(scope) else self._body
+        claimed = Headers(scope=scope).get("content-length", "0")
+        if not claimed.isdecimal() or int(claimed) > limit:
+            raise TooLarge(limit, setting)
+        read = 0
+
+        async def receive_counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > limit:
+                raise TooLarge(limit, setting)
+            return message
+
+        await self._app(scope, receive_counted, send)
+
+
+class Deadline:
+    """Gives a request up after `seconds`, reading its body included; uploads take as long as they take."""
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self._app, self._seconds = app, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or is_upload(scope):
+            await self._app(scope, receive, send)
+            return
+        async with asyncio.timeout(self._seconds):
+            await self._app(scope, receive, send)
+
+
+def is_upload(scope: Scope) -> bool:
+    """True of POST /admin/graphs/{name} with files in it."""
+    content_type = Headers(scope=scope).get("content-type", "")
+    path: str = scope["path"]
+    return (
+        scope["method"] == "POST" and path.startswith(UPLOADS) and content_type.startswith("multipart/form-data")
+    )

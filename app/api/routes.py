@@ -1,0 +1,113 @@
+"""The routes of those who ask: POST /chat, GET /graphs, GET /ledger; and health, readiness and metrics."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from app.access import require_grant
+from app.api.auth import AuthenticatedRoute, CallerOf, ServicesOf
+from app.metrics import CONTENT_TYPE, Metrics
+from client_sdk.protocol import ChatAnswer, ChatRequest, ErrorBody, GraphNames, LedgerPage, Readiness
+
+CHAT_EXAMPLES: dict[str, Any] = {
+    "first": {
+        "summary": "A first question; without a public key the answer stays in pseudonyms",
+        "value": {
+            "graph": "clinic",
+            "messages": [{"role": "user", "content": "How many patients lie on the ward of Nurse Ida Holm?"}],
+        },
+    },
+    "follow_up": {
+        "summary": "A follow-up: the assistant's turn goes back as the service sent it",
+        "value": {
+            "graph": "clinic",
+            "conversation": "q3hX0b1v8RkW2nTz5mYc7dLs",
+            "messages": [
+                {"role": "user", "content": "Who is the doctor of Nora Lindqvist?"},
+                {"role": "assistant", "content": "It is Eq7f2k."},
+                {"role": "user", "content": "Which other patients has he?"},
+            ],
+            "strategy": "sets",
+            "options": {"width": 3, "depth": 3},
+            "public_key": "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo",
+        },
+    },
+}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": words}
+    for status, words in {
+        401: "not_authenticated: no valid API key",
+        413: "too_large: the body is over its limit",
+        422: "bad_request: a field is missing or not allowed",
+        429: "rate_limited: see the header Retry-After",
+        500: "internal; or blocked: the guard stopped the request",
+        503: "not_ready: see /readyz",
+    }.items()
+}
+CHAT_ERRORS: dict[int | str, dict[str, Any]] = {
+    404: {"model": ErrorBody, "description": "unknown_graph (not there, or no grant) or unknown_conversation"},
+    409: {"model": ErrorBody, "description": "conversation_busy: ask again"},
+    502: {"model": ErrorBody, "description": "model_unavailable"},
+    504: {"model": ErrorBody, "description": "deadline"},
+}
+
+asking = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
+watching = APIRouter()
+
+
+@asking.post(
+    "/chat",
+    response_model=ChatAnswer,
+    responses=CHAT_ERRORS,
+    openapi_extra={"requestBody": {"content": {"application/json": {"examples": CHAT_EXAMPLES}}}},
+)
+async def post_chat(request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf) -> ChatAnswer:
+    """Asks a graph the last message. The answer is in pseudonyms; the capsule holds their names for the caller."""
+    require_grant(caller, question.graph)
+    answer = await services.chat.answer(caller, question)
+    metrics: Metrics = request.app.state.metrics
+    metrics.count_answer(question.strategy, answer)
+    return answer
+
+
+@asking.get("/graphs", response_model=GraphNames)
+async def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
+    """The graphs that this key may ask."""
+    names = await run_in_threadpool(services.graphs.names, caller.tenant)
+    return GraphNames(graphs=[name for name in names if caller.may_ask(name)])
+
+
+@asking.get("/ledger", response_model=LedgerPage)
+async def get_ledger(
+    caller: CallerOf,
+    services: ServicesOf,
+    answer: Annotated[str | None, Query(max_length=64, description="only what one answer sent")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> LedgerPage:
+    """What the model was shown for this key's questions, newest first; an admin sees those of the whole tenant."""
+    return await run_in_threadpool(services.store.ledger_page, caller, answer, limit)
+
+
+@watching.get("/healthz")
+async def get_health() -> dict[str, str]:
+    """Says that the process lives."""
+    return {"status": "ok"}
+
+
+@watching.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
+async def get_readiness(request: Request) -> JSONResponse:
+    """Says what is missing before questions can be asked."""
+    told: Readiness = await request.app.state.readiness()
+    return JSONResponse(told.model_dump(), 200 if told.ready else 503)
+
+
+@watching.get("/metrics", response_class=Response)
+async def get_metrics(request: Request) -> Response:
+    """Counts and durations in Prometheus' text format; no label tells of a tenant, graph or name."""
+    metrics: Metrics = request.app.state.metrics
+    return Response(metrics.exposition(), media_type=CONTENT_TYPE)

@@ -1,0 +1,160 @@
+"""Uploads of graphs: multipart parts streamed straight into files that only this process's user can read.
+
+Promise: no byte of an upload passes through the system's temporary folder, and the files' own names are not kept.
+Limit: while the job runs the files lie in the data folder as they came, in clear, mode 0600. They are deleted
+when the job ends, and at the next start when the process died before.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+
+from app.problems import BadRequest
+
+MAX_FILES = 100
+MAX_POLICY_BYTES = 1_000_000
+_HINT = (
+    "Send multipart/form-data with parts named `file` (one or more), `ontology` (any number) and `policy` "
+    "(at most one, TOML)."
+)
+
+
+@dataclass(slots=True)
+class Upload:
+    """What was uploaded. `files` and `ontologies` lie in `folder`, numbered in the order they came."""
+
+    folder: Path
+    files: list[Path] = field(default_factory=list)
+    ontologies: list[Path] = field(default_factory=list)
+    policy: str | None = field(default=None, repr=False)
+
+    def delete(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+async def receive_upload(
+    stream: AsyncIterator[bytes], content_type: str, incoming: Path, endings: tuple[str, ...]
+) -> Upload:
+    """Reads a multipart body into a new folder within `incoming`. Raises BadRequest, and leaves nothing then."""
+    _, options = parse_options_header(content_type)
+    if b"boundary" not in options:
+        raise BadRequest("The upload has no multipart boundary.", _HINT)
+    incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
+    upload = Upload(incoming / secrets.token_hex(8))
+    upload.folder.mkdir(mode=0o700)
+    parts = _Parts(upload, endings)
+    try:
+        parser = MultipartParser(options[b"boundary"], parts.callbacks())  # type: ignore[arg-type]
+        async for chunk in stream:
+            await run_in_threadpool(parser.write, chunk)
+        parts.finish()
+    except BaseException as error:
+        parts.close()
+        upload.delete()
+        if isinstance(error, FormParserError):
+            raise BadRequest("The upload is not valid multipart/form-data.", _HINT) from None
+        raise
+    return upload
+
+
+class _Parts:
+    """The parser's callbacks: one part after the other goes to a file, the policy to memory."""
+
+    def __init__(self, upload: Upload, endings: tuple[str, ...]) -> None:
+        self._upload, self._endings = upload, endings
+        self._header, self._value, self._disposition = b"", b"", b""
+        self._file: IO[bytes] | None = None
+        self._policy: bytearray | None = None
+        self._ended = False
+
+    def callbacks(self) -> dict[str, object]:
+        names = ("part_begin", "part_data", "part_end", "header_field", "header_value", "header_end")
+        return {f"on_{name}": getattr(self, name) for name in (*names, "headers_finished", "end")}
+
+    def part_begin(self) -> None:
+        self._disposition = b""
+
+    def header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def header_end(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._header, self._value = b"", b""
+
+    def headers_finished(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        name, given = options.get(b"name", b""), options.get(b"filename", b"")
+        if name == b"policy" and self._policy is None:
+            self._policy = bytearray()
+        elif name == b"file":
+            self._file = self._open(given, "file", self._upload.files)
+        elif name == b"ontology":
+            self._file = self._open(given, "ontology", self._upload.ontologies)
+        else:
+            raise BadRequest("A part of the upload has a name that is not known here, or comes twice.", _HINT)
+
+    def part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._file is not None:
+            self._file.write(memoryview(data)[start:end])
+        elif self._policy is not None:
+            self._policy += data[start:end]
+            if len(self._policy) > MAX_POLICY_BYTES:
+                raise BadRequest(f"The policy has more than {MAX_POLICY_BYTES} bytes.", _HINT)
+
+    def part_end(self) -> None:
+        self.close()
+
+    def end(self) -> None:
+        self._ended = True
+
+    def finish(self) -> None:
+        """Raises BadRequest unless the body came to its end and held a file."""
+        if not self._ended:
+            raise BadRequest("The upload is cut off.", _HINT)
+        if not self._upload.files:
+            raise BadRequest("The upload holds no part named `file`.", _HINT)
+        if self._policy is not None:
+            try:
+                self._upload.policy = self._policy.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise BadRequest("The policy is not UTF-8.", _HINT) from None
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _open(self, given: bytes, kind: str, files: list[Path]) -> IO[bytes]:
+        if len(files) == MAX_FILES:
+            raise BadRequest(f"The upload holds more than {MAX_FILES} files.", _HINT)
+        ending = _ending(given.decode("utf-8", "replace").lower(), self._endings)
+        if ending is None:
+            allowed = ", ".join(self._endings)
+            raise BadRequest(
+                f"{kind} {len(files) + 1} has no file name with an ending that can be loaded.",
+                f"Allowed: {allowed}; each also with .gz.",
+            )
+        path = self._upload.folder / f"{kind}-{len(files) + 1}{ending}"
+        files.append(path)
+        return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def _ending(name: str, endings: tuple[str, ...]) -> str | None:
+    """The part of a file's name that says its format; the rest may be a name, and is dropped."""
+    packed = ".gz" if name.endswith(".gz") else ""
+    plain = name.removesuffix(".gz")
+    return next((ending + packed for ending in endings if plain.endswith(ending)), None)

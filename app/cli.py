@@ -1,0 +1,36 @@
+"""The service's commands of `arog`: serve here; graph, key and eval beside it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app import cli_graph, cli_key
+
+
+def commands(app: typer.Typer) -> None:
+    """Adds the service's commands; the entry point of the group `arog.commands`."""
+    app.command()(serve)
+    app.add_typer(cli_graph.app, name="graph")
+    app.add_typer(cli_key.app, name="key")
+    # Imported here, so that a broken or missing evaluation can't stop the service.
+    from app.evaluation import cli as evaluation
+
+    evaluation.commands(app)
+
+
+def serve(
+    init: Annotated[bool, typer.Option("--init", help="Write a master key if there is none")] = False,
+    demo: Annotated[
+        bool | None,
+        typer.Option(
+            "--demo/--no-demo", help="Load the demo graph if there is no graph [default: on loopback only]"
+        ),
+    ] = None,
+) -> None:
+    """Start the service; the settings are AROG_... variables or a .env file."""
+    # Its imports take seconds, which `arog --help` need not wait for.
+    from app.cli_serve import run_service
+
+    run_service(init=init, demo=demo)

@@ -1,0 +1,87 @@
+"""`arog graph`: inspects a file, and loads, lists and deletes graphs, straight in the data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.cli_show import bar, failures_in_words
+from app.graph_admin import GraphAdmin
+from app.settings import load_settings
+
+Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to")]
+Files = Annotated[
+    list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")
+]
+PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
+Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
+app = typer.Typer(help="Private graphs.", no_args_is_help=True)
+_console, _errors = Console(), Console(stderr=True)
+
+
+@app.command()
+def load(
+    name: Annotated[str, typer.Argument(help="The graph's name: a-z, 0-9, - and _")],
+    files: Files,
+    policy: PolicyFile = None,
+    ontology: Ontology = [],  # noqa: B006 - typer copies it
+    tenant: Tenant = "default",
+) -> None:
+    """Load a graph, or a new version of it; a running service takes it up at once."""
+    with _graphs(needs_model=True) as graphs:
+        given = policy.read_text("utf-8") if policy else None
+        work = graphs.loading(tenant, name, [*files, *ontology], given)
+        with bar(_errors, name) as progress:
+            loaded = work(progress)
+    graph = loaded.graph
+    _console.print(
+        f"{name}: {graph.triples:,} triples, {graph.entities:,} entities, {graph.values:,} values, "
+        f"{graph.relations:,} relations; {graph.public_words:,} names are public words",
+        highlight=False,
+    )
+    for note in loaded.notes:
+        _errors.print(note, markup=False, highlight=False)
+
+
+@app.command("list")
+def list_graphs(tenant: Tenant = "default") -> None:
+    """Every graph of a tenant."""
+    table = Table("name", "triples", "entities", "values", "relations", "loaded")
+    with _graphs() as graphs:
+        for graph in graphs.summaries(tenant):
+            counts = (graph.triples, graph.entities, graph.values, graph.relations)
+            table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
+    _console.print(table)
+
+
+@app.command()
+def delete(
+    name: str,
+    tenant: Tenant = "default",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
+) -> None:
+    """Delete a graph, all its versions and its conversations."""
+    if not yes:
+        typer.confirm(f"Delete the graph {name!r} of tenant {tenant!r}?", abort=True)
+    with _graphs() as graphs:
+        graphs.delete(tenant, name)
+    print(f"{name} is deleted")
+
+
+@contextmanager
+def _graphs(needs_model: bool = False) -> Iterator[GraphAdmin]:
+    # Imported late: the model's libraries take seconds, and listing graphs needs none of them.
+    from app.wiring import open_graphs
+
+    with failures_in_words(_errors):
+        graphs, close = open_graphs(load_settings(), needs_model)
+        try:
+            yield graphs
+        finally:
+            close()

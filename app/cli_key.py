@@ -1,0 +1,66 @@
+"""`arog key`: makes, lists and ends API keys, straight in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.access import Access
+from app.cli_show import failures_in_words
+from app.settings import load_settings
+
+Tenant = Annotated[str, typer.Option(help="The tenant")]
+app = typer.Typer(help="API keys.", no_args_is_help=True)
+_console, _errors = Console(), Console(stderr=True)
+
+
+@app.command()
+def create(
+    grant: Annotated[list[str], typer.Option(help="A graph that the key may ask; * for all; may be repeated")],
+    tenant: Tenant = "default",
+    role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
+    days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
+) -> None:
+    """Make a key and print it: this once, the database keeps its hash alone."""
+    with _access() as access:
+        issued = access.create(tenant, role, grant, days)
+    _errors.print(f"key id {issued.key_id}; it is not shown again", highlight=False)
+    print(issued.key)
+
+
+@app.command("list")
+def list_keys(tenant: Tenant = "default") -> None:
+    """Every key of a tenant, without the keys themselves."""
+    table = Table("key id", "role", "graphs", "made", "state")
+    with _access() as access:
+        for record in access.keys(tenant):
+            until = f"until {record.expires_at:%Y-%m-%d}" if record.expires_at else "valid"
+            state = "revoked" if record.revoked_at else until
+            made, graphs = f"{record.created_at:%Y-%m-%d}", ", ".join(sorted(record.grants))
+            table.add_row(record.key_id, record.role, graphs, made, state)
+    _console.print(table)
+
+
+@app.command()
+def revoke(key_id: str, tenant: Tenant = "default") -> None:
+    """End a key at once."""
+    with _access() as access:
+        access.revoke(tenant, key_id)
+    print(f"{key_id} is revoked")
+
+
+@contextmanager
+def _access() -> Iterator[Access]:
+    from app.wiring import open_store
+
+    with failures_in_words(_errors):
+        store = open_store(load_settings())
+        try:
+            yield store.access
+        finally:
+            store.close()

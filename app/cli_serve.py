@@ -1,0 +1,107 @@
+"""`arog serve`: checks the settings, prepares the folder, starts the server, and says how to ask."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import uvicorn
+from rich.console import Console
+
+from app.cli_show import bar, failures_in_words
+from app.demo import GRAPH_NAME
+from app.first_start import demo_key_file, load_demo, prepare_folder
+from app.main import create_app
+from app.settings import Settings, load_settings
+from app.telemetry import forbid_core_dumps, start_logging
+from app.wiring import Services, build, open_store
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+SHUTDOWN_S = 30
+# Answered by the embedded reasoner too; it holds no quote that a shell would read.
+DEMO_QUESTION = "Where does Rose live?"
+
+_console = Console(stderr=True)
+
+
+def run_service(init: bool, demo: bool | None) -> None:
+    """Runs until a signal comes. Exits with a sentence when settings, key or database are not usable."""
+    with failures_in_words(_console):
+        settings = load_settings()
+        forbid_core_dumps()
+        written = prepare_folder(settings, init)
+        # What is wrong with key, folder or database is said here and now, not in /readyz alone.
+        open_store(settings).close()
+    if written:
+        _console.print(
+            f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost."
+        )
+    start_logging()
+    with_demo = settings.host in LOOPBACK if demo is None else demo
+    application = create_app(settings, lambda settings: _build(settings, with_demo))
+    uvicorn.run(
+        application,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+    )
+
+
+def _build(settings: Settings, with_demo: bool) -> Services:
+    with _console.status("Loading the model ..."):
+        services = build(settings)
+    if with_demo and services.graphs.is_empty():
+        with bar(_console, "demo graph") as progress:
+            load_demo(services.graphs, progress)
+    for line in _welcome(settings, services):
+        _console.print(line, soft_wrap=True, markup=False, highlight=False)
+    return services
+
+
+def _welcome(settings: Settings, services: Services) -> list[str]:
+    """How to ask, in lines that work when they are pasted."""
+    url = f"http://{settings.host}:{settings.port}"
+    lines = ["", f"The service runs at {url} (reasoner: {services.thinking.note})."]
+    if GRAPH_NAME not in services.graphs.names("default"):
+        return [*lines, "Make a key with: " + _program() + " key create --grant GRAPH"]
+    key = f'"$(cat {shlex.quote(str(_shortest(demo_key_file(settings, services.store.access))))})"'
+    body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})
+    at = "" if settings.port == 8000 else f" --url {url}"
+    return [
+        *lines,
+        "Ask, with names restored on this machine:",
+        f"  AROG_API_KEY={key} {_program()} ask {shlex.quote(DEMO_QUESTION)}{at}",
+        "The bare service, which answers in pseudonyms:",
+        f"  curl -s {url}/chat -H {_bearer(key)} -H 'Content-Type: application/json' -d {shlex.quote(body)}",
+        "",
+    ]
+
+
+def _bearer(key: str) -> str:
+    return '"Authorization: Bearer ' + key.strip('"') + '"'
+
+
+def _program() -> str:
+    """How this command was called, so that it can be called again from the same folder."""
+    called = shutil.which("arog")
+    ours = Path(sys.argv[0])
+    if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():
+        return "arog"
+    return (
+        shlex.quote(str(_shortest(ours)))
+        if ours.name == "arog"
+        else f"{shlex.quote(sys.executable)} -m client_sdk"
+    )
+
+
+def _shortest(path: Path) -> Path:
+    """Relative to the folder that the command was called in, where that is shorter."""
+    relative = Path(os.path.relpath(path))
+    return relative if len(str(relative)) < len(str(path)) else path

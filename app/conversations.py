@@ -1,0 +1,111 @@
+"""Conversations: one sealed row each, that only the key which opened it can enter, and that expires."""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+from dataclasses import dataclass, field
+
+from sqlalchemy import Engine, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.privacy.pseudonyms import PseudonymTable
+from app.tables import conversations
+from kg_store.keys import MasterKey, bind
+from kg_store.terms import Schema
+
+PURPOSE = "conversation"
+ID_BYTES = 18
+
+
+class UnknownConversation(Exception):
+    """No such conversation, or it has expired, or it is another key's or another graph's: all look the same."""
+
+
+class ConversationBusy(Exception):
+    """Another request of the same conversation was saved first; nothing of this one was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """An open conversation. `version` is 0 until it has been saved once."""
+
+    id: str
+    tenant: str
+    key_id: str
+    graph: str
+    version: int
+    table: PseudonymTable = field(repr=False)
+
+    @property
+    def context(self) -> bytes:
+        """What the sealed row is bound to: a row that is copied to another owner or graph does not open."""
+        return bind(self.tenant, self.key_id, self.graph, self.id)
+
+
+class ConversationStore:
+    """The conversations of every tenant.
+
+    Promise: a row read from the database tells no name, value or MID. Condition: the master key lies elsewhere.
+    Limit: who talked about which graph, and when, stands in clear.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey, days: float = 30.0) -> None:
+        self._engine, self._master, self._life = engine, master, dt.timedelta(days=days)
+
+    def open(
+        self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema
+    ) -> Conversation:
+        """A new conversation, or the caller's own of that id. Raises UnknownConversation, KeyProblem."""
+        if conversation_id is None:
+            return Conversation(
+                secrets.token_urlsafe(ID_BYTES), tenant, key_id, graph, 0, PseudonymTable.new()
+            )  # fmt: skip
+        query = select(conversations.c.version, conversations.c.sealed).where(
+            conversations.c.id == conversation_id,
+            conversations.c.tenant == tenant,
+            conversations.c.key_id == key_id,
+            conversations.c.graph == graph,
+            conversations.c.expires_at > dt.datetime.now(dt.UTC),
+        )
+        with self._engine.connect() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            raise UnknownConversation
+        bound = Conversation(conversation_id, tenant, key_id, graph, row.version, PseudonymTable.new())
+        plain = self._master.open(PURPOSE, bound.context, row.sealed)
+        table = PseudonymTable.from_bytes(plain, schema)
+        return Conversation(conversation_id, tenant, key_id, graph, row.version, table)
+
+    def save(self, conversation: Conversation, schema: Schema) -> None:
+        """Keeps the conversation for its next turn. Raises ConversationBusy when its row changed since `open`."""
+        plain = conversation.table.to_bytes(schema)
+        content = {
+            "version": conversation.version + 1,
+            "sealed": self._master.seal(PURPOSE, conversation.context, plain),
+            "expires_at": dt.datetime.now(dt.UTC) + self._life,
+        }
+        with self._engine.begin() as connection:
+            if conversation.version:
+                same = (conversations.c.id == conversation.id) & (conversations.c.version == conversation.version)
+                changed = connection.execute(update(conversations).where(same).values(content)).rowcount
+                if changed != 1:
+                    raise ConversationBusy
+                return
+            row = {"id": conversation.id, "tenant": conversation.tenant, "key_id": conversation.key_id}
+            try:
+                connection.execute(insert(conversations).values({**row, "graph": conversation.graph, **content}))
+            except IntegrityError:
+                raise ConversationBusy from None
+
+    def purge(self) -> int:
+        """Deletes expired rows; how many."""
+        expired = conversations.c.expires_at <= dt.datetime.now(dt.UTC)
+        with self._engine.begin() as connection:
+            return connection.execute(delete(conversations).where(expired)).rowcount
+
+    def forget_graph(self, tenant: str, graph: str) -> int:
+        """Deletes every conversation over a graph that has been deleted; how many."""
+        ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
+        with self._engine.begin() as connection:
+            return connection.execute(delete(conversations).where(ours)).rowcount

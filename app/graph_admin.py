@@ -1,0 +1,77 @@
+"""Loading, listing and deleting graphs: what the HTTP routes and the command line have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kg_store.catalog import Catalog, GraphInfo
+from kg_store.inspect import propose_policy
+
+from app.conversations import ConversationStore
+from app.jobs import Loaded, Progress, Work
+from client_sdk.protocol import GraphSummary
+from kg_store.policy import Policy
+from kg_store.reading import FORMATS
+from kg_store.terms import Schema
+
+ENDINGS = FORMATS
+NameConcepts = Callable[[Schema], Sequence[str]]
+
+
+class GraphAdmin:
+    """The graphs of every tenant, for those who may change them."""
+
+    def __init__(self, catalog: Catalog, conversations: ConversationStore, name_concepts: NameConcepts) -> None:
+        self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
+
+    def summaries(self, tenant: str) -> list[GraphSummary]:
+        return [_summary(info) for info in self._catalog.graphs(tenant)]
+
+    def names(self, tenant: str) -> list[str]:
+        return [info.name for info in self._catalog.graphs(tenant)]
+
+    def is_empty(self) -> bool:
+        """True when no tenant has a graph."""
+        return self._catalog.is_empty()
+
+    def loading(self, tenant: str, name: str, sources: Sequence[Path], policy: str | None) -> Work:
+        """The work of one load, to be run at once or as a job. PolicyError at once when `policy` is not valid."""
+        given = None if policy is None else Policy.from_toml(policy)
+
+        def load(progress: Progress) -> Loaded:
+            used = given
+            if used is None:
+                progress("proposing a policy", 0.0)
+                used = propose_policy(list(sources))
+            info = self._catalog.load(tenant, name, list(sources), used, self._name_concepts, progress)
+            proposed = None if given is not None else used.to_toml()
+            return Loaded(_summary(info), proposed, _notes(proposed))
+
+        return load
+
+    def delete(self, tenant: str, name: str) -> None:
+        """Deletes a graph with its conversations. Raises UnknownGraph."""
+        self._catalog.delete(tenant, name)
+        self._conversations.forget_graph(tenant, name)
+
+
+def _notes(proposed: str | None) -> tuple[str, ...]:
+    if proposed is None:
+        return ()
+    return (
+        "No policy was given: the proposed one was used. Read it, and load again with your own if it differs.",
+    )
+
+
+def _summary(info: GraphInfo) -> GraphSummary:
+    return GraphSummary(
+        name=info.name,
+        version=info.version,
+        triples=info.triples,
+        entities=info.entities,
+        values=info.values,
+        relations=info.relations,
+        loaded_at=info.loaded_at,
+        public_words=len(info.public_words),
+    )

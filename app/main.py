@@ -1,0 +1,128 @@
+"""The ASGI application: routes, their layers, and services that are built in the background while it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+
+from app.api.admin import administering
+from app.api.errors import add_error_handlers
+from app.api.frame import Frame
+from app.api.limits import BodyLimit, Deadline, RateLimits
+from app.api.routes import asking, watching
+from app.metrics import Metrics
+from app.settings import Settings, SettingsProblem, load_settings
+from app.telemetry import event_log
+from app.wiring import Services, build
+from client_sdk.protocol import Readiness
+from kg_store.terms import StoreError
+
+PURGE_EVERY_S = 3600.0
+log = event_log("main")
+
+
+class Startup:
+    """Builds the services in a thread, and says what is missing while they are not there."""
+
+    def __init__(self, app: FastAPI, settings: Settings, build: Callable[[Settings], Services]) -> None:
+        self._app, self._settings, self._build = app, settings, build
+        self._missing = "the service is still starting: it opens its data and loads the model"
+
+    async def run(self) -> None:
+        """Never raises: a service that can't be built stays up and says why in /readyz."""
+        try:
+            services = await run_in_threadpool(self._build, self._settings)
+        except (StoreError, SettingsProblem) as error:
+            # Both hold our own words only (see their docstrings).
+            self._missing = str(error)
+            log.error("not_built", exc_info=error)
+        except Exception as error:
+            self._missing = f"the service could not be built ({type(error).__name__}); its log says where"
+            log.error("not_built", exc_info=error)
+        else:
+            self._app.state.services = services
+            self._app.state.metrics.tell_ready(True)
+            log.info("ready")
+
+    async def readiness(self) -> Readiness:
+        services: Services | None = self._app.state.services
+        if services is None:
+            return Readiness(ready=False, missing=[self._missing])
+        try:
+            empty = await run_in_threadpool(services.graphs.is_empty)
+        except Exception as error:
+            log.error("not_ready", exc_info=error)
+            return Readiness(
+                ready=False, missing=["the database does not answer"], reasoner=services.thinking.note
+            )
+        no_graph = "no graph is loaded: POST /admin/graphs/{name} or `arog graph load`"
+        missing = [no_graph] if empty else []
+        return Readiness(ready=True, missing=missing, reasoner=services.thinking.note)
+
+
+def create_app(settings: Settings | None = None, build: Callable[[Settings], Services] = build) -> FastAPI:
+    """The application for `settings` (the environment's by default). Raises SettingsProblem."""
+    settings = settings or load_settings()
+    # No interactive pages: they would load scripts from a CDN.
+    app = FastAPI(
+        title="arog",
+        description="Ask a private knowledge graph through a language model that you don't trust.",
+        version=_version(),
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.services = None
+    app.state.metrics = metrics = Metrics()
+    app.state.rate_limits = RateLimits(settings.requests_per_minute)
+    app.state.startup = Startup(app, settings, build)
+    app.state.readiness = app.state.startup.readiness
+    # The last added is the outermost: frame, deadline, body limit, routes.
+    app.add_middleware(
+        BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes
+    )
+    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
+    app.add_middleware(Frame, metrics=metrics)
+    add_error_handlers(app)
+    for router in (asking, administering, watching):
+        app.include_router(router)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    starting = asyncio.create_task(app.state.startup.run())
+    purging = asyncio.create_task(_purge_hourly(app))
+    yield
+    purging.cancel()
+    # A thread can't be cancelled: wait for it, or it would build on while the process ends.
+    await starting
+    with contextlib.suppress(asyncio.CancelledError):
+        await purging
+    if app.state.services is not None:
+        await app.state.services.close()
+
+
+async def _purge_hourly(app: FastAPI) -> None:
+    while True:
+        services: Services | None = app.state.services
+        if services is not None:
+            try:
+                log.info("purged", expired=await run_in_threadpool(services.store.purge))
+            except Exception as error:
+                log.error("purge_failed", exc_info=error)
+        await asyncio.sleep(PURGE_EVERY_S if services is not None else 1.0)
+
+
+def _version() -> str:
+    try:
+        return version("arog")
+    except PackageNotFoundError:
+        return "0.0.0"

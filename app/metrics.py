@@ -1,0 +1,55 @@
+"""Counts and durations for Prometheus. Labels are fixed words of ours: no tenant, graph, name or value."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from client_sdk.protocol import ChatAnswer
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+
+
+class Metrics:
+    """The counters of one application; each has its own registry, so that two may live in one process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = self._counter("requests", "Requests by route template.", "method", "route", "status")
+        self._errors = self._counter("errors", "Error bodies sent.", "code")
+        self._questions = self._counter("questions", "Questions answered.", "strategy", "outcome")
+        self._calls = self._counter("reasoner_calls", "Calls of the reasoner.")
+        self._tokens = self._counter("tokens", "Tokens of the reasoner's calls.", "kind")
+        self._stages = Histogram(
+            "arog_stage_seconds",
+            "Time per stage of a question.",
+            ["stage"],
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self._ready = Gauge("arog_ready", "1 when questions can be asked.", registry=self._registry)
+
+    def count_request(self, method: str, route: str, status: int) -> None:
+        self._requests.labels(method, route, str(status)).inc()
+
+    def count_error(self, code: str) -> None:
+        self._errors.labels(code).inc()
+
+    def count_answer(self, strategy: str, answer: ChatAnswer) -> None:
+        outcome = "not_in_graph" if not answer.answered else "grounded" if answer.grounded else "ungrounded"
+        self._questions.labels(strategy, outcome).inc()
+        self._calls.inc(answer.usage.calls)
+        self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
+        self._tokens.labels("completion").inc(answer.usage.completion_tokens)
+        for stage, milliseconds in answer.usage.milliseconds.items():
+            self._stages.labels(stage).observe(milliseconds / 1000)
+
+    def tell_ready(self, ready: bool) -> None:
+        self._ready.set(int(ready))
+
+    def exposition(self) -> bytes:
+        """Everything in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+    def _counter(self, name: str, words: str, *labels: str) -> Counter:
+        return Counter(f"arog_{name}", words, labels, registry=self._registry)

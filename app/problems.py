@@ -1,0 +1,162 @@
+"""One map from exceptions to what a caller is told: status, code, a sentence, and what to do. Never their text.
+
+The only texts handed on are those of LoadError and PolicyError, which hold a file's base name, a line and our own
+words (see kg_store.terms).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.access import NoGrant, NotAuthenticated, NotPermitted, UnknownKey
+from app.conversations import ConversationBusy, UnknownConversation
+from app.llm.reasoner import ReasonerError, ReasonerUnavailable
+from app.privacy.errors import PrivacyError
+from app.privacy.guard import Blocked
+from client_sdk.protocol import ErrorBody
+from client_sdk.sealing import BadPublicKey
+from kg_store.terms import FormatTooNew, KeyProblem, LoadError, PolicyError, UnknownGraph
+
+
+class BadRequest(Exception):
+    """The request is not what the endpoint takes. `reason` and `hint` are our own words, without input."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason, self.hint = reason, hint
+
+
+class TooLarge(Exception):
+    """A body or upload is over its limit of `limit` bytes, which `setting` sets."""
+
+    def __init__(self, limit: int, setting: str) -> None:
+        super().__init__(f"over {limit} bytes")
+        self.limit, self.setting = limit, setting
+
+
+class RateLimited(Exception):
+    """The key has used up its requests; `retry_after_s` is when the next one is welcome."""
+
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__(f"retry after {retry_after_s} s")
+        self.retry_after_s = retry_after_s
+
+
+class NotReady(Exception):
+    """The service has started but something is still missing; GET /readyz says what."""
+
+
+class UnknownJob(Exception):
+    """The tenant has no job of that id."""
+
+
+class GraphBusy(Exception):
+    """A load of this graph is under way already."""
+
+
+class JobInterrupted(Exception):
+    """The server stopped while the job ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a caller is told of one kind of error."""
+
+    status: int
+    code: str
+    message: str
+    hint: str
+
+
+INTERNAL = Problem(
+    500, "internal", "Something failed inside the service.", "Give the id to whoever runs the service."
+)
+_UNKNOWN_GRAPH = Problem(
+    404, "unknown_graph", "There is no graph of that name for this key.",
+    "GET /graphs lists the graphs that this key may ask; an admin can load one or grant it.",
+)  # fmt: skip
+_KINDS: dict[type[BaseException], Problem] = {
+    NotAuthenticated: Problem(
+        401, "not_authenticated", "The API key is missing or not valid.",
+        "Send the header `Authorization: Bearer <key>`; an admin makes keys with POST /admin/keys.",
+    ),
+    NotPermitted: Problem(403, "not_permitted", "This key may not do that.", "It takes a key of the role admin."),
+    # The same words for both, so that nobody learns which graphs others have.
+    NoGrant: _UNKNOWN_GRAPH,
+    UnknownGraph: _UNKNOWN_GRAPH,
+    UnknownConversation: Problem(
+        404, "unknown_conversation", "There is no such conversation for this key and graph, or it has expired.",
+        "Leave `conversation` out to begin a new one.",
+    ),
+    ConversationBusy: Problem(
+        409, "conversation_busy", "Another request of this conversation was answered meanwhile.",
+        "Ask again; a conversation takes one question at a time.",
+    ),
+    UnknownKey: Problem(404, "unknown_key", "There is no key of that id.", "`arog key list` shows the ids."),
+    UnknownJob: Problem(404, "unknown_job", "There is no job of that id.", "The reply to a load gives its id."),
+    GraphBusy: Problem(
+        409, "graph_busy", "This graph is being loaded already.", "Wait until that job has ended, then load again."
+    ),
+    JobInterrupted: Problem(
+        500, "interrupted", "The server stopped while the job ran; nothing was changed.", "Load the graph again."
+    ),
+    ReasonerUnavailable: Problem(
+        502, "model_unavailable", "The model endpoint did not answer in time.", "Ask again in a minute."
+    ),
+    ReasonerError: Problem(
+        502, "model_unavailable", "The model endpoint refused, or gave no usable reply.",
+        "Ask again; if it stays so, whoever runs the service must look at the endpoint's model, key and quota.",
+    ),
+    TimeoutError: Problem(
+        504, "deadline", "The request took longer than the service allows.",
+        "Ask again, with a smaller `options.depth` or `options.width`.",
+    ),
+    NotReady: Problem(503, "not_ready", "The service is not ready yet.", "GET /readyz says what is missing."),
+    BadPublicKey: Problem(
+        422, "bad_public_key", "`public_key` is not an X25519 public key.",
+        "Send its 32 bytes as base64url (43 characters), or leave it out to get pseudonyms only.",
+    ),
+    Blocked: Problem(
+        500, "blocked", "The request was stopped inside: it would have shown the model a name or value.",
+        "Nothing was sent. Ask in other words, and give the id to whoever runs the service.",
+    ),
+    PrivacyError: Problem(
+        500, "blocked", "The request was stopped inside, since it could not be made safe or recorded.",
+        "Nothing was sent. Give the id to whoever runs the service.",
+    ),
+    KeyProblem: Problem(
+        503, "key_problem", "The master key does not open this data.",
+        "Whoever runs the service must set the master key that sealed it.",
+    ),
+    FormatTooNew: Problem(
+        503, "format_too_new", "The data folder was written by another version of the service.",
+        "Whoever runs the service must start the version that wrote it.",
+    ),
+}  # fmt: skip
+
+
+def problem_of(error: BaseException) -> Problem:
+    """What to tell of `error`; INTERNAL for every type that is not in the map."""
+    match error:
+        case BadRequest():
+            return Problem(422, "bad_request", error.reason, error.hint)
+        case TooLarge():
+            message = f"The request is larger than the {error.limit} bytes that are allowed."
+            return Problem(413, "too_large", message, f"Send less, or have {error.setting} raised.")
+        case RateLimited():
+            message = "This key has made too many requests."
+            return Problem(429, "rate_limited", message, f"Wait {error.retry_after_s} seconds.")
+        case LoadError():
+            hint = "Correct the file at that place and load it again; the graph is as it was before."
+            return Problem(422, "load_failed", f"{error}.", hint)
+        case PolicyError():
+            return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
+    known = (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS)
+    return next(known, INTERNAL)
+
+
+def error_body(error: BaseException, error_id: str, problem: Problem | None = None) -> ErrorBody:
+    """The wire form; an error that carries an id of its own (a blocked request's) keeps it."""
+    told = problem or problem_of(error)
+    own_id = error.id if isinstance(error, PrivacyError) else None
+    return ErrorBody(code=told.code, message=told.message, hint=told.hint, id=own_id or error_id)

