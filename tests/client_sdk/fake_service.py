@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,7 +43,7 @@ class Canned:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     hang_up: bool = False
-    delay_s: float = 0.0
+    held_until: threading.Event | None = None
 
 
 def problem(status: int, code: str, **headers: str) -> Canned:
@@ -70,6 +69,8 @@ class FakeService:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # One packet for head and body, or the client's delayed acknowledgement costs 40 ms.
+            wbufsize = 1 << 16
 
             def do_POST(self) -> None:
                 fake.handle(self)
@@ -101,7 +102,8 @@ class FakeService:
         if body:
             self.seen.append(json.loads(body))
         reply = self.canned.pop(0) if self.canned else self._usual(http.path, body)
-        time.sleep(reply.delay_s)
+        if reply.held_until:
+            reply.held_until.wait()
         if reply.hang_up:
             http.close_connection = True
             return

@@ -140,6 +140,15 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_a_hint(config: Path) -> N
     assert "AROG_CONFIG_DIR" in refused.value.hint
 
 
+def test_a_file_of_another_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    load_or_create_key()
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    if key_path().stat().st_uid == 0:  # root's files are fit for everybody
+        os.chown(key_path(), 54321, -1)
+    with pytest.raises(NotConfigured, match="another user"):
+        load_or_create_key()
+
+
 def test_nothing_is_left_behind_when_the_name_is_taken(config: Path) -> None:
     assert create_private(config / "a", b"1")
     assert not create_private(config / "a", b"2")

@@ -1,0 +1,375 @@
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import typer
+from rich.console import Console
+
+from client_sdk import cli
+from client_sdk.cli import join_commands, run
+from client_sdk.cli_settings import choose
+from client_sdk.cli_show import printable, readable_payload
+from client_sdk.errors import ArogError, NotConfigured, ServerError
+from client_sdk.key_file import key_path, load_key
+from client_sdk.private_file import create_private
+from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
+
+TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
+REPOSITORY = Path(cli.__file__).parents[1]
+
+
+@pytest.fixture
+def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    monkeypatch.setenv("AROG_URL", service.url)
+    monkeypatch.setenv("AROG_API_KEY", API_KEY)
+    return service
+
+
+def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+# --- ask --------------------------------------------------------------------------------------------------
+
+
+def test_ask_prints_the_answer_with_names(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0] == TEXT
+    assert "(Anna Keller may be: Anna Keller (patient); Ehid01 (nurse))" in printed.out
+    assert "treated by, " not in printed.out
+    assert printed.err == ""
+
+
+def test_ask_shows_evidence_and_what_the_model_saw(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--evidence", "--seen"]) == 0
+    printed = capsys.readouterr().out
+    assert "  Anna Keller (patient), treated by, Dr. Bruno Weiß (doctor)" in printed
+    seen = printed[printed.index("2026-01-02") :]
+    assert "[user]\nWho treats\nEq7f2k?" in seen
+    assert "answer answer-1" in seen
+    assert "answer-2" not in seen
+    assert not [word for word in PRIVATE_WORDS if word in seen]
+
+
+def test_ask_prints_json(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--json", "--seen"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["text"] == TEXT
+    assert whole["entities"][0] == {
+        "names": ["Dr. Bruno Weiß"],
+        "total": 1,
+        "concept": "doctor",
+        "kind": "entity",
+        "pseudonym": "Ex81zp",
+    }
+    assert [row["answer"] for row in whole["seen"]] == ["answer-1"]
+
+
+def test_ask_reads_the_question_from_standard_input(env: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe(monkeypatch, "Who treats her?\n")
+    assert run(["ask", "-", "--strategy", "arog", "--names", "9", "--graph", "clinic"]) == 0
+    (request,) = env.seen
+    assert request["messages"][0]["content"] == "Who treats her?"
+    assert (request["strategy"], request["options"]["names"], request["graph"]) == ("arog", 9, "clinic")
+
+
+@pytest.mark.parametrize(
+    ("status", "exit_code"), [(401, 4), (403, 4), (404, 4), (422, 4), (429, 4), (500, 5), (503, 5), (302, 6)]
+)
+def test_an_error_is_one_line_with_what_to_do_and_the_id(
+    env: FakeService, capsys: pytest.CaptureFixture[str], status: int, exit_code: int
+) -> None:
+    env.canned.append(problem(status, "code"))
+    assert run(["ask", "Where is Anna Keller?"]) == exit_code
+    printed = capsys.readouterr()
+    assert printed.err == "arog: It went wrong. Do it otherwise. (id err-1)\n"
+    assert printed.out == ""
+
+
+def test_a_wrong_capsule_has_its_own_exit_code(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    env.sealed_answer_id = "another"
+    assert run(["ask", "Who?"]) == 6
+    assert "(id answer-1)" in capsys.readouterr().err
+
+
+def test_nothing_listening_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--url", "http://127.0.0.1:9", "--api-key", "k"]) == 3
+    assert capsys.readouterr().err == ("arog: no connection to the service. Is the service running at this URL?\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ask"], ["ask", "Who?"], ["ask", "Who?", "--names", "0"], ["chat", "--bad"]]
+)
+def test_wrong_usage_or_a_missing_setting_is_two(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    assert capsys.readouterr().err
+
+
+def test_an_unknown_error_of_ours_is_one() -> None:
+    assert cli.exit_code_of(ArogError("x")) == 1
+    assert cli.error_line(ServerError("It failed", id="7")) == "arog: It failed. (id 7)"
+
+
+# --- settings ---------------------------------------------------------------------------------------------
+
+
+def test_options_come_before_the_file_and_the_file_before_defaults(config: Path) -> None:
+    assert choose(None, "k", None).url == "http://127.0.0.1:8000"
+    assert choose(None, "k", None).graph == "demo"
+    create_private(config / "client.toml", b'url = "https://arog.example"\napi_key = "kept"\ngraph = "clinic"\n')
+    kept = choose(None, None, None)
+    assert (kept.url, kept.api_key, kept.graph) == ("https://arog.example", "kept", "clinic")
+    assert choose("http://127.0.0.1:1", "given", "other").api_key == "given"
+    assert "kept" not in repr(kept)
+
+
+def test_a_client_file_that_others_can_read_is_refused(config: Path) -> None:
+    create_private(config / "client.toml", b'api_key = "kept"\n')
+    (config / "client.toml").chmod(0o644)
+    with pytest.raises(NotConfigured, match="by others"):
+        choose(None, None, None)
+
+
+@pytest.mark.parametrize(
+    "content", [b"api_key = ", b"\xff", b"api_key = 3", b'secret_thing = "s3cret"', b"[api_key]"]
+)
+def test_a_client_file_that_is_not_valid_is_refused_without_its_values(config: Path, content: bytes) -> None:
+    create_private(config / "client.toml", content)
+    with pytest.raises(NotConfigured) as refused:
+        choose(None, "k", None)
+    assert "s3cret" not in str(refused.value)
+
+
+# --- keygen, ledger ---------------------------------------------------------------------------------------
+
+
+def test_keygen_makes_one_key_and_keeps_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["keygen"]) == 0
+    first = capsys.readouterr()
+    assert run(["keygen"]) == 0
+    second = capsys.readouterr()
+    kept = load_key()
+    assert kept is not None
+    assert first.out == second.out == kept.public_text + "\n"
+    assert first.err == f"made: {key_path()}\n"
+    assert second.err == f"there is one already: {key_path()}\n"
+
+
+def test_ledger_lists_what_was_sent(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ledger"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("2026-01-02T03:04:05+00:00  step  ")
+    assert f"clear  answer answer-2  sha256 {'ab' * 32}" in lines[0]
+
+
+def test_ledger_shows_payloads_only_when_asked(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["ledger", "--payload", "--answer", "answer-1"])
+    assert "Eq7f2k?" in capsys.readouterr().out
+    run(["ledger", "--json"])
+    assert "payload" not in json.loads(capsys.readouterr().out)[0]
+    run(["ledger", "--json", "--payload"])
+    assert "Eq7f2k" in json.loads(capsys.readouterr().out)[0]["payload"]
+    run(["ledger", "--answer", "none"])
+    assert capsys.readouterr().out == "the model was sent nothing\n"
+
+
+@pytest.mark.parametrize(
+    ("payload", "readable"),
+    [
+        (None, "(no longer kept)"),
+        ("not json", "not json"),
+        ('{"messages": [{"role": "system", "content": "a\\nb"}]}', "[system]\na\nb"),
+        ('{"question": "Eq7f2k?"}', '{\n  "question": "Eq7f2k?"\n}'),
+        ('{"messages": ["x"]}', '{\n  "messages": [\n    "x"\n  ]\n}'),
+        ("[1]", "[\n  1\n]"),
+    ],
+)
+def test_a_payload_is_made_readable(payload: str | None, readable: str) -> None:
+    assert readable_payload(payload) == readable
+
+
+# --- chat -------------------------------------------------------------------------------------------------
+
+
+def test_chat_answers_piped_lines_in_one_dialogue(
+    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe(
+        monkeypatch,
+        "/why\nWho?\n\n/why\n/seen\nAnd who else?\n/reset\nAnew?\n/help\n/nonsense\n/quit\nNever asked\n",
+    )
+    assert run(["chat"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("(no answer yet)\n" + TEXT)
+    assert "Anna Keller (patient), treated by" in printed
+    assert "[user]\nWho treats" in printed
+    assert "(a new dialogue)" in printed
+    assert "There is no such command." in printed
+    assert [len(one["messages"]) for one in env.seen] == [1, 3, 1]
+
+
+def test_an_error_ends_the_line_and_not_the_dialogue(
+    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env.canned.append(problem(404, "conversation_unknown"))
+    pipe(monkeypatch, "Who?\nAnd?\n")
+    assert run(["chat"]) == 4
+    printed = capsys.readouterr()
+    assert TEXT in printed.out
+    assert "/reset begins a new conversation" in printed.err
+    assert [len(one["messages"]) for one in env.seen] == [1, 1]
+
+
+class Keyboard(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_chat_by_hand_ends_with_ctrl_d_and_exits_with_zero(
+    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from client_sdk import Chat
+    from client_sdk.cli_chat import talk
+
+    env.canned.append(problem(500, "internal"))
+    monkeypatch.setattr(sys, "stdin", Keyboard("Who?\n\nAnd?\n"))
+    terminal = Console(file=io.StringIO(), force_terminal=True, markup=False, highlight=False, soft_wrap=True)
+    with Chat(env.url, API_KEY, "demo") as chat:
+        assert talk(chat, terminal) == 0
+    assert "Dr. Bruno Weiß" in terminal.file.getvalue()
+    assert "(id err-1)" in capsys.readouterr().err
+
+
+def test_names_cannot_steer_the_terminal(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    env.table["Ex81zp"] = env.table["Ex81zp"].model_copy(
+        update={"names": ["\x1b[2J\x9b31m[red]Bo\u202eb[/red]\x07"]}
+    )
+    assert run(["ask", "Who?", "--evidence"]) == 0
+    printed = capsys.readouterr().out
+    assert "[2J31m[red]Bob[/red]" in printed
+    assert not set(printed) & set("\x1b\x07\x9b\u202e")
+
+
+def test_letters_of_every_script_stay_printable() -> None:
+    text = "Zoë\tŁukasz\n李小龙 می‌خواهم 👩‍👩‍👧 שלום"
+    assert printable(text) == text
+
+
+# --- joining server commands ------------------------------------------------------------------------------
+
+
+def entry(monkeypatch: pytest.MonkeyPatch, source: str, name: str = "plugin_of_tests") -> EntryPoint:
+    """An entry point whose module is `source`."""
+
+    class Finder:
+        @staticmethod
+        def find_spec(full: str, path: object = None, target: object = None):
+            import importlib.util
+
+            if full != name:
+                return None
+            return importlib.util.spec_from_loader(full, Loader())
+
+    class Loader:
+        def create_module(self, spec: object) -> ModuleType | None:
+            return None
+
+        def exec_module(self, module: ModuleType) -> None:
+            exec(source, module.__dict__)
+
+    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return EntryPoint("server", f"{name}:commands", cli.GROUP)
+
+
+def new_app() -> typer.Typer:
+    app = typer.Typer(rich_markup_mode=None)
+    app.command("ask")(lambda: None)
+    app.command("chat")(lambda: None)
+    return app
+
+
+def test_an_entry_point_adds_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = new_app()
+    joined = join_commands(app, [entry(monkeypatch, "def commands(app):\n    app.command('serve')(lambda: None)")])
+    assert (joined.lacking, joined.broken) == ([], [])
+    assert [command.name for command in app.registered_commands] == ["ask", "chat", "serve"]
+
+
+def test_a_missing_library_is_an_extra_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = new_app()
+    joined = join_commands(app, [entry(monkeypatch, "import a_library_nobody_has.part")])
+    assert (joined.lacking, joined.broken) == (["a_library_nobody_has"], [])
+    assert cli._run_app(app, ["--help"], joined) == 0
+    printed = capsys.readouterr()
+    assert "pip install 'arog[server]'" in " ".join(printed.out.split())
+    assert printed.err == ""
+
+
+def test_a_server_command_without_its_extra_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "entry_points", lambda group: [entry(monkeypatch, "import a_library_nobody_has")])
+    assert run(["serve"]) == 2
+    assert "pip install 'arog[server]' (missing: a_library_nobody_has)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("import client_sdk.nothing_here", "ModuleNotFoundError: No module named 'client_sdk.nothing_here'"),
+        ("from client_sdk.cli import nothing_here", "ImportError: cannot import name 'nothing_here'"),
+        ("raise ValueError('s3cret')", "ValueError"),
+        ("def other(app): ...", "AttributeError"),
+        ("def commands(app):\n    1 / 0", "ZeroDivisionError"),
+        ("def commands(:", "SyntaxError"),
+    ],
+)
+def test_a_broken_import_is_reported_and_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: str, told: str
+) -> None:
+    app = new_app()
+    joined = join_commands(app, [entry(monkeypatch, source)])
+    assert joined.lacking == []
+    assert cli._run_app(app, ["--help"], joined) == 0
+    printed = capsys.readouterr()
+    assert f"arog: the commands of 'server' are broken: {told}" in printed.err
+    assert "s3cret" not in printed.err
+    assert "ask" in printed.out
+
+
+def test_the_sdks_own_commands_do_not_load_the_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "entry_points", lambda group: pytest.fail("loaded"))
+    assert run(["keygen"]) == 0
+
+
+def test_exit_codes_are_in_the_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(cli, "entry_points", lambda group: [])
+    assert run(["--help"]) == 0
+    assert "Exit codes: 0 done" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("library", ["typer", "rich"])
+def test_without_the_cli_extra_it_says_how_to_get_it(library: str) -> None:
+    program = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        "from client_sdk.cli import main\n"
+        "sys.argv = ['arog', 'ask', 'Who?']\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"
