@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip --disable-pip-version-check install --quiet
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet --quiet
 # torch comes first and pinned, in its CPU build where that index is reachable. For the CUDA build of PyPI:
 #   make serve TORCH="torch==2.13.0"
 TORCH ?= torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu --retries 1 --timeout 30
@@ -39,7 +39,7 @@ clean:
 $(VENV)/.torch:
 	@test -x $(BIN)/python || { echo "Making the Python environment in $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
 	@echo "Installing torch (about 200 MB to fetch; once) ..."
-	@$(PIP) --quiet $(TORCH)
+	@$(PIP) $(TORCH)
 	@touch $@
 
 # The stamps depend on pyproject.toml: a second start installs nothing.
