@@ -1,0 +1,174 @@
+"""The commands `arog eval`: ask questions, convert public sets, write the contract, fill the table of bounds."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.evaluation.questions import Question, QuestionsProblem, read_questions
+
+CONTRACT_PAGE = Path("docs/reasoner_contract.md")
+WRONG_INPUT = 2
+MISSED = 1
+
+app = typer.Typer(help="Measure the service on questions with known answers; on public data only.")
+console = Console(stderr=True)
+
+Strategy = Literal["sets", "arog"]
+Reasoner = Literal["embedded", "scripted", "endpoint"]
+
+
+def commands(parent: typer.Typer) -> None:
+    """Adds `arog eval`."""
+    parent.add_typer(app, name="eval")
+
+
+@app.command()
+def qa(
+    graph: Annotated[list[Path], typer.Option(help="File to load; may be given several times")],
+    questions: Annotated[Path, typer.Option(help="Questions, one JSON object a line")],
+    policy: Annotated[Path | None, typer.Option(help="Policy; the proposed one without it")] = None,
+    strategy: Annotated[Strategy, typer.Option(help="Which strategy answers")] = "sets",
+    reasoner: Annotated[
+        Reasoner, typer.Option(help="`scripted` answers by the questions' gold plans")
+    ] = "embedded",
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask a random sample of so many")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample")] = 0,
+    json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
+) -> None:
+    """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
+    from app.cli_show import failures_in_words
+
+    asked = _read(questions, reasoner)
+    with failures_in_words(console):
+        _qa(graph, asked, policy, strategy, reasoner, limit, seed, json)
+
+
+@app.command()
+def convert(
+    name: Annotated[str, typer.Argument(help="pathquestion, metaqa or webqsp")],
+    source: Annotated[Path, typer.Argument(help="The file of questions; its graph lies beside it")],
+    out: Annotated[Path, typer.Argument(help="Folder for graph.tsv, questions.jsonl and policy.toml")],
+) -> None:
+    """Write a public question set in the generic form that `arog eval qa` reads."""
+    from app.evaluation.converters import convert as convert_set
+
+    try:
+        done = convert_set(name, source, out)
+    except QuestionsProblem as problem:
+        _refuse(problem)
+    console.print(
+        f"{done.count} questions, {done.planned} with a gold plan; of these "
+        f"{done.reproduced} plans give exactly the gold answers."
+    )
+
+
+@app.command()
+def contract(
+    out: Annotated[Path, typer.Option(help="Where the page is written")] = CONTRACT_PAGE,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail when the page is out of date")
+    ] = False,
+) -> None:
+    """Write the contract with model endpoints from the models in the code."""
+    from app.evaluation.contract import contract_text
+
+    text = contract_text()
+    if check:
+        raise typer.Exit(0 if out.is_file() and out.read_text("utf-8") == text else MISSED)
+    out.write_text(text, encoding="utf-8")
+    console.print(f"written: {out.name}")
+
+
+@app.command()
+def table(
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path(
+        "../shared/data"
+    ),
+    out: Annotated[Path | None, typer.Option(help="Folder for the table and all outcomes")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each set")] = 500,
+    only: Annotated[str, typer.Option(help="Run only rows whose name holds this")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the samples")] = 0,
+) -> None:
+    """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.table import run_table
+
+    with failures_in_words(console), _progress() as bars:
+        task = bars.add_task("", total=None)
+
+        def show(title: str, done: int, total: int) -> None:
+            bars.update(task, description=title, completed=done, total=total)
+
+        results = asyncio.run(run_table(data, limit, seed, only, show))
+    text = results.markdown()
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        results.write(out)
+    _print_markdown(text)
+    raise typer.Exit(MISSED if results.missed else 0)
+
+
+def _qa(
+    graph: list[Path], questions: list[Question], policy: Path | None, strategy: Strategy, reasoner: Reasoner,
+    limit: int | None, seed: int, json: Path | None,
+) -> None:  # fmt: skip
+    from app.cli_show import bar
+    from app.evaluation.report import RunLabel, markdown, stages_markdown, write_json
+    from app.evaluation.run import Bench, sample
+
+    chosen = sample(questions, limit, seed)
+    label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
+    with Bench(reasoner) as bench:
+        with bar(console, "loading") as loading:
+            loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
+        with _progress() as bars:
+            task = bars.add_task("asking", total=len(chosen))
+            report, outcomes = asyncio.run(
+                bench.ask(loaded, label, chosen, progress=lambda done: bars.update(task, completed=done))
+            )
+        for broken in bench.contract_breaks[:3]:
+            console.print(f"contract: {broken}")
+    if json:
+        write_json([report], [outcomes], json)
+    _print_markdown(markdown([report]) + "\n" + stages_markdown(report))
+
+
+def _read(file: Path, reasoner: Reasoner) -> list[Question]:
+    try:
+        questions = read_questions(file)
+    except QuestionsProblem as problem:
+        _refuse(problem)
+    if reasoner != "scripted":
+        return questions
+    planned = [question for question in questions if question.has_plan]
+    if len(planned) < len(questions):
+        console.print(f"{len(questions) - len(planned)} questions have no plan; the scripted endpoint skips them.")
+    if not planned:
+        _refuse(QuestionsProblem("no question has a plan, which the scripted endpoint needs"))
+    return planned
+
+
+def _refuse(problem: QuestionsProblem) -> None:
+    console.print(f"arog: {problem}", markup=False)
+    raise typer.Exit(WRONG_INPUT)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console)
+
+
+def _print_markdown(text: str) -> None:
+    """Rendered for a person, as it is for a file or a pipe."""
+    out = Console()
+    if out.is_terminal:
+        out.print(Markdown(text))
+    else:
+        print(text)

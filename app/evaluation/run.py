@@ -1,0 +1,202 @@
+"""One evaluation: a throw-away data folder, the real loader and service, questions asked, every byte scanned."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, get_args
+
+from pydantic import SecretStr
+
+from app.access import EVERY_GRAPH, Caller
+from app.evaluation.asking import Asking, Outcome
+from app.evaluation.contract import TASKS
+from app.evaluation.leak_scan import Findings, LeakScanner
+from app.evaluation.questions import Question
+from app.evaluation.recording import RecordingReasoner
+from app.evaluation.report import Report, RunLabel, summarise
+from app.evaluation.scripted_endpoint import ScriptedEndpoint
+from app.evaluation.secret_names import secret_names
+from app.llm.reasoner import Size
+from app.settings import Settings, load_settings
+from app.wiring import Services, build, think
+from kg_store.catalog import PrivateGraph
+from kg_store.keys import MasterKey
+
+ReasonerName = Literal["embedded", "scripted", "endpoint"]
+Progress = Callable[[str, float], None]
+
+TENANT = "evaluation"
+CALLER = Caller(TENANT, "evaluation", "user", frozenset({EVERY_GRAPH}))
+# Header lines that any HTTP client sends of itself; all others of a request are scanned like its body.
+_TRANSPORT_LINES = frozenset(
+    {
+        "post /v1/chat/completions http/1.1", "host", "connection", "accept", "accept-encoding", "accept-language",
+        "user-agent", "content-type", "content-length", "authorization",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSet:
+    """A graph that was loaded, and what of it the reasoner must never see."""
+
+    graph: str
+    secrets: frozenset[str] = field(repr=False)
+    policy: str = field(repr=False)
+
+
+class Linked:
+    """What a graph's own linker finds in a text, as names."""
+
+    def __init__(self, graph: PrivateGraph) -> None:
+        self._graph = graph
+
+    def names_in(self, text: str) -> frozenset[str]:
+        mids = [mid for mention in self._graph.linker.find_mentions(text) for mid in mention.mids]
+        records = self._graph.vault.records(mids)
+        return frozenset(
+            name for record in records.values() for name in (*record.names, record.lexical) if name is not None
+        )
+
+
+class Bench:
+    """The service as it is deployed, in a folder that is deleted at the end. For public data only.
+
+    `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
+    AROG_ENDPOINT_ settings.
+    """
+
+    def __init__(self, reasoner: ReasonerName = "embedded", *, counts_tokens: bool = False) -> None:
+        self._name = reasoner
+        self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
+        self._scripted = ScriptedEndpoint(counts_tokens) if reasoner == "scripted" else None
+
+    def __enter__(self) -> Bench:
+        if self._scripted:
+            self._scripted.__enter__()
+        settings = _settings(Path(self._folder.name), self._name, self._scripted)
+        thinking = think(settings)
+        self._recorder = RecordingReasoner(thinking.reasoner)
+        self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._services.jobs.close()
+        self._services.store.close()
+        if self._scripted:
+            self._scripted.__exit__(kind, error, trace)
+        self._folder.cleanup()
+
+    @property
+    def services(self) -> Services:
+        return self._services
+
+    @property
+    def contract_breaks(self) -> list[str]:
+        """What the scripted endpoint had against requests; empty for other reasoners."""
+        return self._scripted.contract_breaks if self._scripted else []
+
+    def load(
+        self,
+        name: str,
+        sources: Sequence[Path],
+        policy: str | None,
+        progress: Progress = lambda _step, _percent: None,
+    ) -> LoadedSet:
+        """Loads `sources` through the real loader, by the proposed policy where none is given."""
+        loaded = self._services.graphs.loading(TENANT, name, sources, policy)(progress)
+        used = policy if policy is not None else loaded.policy or ""
+        return LoadedSet(name, frozenset(secret_names(sources, used)), used)
+
+    async def ask(
+        self,
+        loaded: LoadedSet,
+        label: RunLabel,
+        questions: Sequence[Question],
+        options: Mapping[str, int] | None = None,
+        progress: Callable[[int], None] = lambda _done: None,
+    ) -> tuple[Report, list[Outcome]]:
+        """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
+        graph = self._services.store.catalog.open(TENANT, loaded.graph)
+        first = self._sent_so_far()
+        asking = Asking(
+            chat=self._services.chat,
+            caller=CALLER,
+            graph=loaded.graph,
+            strategy=label.strategy,
+            options=options or {},
+            names=Linked(graph),
+            expect=self._scripted.expect if self._scripted else lambda _plan, _typed: None,
+        )
+        outcomes = await asking.ask_all(questions, progress)
+        findings = self._scan(loaded, graph, self._payloads()[first:])
+        return summarise(label, outcomes, findings, len(loaded.secrets)), outcomes
+
+    def _payloads(self) -> list[bytes]:
+        """Every request in whole: at the wire where there is one, else what the reasoner was handed."""
+        if self._scripted is None:
+            return self._recorder.sent
+        return [
+            part for received in self._scripted.received for part in (_own_headers(received.head), received.body)
+        ]
+
+    def _sent_so_far(self) -> int:
+        return len(self._payloads())
+
+    def _scan(self, loaded: LoadedSet, graph: PrivateGraph, payloads: Iterable[bytes]) -> Findings:
+        return LeakScanner(loaded.secrets, self._public_texts(graph)).scan(payloads)
+
+    def _public_texts(self, graph: PrivateGraph) -> set[str]:
+        """Words that a request holds whatever is asked: relation words, concepts, instructions, field names."""
+        schema = graph.blind.schema
+        texts = {text for relation in schema.relations for text in (relation.label, relation.inverse_label)}
+        texts |= {str(concept) for concept in schema.concepts}
+        texts |= {word for signature in schema.signatures for word in signature.classes}
+        for kind in self._services.thinking.kinds:
+            texts |= {part.decode() for part in self._recorder.statics_of(kind)} | {str(kind.instructions)}
+        for asked, _, _ in TASKS.values():
+            texts.add(asked.model_json_schema().__str__())
+        return texts | set(get_args(Size))
+
+
+def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
+    """`limit` questions drawn without replacement, in their order; all of them without a limit."""
+    if limit is None or limit >= len(questions):
+        return list(questions)
+    drawn = random.Random(seed).sample(range(len(questions)), limit)  # noqa: S311  # a sample, no secret
+    return [questions[position] for position in sorted(drawn)]
+
+
+def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:
+    """Settings of their own: of the environment's, only the endpoint and the embedder are taken."""
+    outer = load_settings()
+    inner = outer.model_copy(
+        update={
+            "data_dir": folder,
+            "database_url": None,
+            "master_key": SecretStr(MasterKey.generate()),
+            "master_key_file": None,
+            "reasoner": "embedded" if reasoner == "embedded" else "endpoint",
+        }
+    )
+    if scripted is None:
+        return inner
+    key = SecretStr("scripted")
+    return inner.model_copy(
+        update={"endpoint_url": scripted.url, "endpoint_model": "scripted", "endpoint_api_key": key}
+    )
+
+
+def _own_headers(head: bytes) -> bytes:
+    lines = head.decode("latin-1").split("\r\n" if b"\r\n" in head else "\n")
+    kept = [line for line in lines if line.partition(":")[0].strip().lower() not in _TRANSPORT_LINES]
+    # Constant words of the OpenAI package: language, version, platform.
+    return "\n".join(line for line in kept if not line.lower().startswith("x-stainless")).encode()
