@@ -38,7 +38,7 @@ class Roles:
 
 def assign_roles(raw: RawGraph, policy: Policy) -> Roles:
     """Applies `policy` to every triple. Values whose kind the policy gives become terms of that kind."""
-    turned = _turn_inverses(raw, policy.inverse_prefix)
+    turned = turn_inverses(raw, policy.inverse_prefix)
     turned = _retype_values(turned, policy)
     kinds = turned.kinds()
     object_kinds = kinds[turned.objects]
@@ -121,7 +121,7 @@ def _named_terms(raw: RawGraph, iris: tuple[str, ...]) -> Flags:
     return np.fromiter((term in wanted for term in raw.terms), dtype=bool, count=len(raw.terms))
 
 
-def _turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
+def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
     """Triples of predicates that start with `prefix`, turned around; literals have no way back and stay."""
     if prefix is None:
         return raw

@@ -30,6 +30,8 @@ _PARTICIPLES = {
     "works": "worked", "writes": "written",
 }  # fmt: skip
 
+_VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
+
 
 def local_name(iri: str) -> str:
     """The last part of an IRI, percent signs decoded: behind `#`, the last `/`, or the last `:`."""
@@ -58,7 +60,8 @@ def clean(label: str) -> str:
 
 def is_short_label(label: str) -> bool:
     """Whether a label is a relation's word rather than a sentence about it."""
-    return 0 < len(label.split()) <= MAX_LABEL_WORDS and len(label) <= _MAX_LABEL_CHARS
+    short = 0 < len(label.split()) <= MAX_LABEL_WORDS and len(label) <= _MAX_LABEL_CHARS
+    return short and label[-1] not in ".!?"
 
 
 def inverse_of(label: str) -> str:
@@ -72,7 +75,7 @@ def inverse_of(label: str) -> str:
     if words[0] in _PARTICIPLES and (len(words) == 1 or words[-1] in _PREPOSITIONS):
         return f"{dot}{' '.join([_PARTICIPLES[words[0]], *words[1:]])} by"
     if last == "by" and head:
-        return head
+        return f"{dot}{_VERBS[words[0]]}" if words[0] in _VERBS and len(words) == 2 else head
     if last == "of" and head:
         return f"{dot}has {' '.join(words[:-1])}" if len(words) > 1 else f"{label} inverse"
     if last in _PREPOSITIONS and head:

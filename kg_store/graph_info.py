@@ -1,0 +1,59 @@
+"""GraphInfo: the counts and notes of one version, and how the catalog keeps them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from kg_store.loading import LoadedGraph
+from kg_store.terms import NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInfo:
+    """What an owner sees of a graph. `public_words` are names that equal common words: not for logs."""
+
+    tenant: str
+    name: str
+    version: str
+    triples: int
+    entities: int
+    values: int
+    mediators: int
+    relations: int
+    loaded_at: datetime
+    public_words: tuple[str, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+
+def info_of(tenant: str, name: str, version: str, loaded: LoadedGraph, public_words: tuple[str, ...]) -> GraphInfo:
+    """`triples` counts the distinct facts that the policy shows."""
+    return GraphInfo(
+        tenant,
+        name,
+        version,
+        loaded.facts,
+        loaded.counts[NodeKind.ENTITY],
+        loaded.counts[NodeKind.VALUE],
+        loaded.counts[NodeKind.MEDIATOR],
+        len(loaded.relations),
+        datetime.now(UTC).replace(microsecond=0),
+        public_words,
+        loaded.notes,
+    )
+
+
+def info_bytes(info: GraphInfo) -> bytes:
+    """All but tenant, name and version, which stand in the row; the catalog seals it."""
+    kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
+    content = {field_name: getattr(info, field_name) for field_name in kept}
+    return json.dumps({**content, "loaded_at": info.loaded_at.isoformat()}).encode()
+
+
+def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
+    """What `info_bytes` wrote."""
+    content = json.loads(data)
+    loaded_at = datetime.fromisoformat(content.pop("loaded_at"))
+    words, notes = tuple(content.pop("public_words")), tuple(content.pop("notes"))
+    return GraphInfo(tenant, name, version, loaded_at=loaded_at, public_words=words, notes=notes, **content)

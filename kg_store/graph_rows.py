@@ -1,0 +1,169 @@
+"""GraphRows: the database's part of graphs and versions; the swap to a new version is one transaction of it."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from kg_store.keys import MasterKey, bind, new_mid_key
+from kg_store.tables import graph_versions, graphs, vault_entries
+from kg_store.terms import LoadError, UnknownGraph
+
+BUILDING, COMPLETE, RETIRED = "building", "complete", "retired"
+_MID_KEY_PURPOSE = "mid key"
+_DELETED_ROWS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRow:
+    """One graph: its random id, and the key of its MIDs."""
+
+    id: str
+    tenant: str
+    name: str
+    mid_key: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One complete version, as sealed in the database."""
+
+    id: str
+    tenant: str
+    name: str
+    folder_id: str
+    sealed_info: bytes = field(repr=False)
+    sealed_policy: bytes = field(repr=False)
+
+
+class GraphRows:
+    """Reads and writes graphs and their versions; `folder_id` says whose versions it may delete."""
+
+    def __init__(self, engine: Engine, master: MasterKey, folder_id: str) -> None:
+        self._engine, self._master, self._folder_id = engine, master, folder_id
+
+    def begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
+        """An unfinished version of a graph, which is made when it is new; without a version it is not listed."""
+        try:
+            return self._begin(tenant, name, version_id)
+        except IntegrityError:
+            # Another load of the same new graph was first; its row is there now.
+            return self._begin(tenant, name, version_id)
+
+    def _begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
+        with self._engine.begin() as connection:
+            found = self._find(connection, tenant, name)
+            if found is None:
+                found = GraphRow(uuid.uuid4().hex, tenant, name, new_mid_key())
+                sealed = self._master.seal(_MID_KEY_PURPOSE, bind(tenant, name), found.mid_key)
+                row = {"id": found.id, "tenant": tenant, "name": name, "sealed_mid_key": sealed}
+                connection.execute(insert(graphs), row)
+            version = {"id": version_id, "graph_id": found.id, "folder_id": self._folder_id, "state": BUILDING}
+            connection.execute(insert(graph_versions), version)
+        return found
+
+    def swap(self, graph: GraphRow, version_id: str, sealed_info: bytes, sealed_policy: bytes) -> None:
+        """Makes a version the current one. LoadError when the graph was deleted meanwhile."""
+        loaded = {
+            "state": COMPLETE,
+            "loaded_at": datetime.now(UTC),
+            "sealed_info": sealed_info,
+            "sealed_policy": sealed_policy,
+        }
+        with self._engine.begin() as connection:
+            moved = connection.execute(
+                update(graphs).where(graphs.c.id == graph.id).values(current_version=version_id)
+            )
+            if moved.rowcount != 1:
+                raise LoadError("the graph was deleted while it was loaded")
+            of_graph = graph_versions.c.graph_id == graph.id
+            retired = update(graph_versions).where(of_graph, graph_versions.c.state == COMPLETE)
+            connection.execute(retired.values(state=RETIRED))
+            connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(loaded))
+
+    def current(self, tenant: str, name: str | None = None) -> list[VersionRow]:
+        """The current versions of a tenant's graphs, by name; of one graph when it is named."""
+        columns = (graphs.c.tenant, graphs.c.name, graph_versions.c.id, graph_versions.c.folder_id)
+        sealed = (graph_versions.c.sealed_info, graph_versions.c.sealed_policy)
+        query = (
+            select(*columns, *sealed)
+            .join(graph_versions, graphs.c.current_version == graph_versions.c.id)
+            .where(graphs.c.tenant == tenant)
+            .order_by(graphs.c.name)
+        )
+        if name is not None:
+            query = query.where(graphs.c.name == name)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        return [VersionRow(row.id, row.tenant, row.name, row.folder_id, *row[4:]) for row in rows]
+
+    def is_empty(self) -> bool:
+        with self._engine.connect() as connection:
+            return connection.execute(select(graphs.c.id).where(graphs.c.current_version.is_not(None))).first() is None
+
+    def delete_graph(self, tenant: str, name: str) -> None:
+        """UnknownGraph when there is none with a complete version."""
+        with self._engine.begin() as connection:
+            row = connection.execute(
+                select(graphs.c.id).where(
+                    graphs.c.tenant == tenant, graphs.c.name == name, graphs.c.current_version.is_not(None)
+                )
+            ).first()
+            if row is None:
+                raise UnknownGraph("no graph of that name")
+            versions = update(graph_versions).where(
+                graph_versions.c.graph_id == row.id, graph_versions.c.state == COMPLETE
+            )
+            connection.execute(versions.values(state=RETIRED))
+            connection.execute(delete(graphs).where(graphs.c.id == row.id))
+
+    def retire(self, version_id: str) -> None:
+        """What a failed load has begun is left to be swept away."""
+        with self._engine.begin() as connection:
+            connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(state=RETIRED))
+
+    def not_current(self) -> list[str]:
+        """Versions of this folder that are unfinished or retired."""
+        query = select(graph_versions.c.id).where(
+            graph_versions.c.folder_id == self._folder_id, graph_versions.c.state != COMPLETE
+        )
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def complete_ids(self) -> set[str]:
+        query = select(graph_versions.c.id).where(graph_versions.c.state == COMPLETE)
+        with self._engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
+    def forget(self, version_id: str) -> None:
+        """Deletes a version's rows, some at a time, so that other writers get their turn."""
+        some = (
+            select(vault_entries.c.mid).where(vault_entries.c.version_id == version_id).limit(_DELETED_ROWS)
+        ).scalar_subquery()
+        of_version = vault_entries.c.version_id == version_id
+        deleted = _DELETED_ROWS
+        while deleted == _DELETED_ROWS:
+            with self._engine.begin() as connection:
+                found = connection.execute(delete(vault_entries).where(of_version, vault_entries.c.mid.in_(some)))
+                deleted = found.rowcount
+        with self._engine.begin() as connection:
+            connection.execute(delete(graph_versions).where(graph_versions.c.id == version_id))
+            _forget_empty_graphs(connection)
+
+    def _find(self, connection: Connection, tenant: str, name: str) -> GraphRow | None:
+        query = select(graphs.c.id, graphs.c.sealed_mid_key).where(graphs.c.tenant == tenant, graphs.c.name == name)
+        row = connection.execute(query).first()
+        if row is None:
+            return None
+        mid_key = self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), row.sealed_mid_key)
+        return GraphRow(row.id, tenant, name, mid_key)
+
+
+def _forget_empty_graphs(connection: Connection) -> None:
+    """Graphs whose only load failed."""
+    with_versions = select(graph_versions.c.graph_id).scalar_subquery()
+    connection.execute(delete(graphs).where(graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions)))

@@ -1,0 +1,54 @@
+"""A Schema as bytes and back; the catalog seals them before they touch the disk."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from kg_store.terms import (
+    Concept,
+    Hop,
+    NodeKind,
+    Relation,
+    RelationId,
+    Schema,
+    Signature,
+    SignatureId,
+    ValueKind,
+    ValueView,
+)
+
+
+def schema_bytes(schema: Schema) -> bytes:
+    """Compressed JSON; hops are `2 * relation + inverse`."""
+    relations = [
+        [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view] for each in schema.relations
+    ]
+    signatures = [
+        [each.kind, each.classes, [hop.relation * 2 + hop.inverse for hop in each.hops]] for each in schema.signatures
+    ]
+    content = {"relations": relations, "signatures": signatures, "concepts": schema.concepts}
+    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
+
+
+def read_schema(data: bytes) -> Schema:
+    """What `schema_bytes` wrote."""
+    content = json.loads(zlib.decompress(data))
+    hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
+    return Schema(
+        tuple(_relation(position, row) for position, row in enumerate(content["relations"])),
+        tuple(_signature(position, row, hops) for position, row in enumerate(content["signatures"])),
+        tuple(Concept(concept) for concept in content["concepts"]),
+    )
+
+
+def _relation(position: int, row: list[Any]) -> Relation:
+    iri, label, inverse_label, kind, view = row
+    value_kind = ValueKind(kind) if kind else None
+    return Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view))
+
+
+def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:
+    kind, classes, codes = row
+    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), tuple(hops[code] for code in codes))
