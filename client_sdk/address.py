@@ -28,9 +28,7 @@ def checked_key(api_key: str) -> str:
         hint = "set AROG_API_KEY, or give api_key; an admin makes keys with `arog key create`"
         raise NotConfigured("there is no API key", code="no_api_key", hint=hint)
     if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-        raise NotConfigured(
-            "the API key holds characters that no key has", code="bad_api_key", hint="copy it anew"
-        )
+        raise NotConfigured("the API key holds characters that no key has", code="bad_api_key", hint="copy it anew")
     return api_key
 
 

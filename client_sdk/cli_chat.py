@@ -14,9 +14,7 @@ from client_sdk.cli_show import show_answer, show_evidence, show_ledger
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversation
 
-HELP = (
-    "/why  the evidence of the last answer\n/seen  what the model saw\n/reset  begin anew\n/quit  end (or Ctrl-D)"
-)
+HELP = "/why  the evidence of the last answer\n/seen  what the model saw\n/reset  begin anew\n/quit  end (or Ctrl-D)"
 
 
 def talk(chat: Chat, console: Console) -> int:

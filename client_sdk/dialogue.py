@@ -82,6 +82,4 @@ class Dialogue:
 def _bad_request(problem: ValidationError) -> BadRequest:
     """Says which fields, and what of them is wrong; never what they held."""
     told = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors(include_input=False)]
-    return BadRequest(
-        "; ".join(told), code="bad_option", hint="correct it; `help(client_sdk.Chat)` lists the options"
-    )
+    return BadRequest("; ".join(told), code="bad_option", hint="correct it; `help(client_sdk.Chat)` lists the options")

@@ -88,13 +88,8 @@ def open_sealed(sealed: bytes, key: KeyPair, context: bytes) -> bytes:
         raise CannotOpen("sealed for another key or context, or changed") from None
 
 
-def seal_capsule(content: CapsuleContent, public_key: X25519PublicKey, context: bytes) -> Capsule:
-    """The capsule of one answer; `context` comes from `protocol.capsule_context`."""
-    return Capsule(sealed=to_base64url(seal(content.model_dump_json().encode(), public_key, context)))
-
-
 def open_capsule(capsule: Capsule, key: KeyPair, context: bytes) -> CapsuleContent:
-    """What `seal_capsule` sealed. Raises CannotOpen, also when the content is no CapsuleContent."""
+    """The content as JSON, which may end in padding. Raises CannotOpen, also when it is no CapsuleContent."""
     try:
         plain = open_sealed(from_base64url(capsule.sealed), key, context)
         return CapsuleContent.model_validate_json(plain, extra="ignore")

@@ -11,6 +11,7 @@ from typing import Any
 
 from client_sdk.protocol import (
     Ambiguity,
+    Capsule,
     CapsuleContent,
     ChatAnswer,
     ChatRequest,
@@ -24,7 +25,7 @@ from client_sdk.protocol import (
     Usage,
     capsule_context,
 )
-from client_sdk.sealing import parse_public_key, seal_capsule
+from client_sdk.sealing import parse_public_key, seal, to_base64url
 
 API_KEY = "a-key-of-the-tests"
 NAMES = {
@@ -44,6 +45,12 @@ class Canned:
     headers: dict[str, str] = field(default_factory=dict)
     hang_up: bool = False
     held_until: threading.Event | None = None
+
+
+def seal_capsule(content: CapsuleContent, public_key: str, context: bytes) -> Capsule:
+    """As the service seals: JSON, padded with spaces."""
+    plain = content.model_dump_json().encode().ljust(512)
+    return Capsule(sealed=to_base64url(seal(plain, parse_public_key(public_key), context)))
 
 
 def problem(status: int, code: str, **headers: str) -> Canned:
@@ -126,7 +133,7 @@ class FakeService:
         if request.public_key and not self.without_capsule:
             content = CapsuleContent(answer_id=self.sealed_answer_id or answer_id, table=self.table)
             context = capsule_context(answer_id, self.sealed_conversation or conversation, request.graph)
-            capsule = seal_capsule(content, parse_public_key(request.public_key), context)
+            capsule = seal_capsule(content, request.public_key, context)
         return ChatAnswer(
             id=answer_id,
             conversation=conversation,

@@ -21,9 +21,7 @@ Happening = Reply | httpx2.TransportError | Callable[[], Reply]
 class Played:
     """Runs a flow with what happens at each send; a pause moves the clock on."""
 
-    def __init__(
-        self, call: Call, happenings: list[Happening], timeout_s: float = 100.0, send_s: float = 0.0
-    ) -> None:
+    def __init__(self, call: Call, happenings: list[Happening], timeout_s: float = 100.0, send_s: float = 0.0) -> None:
         self.now, self.sends, self.pauses = 1000.0, 0, []
         self.result: LedgerPage | ArogError
         flow = exchange(call, LedgerPage, timeout_s, lambda: self.now)

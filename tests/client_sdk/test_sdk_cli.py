@@ -105,9 +105,7 @@ def test_nothing_listening_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert capsys.readouterr().err == ("arog: no connection to the service. Is the service running at this URL?\n")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["ask"], ["ask", "Who?"], ["ask", "Who?", "--names", "0"], ["chat", "--bad"]]
-)
+@pytest.mark.parametrize("arguments", [["ask"], ["ask", "Who?"], ["ask", "Who?", "--names", "0"], ["chat", "--bad"]])
 def test_wrong_usage_or_a_missing_setting_is_two(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
     assert capsys.readouterr().err
@@ -138,9 +136,7 @@ def test_a_client_file_that_others_can_read_is_refused(config: Path) -> None:
         choose(None, None, None)
 
 
-@pytest.mark.parametrize(
-    "content", [b"api_key = ", b"\xff", b"api_key = 3", b'secret_thing = "s3cret"', b"[api_key]"]
-)
+@pytest.mark.parametrize("content", [b"api_key = ", b"\xff", b"api_key = 3", b'secret_thing = "s3cret"', b"[api_key]"])
 def test_a_client_file_that_is_not_valid_is_refused_without_its_values(config: Path, content: bytes) -> None:
     create_private(config / "client.toml", content)
     with pytest.raises(NotConfigured) as refused:
@@ -250,9 +246,7 @@ def test_chat_by_hand_ends_with_ctrl_d_and_exits_with_zero(
 
 
 def test_names_cannot_steer_the_terminal(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    env.table["Ex81zp"] = env.table["Ex81zp"].model_copy(
-        update={"names": ["\x1b[2J\x9b31m[red]Bo\u202eb[/red]\x07"]}
-    )
+    env.table["Ex81zp"] = env.table["Ex81zp"].model_copy(update={"names": ["\x1b[2J\x9b31m[red]Bo\u202eb[/red]\x07"]})
     assert run(["ask", "Who?", "--evidence"]) == 0
     printed = capsys.readouterr().out
     assert "[2J31m[red]Bob[/red]" in printed
@@ -368,8 +362,6 @@ def test_without_the_cli_extra_it_says_how_to_get_it(library: str) -> None:
         "sys.argv = ['arog', 'ask', 'Who?']\n"
         "main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY, check=False)
     assert done.returncode == 2
     assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"

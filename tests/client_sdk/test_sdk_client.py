@@ -92,9 +92,7 @@ def test_fields_of_a_newer_service_are_ignored(service: FakeService, chat: Chat)
 # --- the dialogue -----------------------------------------------------------------------------------------
 
 
-def test_assistant_turns_travel_as_they_came_and_the_conversation_goes_on(
-    service: FakeService, chat: Chat
-) -> None:
+def test_assistant_turns_travel_as_they_came_and_the_conversation_goes_on(service: FakeService, chat: Chat) -> None:
     chat.ask(QUESTION)
     chat.ask("And who else?")
     first, second = service.seen

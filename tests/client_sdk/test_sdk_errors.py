@@ -66,9 +66,7 @@ def test_a_code_can_say_more_than_its_status(status: int, code: str, kind: type[
     assert type(error_of(status, body)) is kind
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"<html>Anna Keller</html>", b'{"detail": "Anna Keller"}', b"[]", b"\xff\xfe"]
-)
+@pytest.mark.parametrize("body", [b"", b"<html>Anna Keller</html>", b'{"detail": "Anna Keller"}', b"[]", b"\xff\xfe"])
 def test_a_foreign_body_is_not_shown(body: bytes) -> None:
     error = error_of(502, body)
     assert str(error) == "the language model behind the service is not available (HTTP 502)"

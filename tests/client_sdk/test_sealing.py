@@ -15,9 +15,9 @@ from client_sdk.sealing import (
     open_sealed,
     parse_public_key,
     seal,
-    seal_capsule,
     to_base64url,
 )
+from tests.client_sdk.fake_service import seal_capsule
 
 KEY = KeyPair.generate()
 PUBLIC = parse_public_key(KEY.public_text)
@@ -144,7 +144,7 @@ def test_base64url_comes_back(raw: bytes) -> None:
 def test_a_capsule_opens_to_its_table() -> None:
     context = capsule_context("a", "c", "demo")
     content = CapsuleContent(answer_id="a", table={"Eq7f2k": Names(names=["Anna Keller"], total=1)})
-    capsule = seal_capsule(content, PUBLIC, context)
+    capsule = seal_capsule(content, KEY.public_text, context)
     assert open_capsule(capsule, KEY, context) == content
     assert "Anna" not in capsule.model_dump_json()
 
