@@ -147,8 +147,9 @@ def _tail_concept(schema: Schema, hop: Hop) -> str:
 
 @lru_cache(maxsize=64)
 def _kinds_of(schema: Schema) -> tuple[str, ...]:
-    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY or (s.kind is NodeKind.MEDIATOR and s.classes))
-    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | {c for s in schema.signatures for c in s.classes}))
+    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
+    classes = {each for signature in schema.signatures for each in signature.classes}
+    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
 
 
 def _concept(schema: Schema, signature: int) -> str:

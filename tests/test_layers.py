@@ -13,7 +13,15 @@ ROOT = Path(__file__).parents[1]
 OURS = ("app", "client_sdk", "kg_store")
 
 STORE_WORDS = ("kg_store.terms", "kg_store.blind_graph", "kg_store.expressions", "kg_store.walking")
-STRATEGY = ("app.llm.reasoner", "app.llm.embedder", "app.privacy.safe_text", "app.strategies", *STORE_WORDS)
+STRATEGY = (
+    "app.llm.reasoner",
+    "app.llm.embedder",
+    "app.llm.question_words",
+    "app.llm.concept_nouns",
+    "app.privacy.safe_text",
+    "app.strategies",
+    *STORE_WORDS,
+)
 SERVICE = (
     "app.access",
     "app.conversations",

@@ -159,19 +159,25 @@ class StepReply(TaskModel):
 
 # --- the interface ----------------------------------------------------------------------------------------
 
-InputT = TypeVar("InputT", bound=TaskModel)
 ReplyT = TypeVar("ReplyT", bound=TaskModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Task(Generic[InputT, ReplyT]):
-    """One thing a model is asked. `instructions` are static words of ours, from a `prompts.py`."""
+class TaskKind(Generic[ReplyT]):
+    """What is the same in every task of one kind. `instructions` are static words of ours, from a `prompts.py`."""
 
     name: TaskName
     instructions: SafeText
-    input: InputT
     reply_model: type[ReplyT]
     temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[ReplyT]):
+    """One thing a model is asked."""
+
+    kind: TaskKind[ReplyT]
+    input: TaskModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +200,15 @@ class Reply(Generic[ReplyT]):
 class Reasoner(Protocol):
     """A model, or what stands in for one. Wiring hands out none that is not behind the guard."""
 
-    def egress_of(self, task: Task[InputT, ReplyT]) -> Egress:
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
+        """The segments that every egress of `kind` shares: our own words, to be registered before any question."""
+        ...
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
         """The bytes that asking `task` would send. Pure: nothing is sent."""
         ...
 
-    async def reply_to(self, task: Task[InputT, ReplyT], egress: Egress) -> Reply[ReplyT]:
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
         """Sends exactly `egress` and parses the reply. Raises ReasonerError, and never guesses."""
         ...
 
@@ -206,7 +216,7 @@ class Reasoner(Protocol):
 class AsksTasks(Protocol):
     """What strategies are given: a reasoner whose every call has passed the guard (see guarded.py)."""
 
-    async def ask(self, task: Task[InputT, ReplyT]) -> Reply[ReplyT]: ...
+    async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]: ...
 
 
 class ReasonerError(Exception):

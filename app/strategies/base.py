@@ -77,10 +77,12 @@ class Draft:
 class Finding:
     """What a strategy found. `draft` is None when the graph does not hold the answer.
 
-    `notes` says in words what was cut by rank; `rounds` counts retrieval rounds.
+    `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
+    cut by rank; `rounds` counts retrieval rounds.
     """
 
     draft: Draft | None
+    things: tuple[str, ...]
     evidence: tuple[FoundFact, ...]
     rounds: int
     notes: tuple[str, ...] = ()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from app.llm.concept_nouns import GENERAL_NOUNS
 from app.llm.reasoner import PathTriple
+from kg_store.terms import Schema
 
 _WORD = re.compile(r"[^\W_]+")
 MAX_TRIPLES = 8
@@ -17,6 +19,12 @@ class Vocabulary:
     def __init__(self, pseudonyms: Collection[str], phrases: Iterable[str]) -> None:
         self._pseudonyms = frozenset(pseudonyms)
         self._words = frozenset(word for phrase in phrases for word in _words(phrase))
+
+    @classmethod
+    def of(cls, schema: Schema, pseudonyms: Collection[str]) -> Vocabulary:
+        """The words of a graph's schema, beside these pseudonyms."""
+        labels = [words for relation in schema.relations for words in (relation.label, relation.inverse_label)]
+        return cls(pseudonyms, [*labels, *schema.concepts, *GENERAL_NOUNS])
 
     def keep(self, text: str) -> str:
         """`text` without every word that is not of the vocabulary; a guessed name never travels again."""

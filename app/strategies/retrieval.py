@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.llm.reasoner import Candidate, Evidence, Size, Thing, Turn
 from app.strategies.base import FoundFact, Inquiry
-from kg_store.terms import Mid, Mids, NodeKind, Path, ValueKind
+from kg_store.terms import Mid, Mids, NodeKind, Path
 from kg_store.walking import concept_of, kind_of, tail_concept, walk
 
 
@@ -17,7 +18,7 @@ def bucket(count: int) -> Size:
     return "1" if count <= 1 else "2-5" if count <= 5 else "6-20" if count <= 20 else "more"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """Somewhere retrieval stands: a pseudonym, the things that it stands for, and their concept."""
 
@@ -27,26 +28,12 @@ class Place:
     kind: NodeKind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WayOn:
     """A path that leads on from a place, not yet walked."""
 
     start: Place
     path: Path
-
-
-def topics_of(inquiry: Inquiry) -> list[Place]:
-    """The places that the question names; those of earlier turns only when it names none itself."""
-    newest = [topic for topic in inquiry.dialogue.topics if topic.newest]
-    places = []
-    for topic in newest or inquiry.dialogue.topics:
-        kind = NodeKind.VALUE if topic.value_kind else kind_of(inquiry.graph, topic.mids)
-        if topic.value_kind and not len(topic.mids):
-            concept = str(topic.value_kind)
-        else:
-            concept = concept_of(inquiry.graph, topic.mids) if len(topic.mids) else "thing"
-        places.append(Place(topic.pseudonym, topic.mids, concept, kind))
-    return places
 
 
 def arrive(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact] | None:
@@ -88,7 +75,7 @@ def show_dialogue(inquiry: Inquiry) -> list[Turn]:
     return [Turn(role=turn.role, text=turn.text) for turn in inquiry.dialogue.turns[:-1]]
 
 
-def show_things(places: list[Place]) -> list[Thing]:
+def show_things(places: Iterable[Place]) -> list[Thing]:
     return [Thing(name=p.pseudonym, concept=p.concept, size=bucket(len(p.mids))) for p in places]
 
 
@@ -116,14 +103,6 @@ def show_candidates(inquiry: Inquiry, ways: list[WayOn]) -> tuple[list[Candidate
     for number, position in enumerate(order, start=1):
         way, labels = shown[position]
         concept = tail_concept(inquiry.graph.schema, way.path[-1])
-        candidates.append(
-            Candidate(number=number, start=way.start.pseudonym, path=list(labels), concept=concept)
-        )
+        candidates.append(Candidate(number=number, start=way.start.pseudonym, path=list(labels), concept=concept))
         by_number[number] = way
     return candidates, by_number
-
-
-def value_kind_of(inquiry: Inquiry, way: WayOn) -> ValueKind | None:
-    """Set when the last hop of `way` leads to values."""
-    last = way.path[-1][-1]
-    return None if last.inverse else inquiry.graph.schema.relations[last.relation].value_kind

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from app.llm.embedder import Embedder
+from app.llm.question_words import singular
 from app.privacy.safe_text import Topic
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place
@@ -21,16 +24,27 @@ _REFERS = frozenset(
 )
 
 
-def starting_places(inquiry: Inquiry, embedder: Embedder) -> list[Place]:
-    """Topics of the question, those of earlier turns where it leans on them, and kinds where it needs them."""
+@dataclass(frozen=True, slots=True)
+class Start:
+    """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one."""
+
+    frontier: tuple[Place, ...]
+    kinds: tuple[Place, ...]
+
+
+def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
+    """Topics of the question, those of earlier turns where it leans on them, and the kinds that it names.
+
+    A question that names no thing starts from its kinds; from those nearest in meaning where it names none.
+    """
     topics = inquiry.dialogue.topics
     newest = [topic for topic in topics if topic.newest]
     refers = not _REFERS.isdisjoint(_words(inquiry.dialogue.question))
-    named = list(topics) if refers or not newest else newest
-    places = [_place(inquiry, topic) for topic in named]
-    if all(place.kind is NodeKind.VALUE for place in places):
-        places += _kinds(inquiry, embedder)
-    return places
+    places = [_place(inquiry, topic) for topic in (topics if refers or not newest else newest)]
+    kinds = _named_kinds(inquiry)
+    if any(place.kind is not NodeKind.VALUE for place in places):
+        return Start(tuple(places), kinds)
+    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), ())
 
 
 def _place(inquiry: Inquiry, topic: Topic) -> Place:
@@ -40,21 +54,26 @@ def _place(inquiry: Inquiry, topic: Topic) -> Place:
     return Place(topic.pseudonym, topic.mids, concept_of(inquiry.graph, topic.mids), kind)
 
 
-def _kinds(inquiry: Inquiry, embedder: Embedder) -> list[Place]:
-    """Kinds whose words stand in the question; else those nearest to it in meaning."""
-    kinds = kinds_of(inquiry.graph.schema)
+def _named_kinds(inquiry: Inquiry) -> tuple[Place, ...]:
     asked = _stems(inquiry.dialogue.question)
-    named = [kind for kind in kinds if _stems(kind) <= asked]
-    if not named and kinds:
-        nearest = np.argsort(-embedder.similarity(inquiry.dialogue.question, kinds), kind="stable")
-        named = [kinds[int(i)] for i in nearest[:MAX_KINDS]]
+    named = [kind for kind in kinds_of(inquiry.graph.schema) if _stems(kind) <= asked]
+    return _of_kinds(inquiry, named)
+
+
+def _nearest_kinds(inquiry: Inquiry, embedder: Embedder) -> tuple[Place, ...]:
+    kinds = kinds_of(inquiry.graph.schema)
+    nearest = np.argsort(-embedder.similarity(inquiry.dialogue.question, kinds), kind="stable")
+    return _of_kinds(inquiry, [kinds[int(i)] for i in nearest])
+
+
+def _of_kinds(inquiry: Inquiry, kinds: Sequence[str]) -> tuple[Place, ...]:
     places = []
-    for kind in named[:MAX_KINDS]:
+    for kind in kinds[:MAX_KINDS]:
         members = members_of(inquiry.graph, kind)
         if len(members):
             pseudonym = inquiry.pseudonyms.of_kind(kind, members)
             places.append(Place(pseudonym, members, kind, kind_of(inquiry.graph, members)))
-    return places
+    return tuple(places)
 
 
 def _words(text: str) -> list[str]:
@@ -63,12 +82,3 @@ def _words(text: str) -> list[str]:
 
 def _stems(text: str) -> frozenset[str]:
     return frozenset(singular(word) for word in _words(text))
-
-
-def singular(word: str) -> str:
-    """An English noun without its plural ending; a rule of thumb, enough to match `patients` with `patient`."""
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "ches", "shes", "xes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word

@@ -1,8 +1,9 @@
 """The words of the `sets` strategy: one instruction text, which holds for every round."""
 
+from app.llm.reasoner import StepReply, TaskKind
 from app.privacy.safe_text import SafeText
 
-STEP = SafeText(
+_STEP_WORDS = SafeText(
     """You answer questions over a private knowledge graph. You never see its names or values.
 Words such as Eq7f2k, Vx81zp or Sk3mmd are stand-ins: E for one thing, V for one value, S for a set of things.
 The input is the JSON block of the last message:
@@ -33,3 +34,5 @@ In the first round, `path` gives the concept path: the question as triples of st
 words; repeat it in later rounds. `thought` is one short sentence. Leave out nothing: every field is required,
 and a field that the action does not need is an empty list or an empty text."""
 )
+
+STEP = TaskKind("step", _STEP_WORDS, StepReply)

@@ -24,10 +24,15 @@ from app.strategies.starting import starting_places
 
 @dataclass(slots=True)
 class _Progress:
-    """What the rounds have gathered; `walked` keeps one way from being offered twice."""
+    """What the rounds have gathered.
 
-    things: list[Place]
+    `things` are shown beside the evidence; `places` is everywhere that one can go on from, `frontier` the newest of
+    them; `walked` keeps one way from being offered twice.
+    """
+
+    things: dict[str, Place]
     frontier: list[Place]
+    places: dict[str, Place]
     facts: list[FoundFact] = field(default_factory=list)
     path: list[PathTriple] = field(default_factory=list)
     walked: set[tuple[str, object]] = field(default_factory=set)
@@ -41,10 +46,11 @@ class SetsStrategy:
         self._embedder = embedder
 
     async def find(self, inquiry: Inquiry) -> Finding:
-        things = starting_places(inquiry, self._embedder)
-        progress = _Progress(things, frontier=list(things))
-        if not things:
-            return Finding(None, (), 0, ("Nothing in the question was found in the graph.",))
+        start = starting_places(inquiry, self._embedder)
+        things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
+        progress = _Progress(things, list(start.frontier), {place.pseudonym: place for place in start.frontier})
+        if not start.frontier:
+            return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         for number in range(1, inquiry.limits.depth + 2):
             inquiry.on_round(number)
             ways = self._ways(inquiry, progress, number)
@@ -59,9 +65,9 @@ class SetsStrategy:
         if number > inquiry.limits.depth:
             return []
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
-        earlier = [place for place in progress.things if place not in progress.frontier]
-        ways_on = WaysOn(inquiry, self._embedder)
-        offered = ways_on.of(progress.frontier, earlier, composed=number < inquiry.limits.depth + 1)
+        newest = {place.pseudonym for place in progress.frontier}
+        earlier = [place for word, place in progress.places.items() if word not in newest]
+        offered = WaysOn(inquiry, self._embedder).of(progress.frontier, earlier)
         if offered.cut:
             progress.notes.append(f"Round {number}: {offered.cut} ways on, ranked last, were not offered.")
         return [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
@@ -74,16 +80,16 @@ class SetsStrategy:
             question=inquiry.dialogue.question,
             dialogue=show_dialogue(inquiry),
             path=progress.path,
-            things=show_things(progress.things),
+            things=show_things(progress.things.values()),
             evidence=show_evidence(inquiry, progress.facts),
             candidates=candidates,
             round=number,
             last_round=number > inquiry.limits.depth,
             width=inquiry.limits.width,
         )
-        reply = (await inquiry.reasoner.ask(Task("step", STEP, step, StepReply))).value
+        reply = (await inquiry.reasoner.ask(Task(STEP, step))).value
         if not progress.path:
-            progress.path = parse_path(reply.path, _vocabulary(inquiry, step))
+            progress.path = parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, list(progress.things)))
         return reply, by_number
 
 
@@ -99,18 +105,10 @@ def _follow(inquiry: Inquiry, progress: _Progress, choices: list[int], by_number
             reached.append(place)
             if fact not in progress.facts:
                 progress.facts.append(fact)
-    progress.things.extend(place for place in progress.frontier if place not in progress.things)
-    progress.frontier = reached
+    progress.frontier = [place for place in reached if place.pseudonym not in progress.places]
+    progress.places |= {place.pseudonym: place for place in reached}
     return bool(reached)
 
 
 def _found(progress: _Progress, draft: Draft | None, rounds: int) -> Finding:
-    return Finding(draft, tuple(progress.facts), rounds, tuple(progress.notes))
-
-
-def _vocabulary(inquiry: Inquiry, step: StepInput) -> Vocabulary:
-    schema = inquiry.graph.schema
-    phrases = [relation.label for relation in schema.relations]
-    phrases += [relation.inverse_label for relation in schema.relations]
-    phrases += [str(concept) for concept in schema.concepts]
-    return Vocabulary([thing.name for thing in step.things], phrases)
+    return Finding(draft, tuple(progress.things), tuple(progress.facts), rounds, tuple(progress.notes))

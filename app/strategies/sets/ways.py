@@ -9,7 +9,7 @@ import numpy as np
 from app.llm.embedder import Embedder
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place, WayOn
-from kg_store.terms import NodeKind, Step
+from kg_store.terms import Step
 from kg_store.walking import reached, steps_from
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
@@ -30,12 +30,12 @@ class WaysOn:
     def __init__(self, inquiry: Inquiry, embedder: Embedder) -> None:
         self._inquiry, self._embedder = inquiry, embedder
 
-    def of(self, frontier: list[Place], earlier: list[Place], *, composed: bool) -> Offer:
+    def of(self, frontier: list[Place], earlier: list[Place]) -> Offer:
         ways: list[WayOn] = []
         for place in frontier:
             single = self._single(place)
             ways += single
-            if composed and len(place.mids) <= MAX_COMPOSED_FROM:
+            if len(place.mids) <= MAX_COMPOSED_FROM:
                 ways += self._composed(single)
         for place in earlier:
             ways += self._single(place)
@@ -72,7 +72,3 @@ class WaysOn:
         by_nearness = [int(i) for i in np.argsort(-nearness, kind="stable") if int(i) not in kept]
         chosen = singles + by_nearness[: MAX_OFFERED - len(singles)]
         return Offer([ways[i] for i in sorted(chosen)], len(ways) - len(chosen))
-
-
-def is_value(place: Place) -> bool:
-    return place.kind is NodeKind.VALUE

@@ -1,0 +1,227 @@
+"""ChatService: the main path of a question, from names to pseudonyms and back to a sealed answer."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.access import Caller
+from app.conversations import Conversation, ConversationStore
+from app.llm.guarded import Errand, GuardedReasoner, Spent
+from app.llm.reasoner import Reasoner
+from app.privacy.anonymise import Anonymised, Anonymiser
+from app.privacy.capsule import seal_names
+from app.privacy.conclude import Concluder, Conclusion
+from app.privacy.ground import NotGrounded, ground
+from app.privacy.guard import Guard, StaticSegments
+from app.privacy.ledger import Ledger
+from app.stopwatch import Stopwatch
+from app.strategies.base import Finding, FoundFact, Inquiry, Limits, Strategy
+from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Names, Usage
+from client_sdk.sealing import parse_public_key
+from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.terms import ExpressionError, Mids
+
+NOT_IN_GRAPH = "The graph does not hold an answer to that."
+NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """How a question ended: a conclusion, or the sentence that says why there is none."""
+
+    conclusion: Conclusion | None
+    grounded: bool
+    sentence: str
+
+
+class ChatService:
+    """Answers questions over the private graphs of all tenants, through one guarded reasoner."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        conversations: ConversationStore,
+        ledger: Ledger,
+        reasoner: Reasoner,
+        strategies: Mapping[str, Strategy],
+        statics: StaticSegments,
+    ) -> None:
+        self._catalog, self._conversations, self._ledger = catalog, conversations, ledger
+        self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
+
+    async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer:
+        """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
+        Blocked and LedgerUnavailable (nothing was sent), ReasonerError."""
+        watch, answer_id = Stopwatch(), secrets.token_urlsafe(12)
+        with watch.stage("opening"):
+            if request.public_key is not None:
+                parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
+            graph = self._catalog.open(caller.tenant, request.graph)
+            conversation = self._open(caller, request, graph)
+        with watch.stage("linking"):
+            anonymised = _anonymise(request, graph, conversation)
+        reasoner = self._guarded(caller, answer_id, graph, conversation)
+        with watch.stage("finding"):
+            finding = await self._find(request, graph, conversation, anonymised, reasoner)
+        with watch.stage("concluding"):
+            outcome = _conclude(request, graph, conversation, anonymised, finding)
+        with watch.stage("keeping"):
+            self._conversations.save(conversation, graph.blind.schema)
+        with watch.stage("sealing"):
+            sealed = _seal(request, graph, conversation, anonymised, finding, outcome, answer_id)
+        return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch)})
+
+    def _open(self, caller: Caller, request: ChatRequest, graph: PrivateGraph) -> Conversation:
+        return self._conversations.open(
+            caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
+        )
+
+    def _guarded(
+        self, caller: Caller, answer_id: str, graph: PrivateGraph, conversation: Conversation
+    ) -> GuardedReasoner:
+        return GuardedReasoner(
+            inner=self._reasoner,
+            guard=Guard(graph.names, self._statics),
+            ledger=self._ledger,
+            errand=Errand(caller.tenant, caller.key_id, answer_id, conversation.id),
+            issued=lambda: conversation.table.issued,
+        )
+
+    async def _find(
+        self,
+        request: ChatRequest,
+        graph: PrivateGraph,
+        conversation: Conversation,
+        anonymised: Anonymised,
+        reasoner: GuardedReasoner,
+    ) -> Finding:
+        options = request.options
+        inquiry = Inquiry(
+            dialogue=anonymised.dialogue,
+            graph=graph.blind,
+            pseudonyms=conversation.table,
+            reasoner=reasoner,
+            limits=Limits(options.width, options.depth, options.relations_per_concept),
+        )
+        return await self._strategies[request.strategy].find(inquiry)
+
+
+def _anonymise(request: ChatRequest, graph: PrivateGraph, conversation: Conversation) -> Anonymised:
+    table = conversation.table
+    anonymiser = Anonymiser(graph.linker, graph.names, graph.public)
+    return anonymiser.anonymise(request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
+
+
+def _conclude(
+    request: ChatRequest,
+    graph: PrivateGraph,
+    conversation: Conversation,
+    anonymised: Anonymised,
+    finding: Finding,
+) -> _Outcome:
+    if finding.draft is None:
+        return _Outcome(None, True, NOT_IN_GRAPH)
+    allowed = {*finding.things, *(end for fact in finding.evidence for end in (fact.start, fact.end))}
+    concluder = Concluder(graph, conversation.table, request.options.names)
+    try:
+        grounded = ground(finding.draft.text, finding.draft.expressions, allowed, conversation.table)
+        conclusion = concluder.conclude(grounded, _named_in(anonymised))
+    except (NotGrounded, ExpressionError):
+        return _Outcome(None, False, NOT_GROUNDED)
+    if conclusion is None:
+        return _Outcome(None, True, NOT_IN_GRAPH)
+    return _Outcome(conclusion, True, conclusion.text)
+
+
+def _named_in(anonymised: Anonymised) -> Mids:
+    """The single things that the question names itself; a set of an earlier answer may well be asked for again."""
+    named = [topic.mids for topic in anonymised.dialogue.topics if topic.newest and len(topic.mids) == 1]
+    return np.unique(np.concatenate(named)) if named else np.empty(0, dtype=np.int64)
+
+
+def _seal(
+    request: ChatRequest,
+    graph: PrivateGraph,
+    conversation: Conversation,
+    anonymised: Anonymised,
+    finding: Finding,
+    outcome: _Outcome,
+    answer_id: str,
+) -> ChatAnswer:
+    items = outcome.conclusion.items if outcome.conclusion else ()
+    answer = ChatAnswer(
+        id=answer_id,
+        conversation=conversation.id,
+        graph=request.graph,
+        message=Message(role="assistant", content=outcome.sentence),
+        answered=outcome.conclusion is not None,
+        entities=list(items),
+        evidence=[_fact(fact) for fact in finding.evidence],
+        grounded=outcome.grounded,
+        ambiguous=list(anonymised.ambiguous),
+        notes=[*anonymised.notes, *finding.notes],
+        usage=Usage(),
+    )
+    if request.public_key is None:
+        return answer
+    names = _names(request, graph, conversation, anonymised, finding, outcome)
+    capsule = seal_names(request.public_key, answer_id, conversation.id, request.graph, names)
+    return answer.model_copy(update={"capsule": capsule})
+
+
+def _names(
+    request: ChatRequest,
+    graph: PrivateGraph,
+    conversation: Conversation,
+    anonymised: Anonymised,
+    finding: Finding,
+    outcome: _Outcome,
+) -> dict[str, Names]:
+    """The names of this answer, of its cited evidence and of its choices, and no others."""
+    concluder = Concluder(graph, conversation.table, request.options.names)
+    words = [word for ambiguity in anonymised.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
+    if outcome.conclusion is not None and finding.draft is not None:
+        said = conversation.table.known(" ".join([outcome.conclusion.text, *finding.draft.expressions]))
+        words += said + _cited(finding.evidence, said)
+    own = outcome.conclusion.names if outcome.conclusion else {}
+    return {**concluder.names_of(dict.fromkeys(words)), **own}
+
+
+def _cited(evidence: tuple[FoundFact, ...], said: list[str]) -> list[str]:
+    """The pseudonyms of the facts that lead to what was said."""
+    cited, wanted = [], set(said)
+    for fact in reversed(evidence):
+        if fact.end in wanted:
+            wanted.add(fact.start)
+            cited += [fact.start, fact.end]
+    return cited
+
+
+def _fact(fact: FoundFact) -> Fact:
+    return Fact(
+        head=fact.start,
+        head_concept=fact.start_concept,
+        path=list(fact.path),
+        tail=fact.end,
+        tail_concept=fact.end_concept,
+        size=fact.size,
+    )
+
+
+def _usage(spent: Spent, finding: Finding, watch: Stopwatch) -> Usage:
+    stages = watch.milliseconds()
+    stages["guarding"] = round(spent.guard_s * 1000, 3)
+    stages["reasoning"] = round(spent.reasoner_s * 1000, 3)
+    stages["retrieving"] = round(max(0.0, stages.pop("finding") - stages["guarding"] - stages["reasoning"]), 3)
+    return Usage(
+        calls=spent.calls,
+        prompt_tokens=spent.prompt_tokens,
+        completion_tokens=spent.completion_tokens,
+        tokens_counted_by="endpoint" if spent.calls and spent.by_endpoint else "wordpiece",
+        rounds=finding.rounds,
+        milliseconds=stages,
+    )

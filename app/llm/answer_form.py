@@ -1,0 +1,121 @@
+"""What form of answer a question asks for: things, a count, yes or no, an extreme, a comparison, a filter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
+
+_VALUE = r"(V[a-z0-9]{5})"
+_GREATER = (
+    "highest|largest|biggest|greatest|most|latest|newest|youngest|longest|tallest|best|richest|heaviest|maximum|"
+    "most recent|last"
+)
+_LESS = "lowest|smallest|least|earliest|oldest|shortest|cheapest|minimum|fewest|first"
+# Ages and dates of birth run against each other: the oldest has the least date.
+_BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax"}
+_COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
+_LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
+_OPERATORS = (
+    (r"(?:not (?:more|later|older) than|at most|no more than|up to|until|or less than)", "<="),
+    (r"(?:not (?:less|fewer|earlier) than|at least|no less than|since|from)", ">="),
+    (r"(?:more than|greater than|larger than|higher than|later than|over|above|after|exceeding|beyond)", ">"),
+    (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
+)
+_TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedForm:
+    """The form, the words of the question that say so taken out, and what the algebra needs.
+
+    `function` is argmax, argmin or compare's direction; `operator` and `value` belong to a filter.
+    """
+
+    form: Form
+    rest: str
+    function: str = ""
+    operator: str = ""
+    value: str = ""
+
+
+def read_form(question: str, topics: int) -> AskedForm:
+    """The form of `question`; `topics` counts the entities that it names."""
+    text = question.strip()
+    return (
+        _per_group(text)
+        or _compare(text, topics)
+        or _average_or_sum(text)
+        or _filter(text)
+        or _extreme(text)
+        or _count(text)
+        or _truth(text)
+        or AskedForm("things", text)
+    )
+
+
+def _without(text: str, pattern: str) -> str | None:
+    found = re.search(pattern, text, re.IGNORECASE)
+    return None if found is None else f"{text[: found.start()]} {text[found.end() :]}"
+
+
+def _per_group(text: str) -> AskedForm | None:
+    if not re.search(r"\b(?:each|every|per)\b", text, re.IGNORECASE):
+        return None
+    rest = _without(text, r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b")
+    return None if rest is None else AskedForm("per_group", re.sub(r"\b(?:each|every|per)\b", " ", rest))
+
+
+def _compare(text: str, topics: int) -> AskedForm | None:
+    if topics < 2 or not re.search(r"\bor\b|\bthan\b", text, re.IGNORECASE):
+        return None
+    for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found:
+            function = _BY_DATE.get(found[0].lower(), function)
+            rest = f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}"
+            return AskedForm("compare", rest, function)
+    return None
+
+
+def _average_or_sum(text: str) -> AskedForm | None:
+    rest = _without(text, r"\b(?:on average|average|mean)\b")
+    if rest is not None:
+        return AskedForm("average", rest)
+    rest = _without(text, r"\b(?:the sum of|sum of|total|altogether|in total)\b")
+    return None if rest is None or re.search(r"\bhow many\b", text, re.IGNORECASE) else AskedForm("sum", rest)
+
+
+def _filter(text: str) -> AskedForm | None:
+    for words, operator in _OPERATORS:
+        found = re.search(rf"\b{words}\s+(?:the\s+)?(?:year\s+)?{_VALUE}\b", text, re.IGNORECASE)
+        if found:
+            rest = f"{text[: found.start()]} {text[found.end() :]}"
+            return AskedForm("filter", rest, operator=operator, value=found[found.lastindex or 1])
+    return None
+
+
+def _extreme(text: str) -> AskedForm | None:
+    for words, function in ((_GREATER, "argmax"), (_LESS, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found and not re.search(r"\b(?:first|last) name\b", text, re.IGNORECASE):
+            function = _BY_DATE.get(found[0].lower(), function)
+            return AskedForm("extreme", f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}", function)
+    return None
+
+
+def _count(text: str) -> AskedForm | None:
+    rest = _without(text, r"\bhow many\b")
+    return None if rest is None else AskedForm("count", rest)
+
+
+def _truth(text: str) -> AskedForm | None:
+    if not _TRUTH.match(text) or re.search(r"\bor\b", text, re.IGNORECASE):
+        return None
+    return AskedForm("truth", _TRUTH.sub(" ", text))
+
+
+def _dated(word: str) -> str:
+    return "date of birth" if word.lower() in _BY_DATE else ""

@@ -1,0 +1,82 @@
+"""EmbeddedReasoner: no model call at all. It sees what a model would see, and answers by likeness of words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+from app.llm.concepts import ConceptNamer
+from app.llm.embedded_step import answer_from_evidence, take_step
+from app.llm.embedder import Embedder
+from app.llm.path_scoring import PathScorer, WordedPath
+from app.llm.question_words import content_words
+from app.llm.reasoner import (
+    AnswerInput,
+    ChooseInput,
+    ChooseReply,
+    NamedCluster,
+    NameInput,
+    NameReply,
+    PathTriple,
+    Reply,
+    ReplyT,
+    StepInput,
+    StructureInput,
+    StructureReply,
+    Task,
+    TaskKind,
+    TaskModel,
+)
+from app.privacy.safe_text import Egress, Segment
+
+
+class EmbeddedReasoner:
+    """The default: offline, deterministic, and the baseline that a model has to beat. Thread-safe."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._scorer = PathScorer(embedder)
+        self._namer = ConceptNamer(embedder)
+        self._verbs: dict[str, Callable[[TaskModel], TaskModel]] = {
+            "structure": lambda given: _structure(cast(StructureInput, given)),
+            "choose_relations": lambda given: self._choose(cast(ChooseInput, given)),
+            "name_concepts": lambda given: self._name(cast(NameInput, given)),
+            "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
+            "step": lambda given: take_step(self._scorer, cast(StepInput, given)),
+        }
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:  # noqa: ARG002
+        return ()
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        """The input alone: instructions are for models."""
+        return Egress((Segment(task.input.model_dump_json().encode()),))
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:  # noqa: ARG002
+        # Embedding takes milliseconds of processor time, which other requests should not wait for.
+        value = await asyncio.to_thread(self._verbs[task.kind.name], task.input)
+        return Reply(cast(ReplyT, value))
+
+    def _choose(self, given: ChooseInput) -> ChooseReply:
+        scored: list[tuple[float, int]] = []
+        for start in dict.fromkeys(candidate.start for candidate in given.candidates):
+            mine = [candidate for candidate in given.candidates if candidate.start == start]
+            paths = [WordedPath(tuple(c.path), ("",) * (len(c.path) - 1) + (c.concept,)) for c in mine]
+            scores = self._scorer.scores(given.question, start, paths)
+            scored += [(-float(score), c.number) for score, c in zip(scores, mine, strict=True)]
+        return ChooseReply(choices=[number for _, number in sorted(scored)[: given.width]])
+
+    def _name(self, given: NameInput) -> NameReply:
+        named = [
+            NamedCluster(number=cluster.number, concepts=[self._namer.name_relations(cluster.relations)])
+            for cluster in given.clusters
+        ]
+        return NameReply(concepts=named)
+
+
+def _structure(given: StructureInput) -> StructureReply:
+    """The content words of the question, as one triple from what it names to what it asks for."""
+    words = content_words(given.question)
+    head = given.things[0].name if given.things else "thing"
+    path = [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
+    return StructureReply(thought="The words of the question name the relations.", path=path, guess="")

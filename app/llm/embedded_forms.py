@@ -1,0 +1,187 @@
+"""From scored paths to an answer of the form that was asked: things, counts, extremes, filters, comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.llm.answer_form import AskedForm
+from app.llm.embedded_paths import KnownPath, ScoredPath
+from app.llm.reasoner import Thing
+
+# An answer in hand is worth a little more than a longer way that fits equally well.
+ANSWER_BONUS = 0.01
+_VALUES = frozenset({"number", "date", "year", "age"})
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do next: answer with `expressions`, or follow `choices` first. `score` is the path's."""
+
+    score: float
+    expressions: tuple[str, ...] = ()
+    text: str = ""
+    choices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """All that a form needs: the paths from every root, best first, and what the question names."""
+
+    form: AskedForm
+    paths: Sequence[ScoredPath]
+    roots: Sequence[Thing]
+    kinds: Sequence[Thing]
+    both_named: bool
+    width: int
+    last_round: bool
+    ends: dict[str, str] = field(default_factory=dict)
+
+
+def plan_of(asked: Asked) -> Plan | None:
+    """The next move, or None when no path fits the form."""
+    form = asked.form.form
+    if form == "compare":
+        return _compare(asked)
+    if form in ("extreme", "average", "sum", "filter"):
+        return _over_values(asked) or _things(asked)
+    if form == "per_group":
+        return _per_group(asked)
+    if form == "truth":
+        return _truth(asked)
+    if asked.both_named:
+        return _conjunction(asked) or _things(asked)
+    if form == "count" and asked.kinds and not asked.paths:
+        return Plan(0.0, (f"count({asked.kinds[0].name})",), "There are {1}.")
+    return _things(asked)
+
+
+def _things(asked: Asked) -> Plan | None:
+    """The end of the best path; a way that is not walked yet must be better than what is in hand."""
+    walked = next((each for each in asked.paths if each.path.end is not None), None)
+    offered = [each for each in asked.paths if each.path.candidate is not None]
+    if walked and (asked.last_round or not offered or walked.score + ANSWER_BONUS >= offered[0].score):
+        return _answer(asked, walked)
+    if asked.last_round or not offered:
+        return None
+    return Plan(offered[0].score, choices=_numbers(offered, asked.width))
+
+
+def _answer(asked: Asked, scored: ScoredPath) -> Plan:
+    things = _of_kind(asked, scored.path)
+    if asked.form.form == "count":
+        return Plan(scored.score, (f"count({things})",), "There are {1}.")
+    if asked.form.form == "truth":
+        return Plan(scored.score, (f"exists({things})",), "The answer is {1}.")
+    return Plan(scored.score, (things,), "It is {1}." if scored.path.size == "1" else "These are {1}.")
+
+
+def _of_kind(asked: Asked, path: KnownPath) -> str:
+    """The end of `path`, within the kind that the question names where it holds other kinds as well."""
+    end = path.end or ""
+    concepts = [concept.strip() for concept in path.concept.split(",")]
+    for kind in asked.kinds:
+        if kind.concept in concepts and len(concepts) > 1:
+            return f"intersect({end}, {kind.name})"
+    return end
+
+
+def _over_values(asked: Asked) -> Plan | None:
+    """Paths whose last step leads to values: the function works on what that step leaves from."""
+    fitting = [each for each in asked.paths if each.path.concept in _VALUES]
+    if not fitting:
+        return None
+    best = fitting[0]
+    relation = best.path.steps[-1]
+    before = best.path.before
+    if before is None:
+        # The step before it must be walked first: as a path of its own it is among the candidates.
+        shorter = [
+            each
+            for each in asked.paths
+            if each.path.steps == best.path.steps[:-1] and each.path.candidate and each.path.root == best.path.root
+        ]
+        return Plan(best.score, choices=_numbers(shorter, 1)) if shorter and not asked.last_round else None
+    things = _narrowed(asked, before)
+    expression, text = _function(asked.form, things, relation)
+    return Plan(best.score, (expression,), text)
+
+
+def _narrowed(asked: Asked, name: str) -> str:
+    concepts = [concept.strip() for concept in asked.ends.get(name, "").split(",")]
+    for kind in asked.kinds:
+        if kind.name != name and kind.concept in concepts and len(concepts) > 1:
+            return f"intersect({name}, {kind.name})"
+    return name
+
+
+def _function(form: AskedForm, things: str, relation: str) -> tuple[str, str]:
+    if form.form == "filter":
+        return f'filter({things}, "{relation}", {form.operator}, {form.value})', "These are {1}."
+    if form.form == "extreme":
+        return f'{form.function}({things}, "{relation}")', "It is {1}."
+    words = {"average": "On average it is {1}.", "sum": "In total it is {1}."}
+    return f'{form.form}({things}, "{relation}")', words[form.form]
+
+
+def _compare(asked: Asked) -> Plan | None:
+    values = [each for each in asked.paths if each.path.concept in _VALUES and len(each.path.steps) == 1]
+    if not values or len(asked.roots) < 2:
+        return None
+    first, second = asked.roots[0].name, asked.roots[1].name
+    relation = values[0].path.steps[0]
+    if asked.form.function == "argmax":
+        return Plan(values[0].score, (f'compare({first}, {second}, "{relation}")',), "It is {1}.")
+    return Plan(values[0].score, (f'argmin(union({first}, {second}), "{relation}")',), "It is {1}.")
+
+
+def _per_group(asked: Asked) -> Plan | None:
+    concepts = {kind.concept for kind in asked.kinds}
+    single = [each for each in asked.paths if len(each.path.steps) == 1]
+    fitting = [each for each in single if each.path.concept in concepts] or single
+    if not fitting:
+        return None
+    best = fitting[0]
+    return Plan(best.score, (f'group({best.path.root}, "{best.path.steps[0]}")',), "Per group: {1}.")
+
+
+def _truth(asked: Asked) -> Plan | None:
+    """With two things named: does a path from one lead to the other? With one: is there anything at all?"""
+    if not asked.both_named:
+        return _things(asked)
+    first, second = asked.roots[0], asked.roots[1]
+    fitting = [
+        each for each in asked.paths if each.path.root == first.name and _share(each.path.concept, second.concept)
+    ]
+    if not fitting:
+        return None
+    best = fitting[0]
+    if best.path.end is not None:
+        expression = f"exists(intersect({best.path.end}, {second.name}))"
+        return Plan(best.score, (expression,), "The answer is {1}.")
+    return Plan(best.score, choices=_numbers([best], 1)) if not asked.last_round else None
+
+
+def _conjunction(asked: Asked) -> Plan | None:
+    """The best path from each thing that is named, to ends of one kind; the answer is what they share."""
+    best = [next((each for each in asked.paths if each.path.root == root.name), None) for root in asked.roots[:3]]
+    found = [each for each in best if each is not None]
+    if len(found) < 2 or not all(_share(each.path.concept, found[0].path.concept) for each in found[1:]):
+        return None
+    score = min(each.score for each in found)
+    open_ways = [each for each in found if each.path.end is None]
+    if not open_ways:
+        ends = ", ".join(each.path.end or "" for each in found)
+        whole = f"intersect({ends})"
+        count = asked.form.form == "count"
+        return Plan(score, (f"count({whole})" if count else whole,), "There are {1}." if count else "These are {1}.")
+    return Plan(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
+
+
+def _share(concept: str, other: str) -> bool:
+    return not {part.strip() for part in concept.split(",")}.isdisjoint(part.strip() for part in other.split(","))
+
+
+def _numbers(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
+    numbers = dict.fromkeys(each.path.candidate for each in scored if each.path.candidate is not None)
+    return tuple(numbers)[:width]

@@ -1,0 +1,116 @@
+"""The paths that a `step` shows, each from where the question starts, walked or only offered, with their scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.llm.path_scoring import PathScorer, WordedPath
+from app.llm.question_words import singular
+from app.llm.reasoner import StepInput, Thing
+
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPath:
+    """A path from `root`. `end` is what it reaches once it is walked; else `candidate` is the number to follow.
+
+    `before` is what its last step leaves from, where that has been walked to: the root, or another path's end.
+    """
+
+    root: str
+    steps: tuple[str, ...]
+    concepts: tuple[str, ...]
+    end: str | None
+    candidate: int | None
+    before: str | None
+    size: str = "more"
+
+    @property
+    def concept(self) -> str:
+        return self.concepts[-1] if self.concepts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPath:
+    """A path, and how well it covers the question."""
+
+    path: KnownPath
+    score: float
+
+
+def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
+    """Entities that the question names, else those of the dialogue, latest first; kinds; values it names."""
+    asked = set(_WORD.findall(given.question))
+    named = [thing for thing in given.things if thing.name in asked]
+    values = [thing for thing in named if thing.name[0] == "V"]
+    entities = [thing for thing in named if thing.name[0] != "V"]
+    told = " ".join(turn.text for turn in given.dialogue)
+    spoken = [thing for thing in given.things if thing.name[0] != "V" and thing.name in told]
+    kinds = [thing for thing in given.things if thing.name[0] == "S" and thing not in named and thing not in spoken]
+    ends = {fact.end for fact in given.evidence}
+    kinds = [thing for thing in kinds if thing.name not in ends]
+    if not entities:
+        entities = sorted(spoken, key=lambda thing: -told.rfind(thing.name))
+    return entities, kinds, values
+
+
+def score_paths(
+    scorer: PathScorer, question: str, given: StepInput, roots: Sequence[Thing], kinds: Sequence[Thing]
+) -> list[ScoredPath]:
+    """Every path from one of `roots`, best first; ties go to the shorter one, then to the earlier root."""
+    scored: list[ScoredPath] = []
+    for root in roots:
+        wording = _with_kind(question, root) if root in kinds else question
+        paths = known_paths(given, root)
+        worded = [WordedPath(path.steps, path.concepts) for path in paths]
+        scores = scorer.scores(wording, root.name, worded)
+        scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
+    return sorted(scored, key=lambda each: (-round(each.score, 4), len(each.path.steps), each.path.end is None))
+
+
+def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
+    """All paths from `root` that evidence and candidates make, one step or more."""
+    walked: dict[str, KnownPath] = {}
+    paths: list[KnownPath] = []
+    reached = {root.name: ((), ())}  # type: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    waiting = list(given.evidence)
+    while True:
+        fitting = [fact for fact in waiting if fact.start in reached]
+        if not fitting:
+            break
+        waiting = [fact for fact in waiting if fact.start not in reached]
+        for fact in fitting:
+            steps, concepts = reached[fact.start]
+            steps = (*steps, *fact.path)
+            concepts = (*concepts, *_blank(fact.path), fact.end_concept)
+            before = fact.start if len(fact.path) == 1 else None
+            path = KnownPath(root.name, steps, concepts, fact.end, None, before, fact.size)
+            paths.append(path)
+            if fact.end not in reached:
+                reached[fact.end] = (steps, concepts)
+                walked[fact.end] = path
+    for candidate in given.candidates:
+        if candidate.start in reached:
+            steps, concepts = reached[candidate.start]
+            steps = (*steps, *candidate.path)
+            concepts = (*concepts, *_blank(candidate.path), candidate.concept)
+            before = candidate.start if len(candidate.path) == 1 else None
+            paths.append(KnownPath(root.name, steps, concepts, None, candidate.number, before))
+    return paths
+
+
+def _blank(path: Sequence[str]) -> tuple[str, ...]:
+    """Concepts between the steps of a composed path are not shown."""
+    return ("",) * (len(path) - 1)
+
+
+def _with_kind(question: str, kind: Thing) -> str:
+    """The question with the kind's pseudonym where its word stands: `which doctors` -> `which Sk3mmd`."""
+    wanted = {singular(word.lower()) for word in kind.concept.split()}
+    for match in _WORD.finditer(question):
+        if singular(match[0].lower()) in wanted:
+            return question[: match.start()] + kind.name + question[match.end() :]
+    return question

@@ -1,0 +1,81 @@
+"""The verbs `step` and `answer` without a model: the best path that has been walked wins."""
+
+from __future__ import annotations
+
+from app.llm.answer_form import read_form
+from app.llm.embedded_forms import Asked, Plan, plan_of
+from app.llm.embedded_paths import roots_of, score_paths
+from app.llm.path_scoring import PathScorer
+from app.llm.reasoner import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply
+
+# Below this score nothing in the graph covers the question.
+LEAST_SCORE = 0.0
+
+
+def take_step(scorer: PathScorer, given: StepInput) -> StepReply:
+    """Follows the best ways until the best path is one that has been walked; then answers with its end."""
+    plan = _plan(scorer, given)
+    if plan is None or plan.score < LEAST_SCORE:
+        return _reply(given, "No path of the graph covers the question.")
+    if plan.expressions:
+        return _reply(given, "A walked path covers the question.", plan)
+    return _reply(given, "These ways lie nearest to the question.", plan)
+
+
+def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
+    """The same over evidence alone; insufficient while the best path does not cover the question."""
+    step = StepInput(
+        question=given.question,
+        dialogue=given.dialogue,
+        path=given.path,
+        things=given.things,
+        evidence=given.evidence,
+        candidates=[],
+        round=1,
+        last_round=given.last_round,
+        width=1,
+    )
+    plan = _plan(scorer, step)
+    enough = plan is not None and bool(plan.expressions) and plan.score >= LEAST_SCORE
+    if plan is None or not enough:
+        return AnswerReply(thought="The evidence does not cover the question.", sufficient=False, answer=[], text="")
+    return AnswerReply(
+        thought="The evidence covers the question.", sufficient=True, answer=list(plan.expressions), text=plan.text
+    )
+
+
+def _plan(scorer: PathScorer, given: StepInput) -> Plan | None:
+    entities, kinds, _ = roots_of(given)
+    asked_words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
+    named = [thing for thing in entities if thing.name in asked_words]
+    form = read_form(given.question, len(named))
+    roots = entities or kinds
+    ends = {fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things}
+    asked = Asked(
+        form=form,
+        paths=score_paths(scorer, form.rest, given, roots, kinds),
+        roots=roots,
+        kinds=kinds,
+        both_named=len(named) >= 2,
+        width=given.width,
+        last_round=given.last_round or not given.candidates,
+        ends=ends,
+    )
+    return plan_of(asked)
+
+
+def _reply(given: StepInput, thought: str, plan: Plan | None = None) -> StepReply:
+    path = given.path or [
+        PathTriple(head=thing.name, relation=given.question, tail="thing") for thing in given.things[:1]
+    ]
+    action = "not_in_graph" if plan is None else "answer" if plan.expressions else "follow"
+    if plan is not None and not plan.expressions and not plan.choices:
+        action = "not_in_graph"
+    return StepReply(
+        thought=thought,
+        path=path,
+        action=action,
+        choices=list(plan.choices) if plan else [],
+        answer=list(plan.expressions) if plan else [],
+        text=plan.text if plan else "",
+    )

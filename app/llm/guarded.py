@@ -1,0 +1,94 @@
+"""GuardedReasoner: clear, record, ask. The only way by which a strategy reaches a reasoner."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.llm.reasoner import Reasoner, Reply, ReplyT, Task, Tokens
+from app.privacy.guard import Blocked, Guard, digest_of
+from app.privacy.ledger import Ledger, LedgerEntry
+from app.privacy.safe_text import Egress
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """On whose behalf a question is asked; ids only."""
+
+    tenant: str
+    caller: str
+    answer: str
+    conversation: str
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the calls of one question have cost so far."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    by_endpoint: bool = True
+    guard_s: float = 0.0
+    reasoner_s: float = 0.0
+
+    def add(self, tokens: Tokens) -> None:
+        self.calls += 1
+        self.prompt_tokens += tokens.prompt
+        self.completion_tokens += tokens.completion
+        self.by_endpoint = self.by_endpoint and tokens.by_endpoint
+
+
+@dataclass(slots=True)
+class GuardedReasoner:
+    """A reasoner for one question.
+
+    Promise: no byte reaches `inner` that the guard has not cleared and the ledger has not recorded.
+    Condition: `issued` gives the pseudonyms of this conversation. Limit: what the guard does not promise.
+    """
+
+    inner: Reasoner
+    guard: Guard
+    ledger: Ledger
+    errand: Errand
+    issued: Callable[[], frozenset[str]]
+    spent: Spent = field(default_factory=Spent)
+
+    async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
+        """Raises Blocked or LedgerUnavailable, and then nothing was sent; ReasonerError."""
+        began = time.perf_counter()
+        egress = self.inner.egress_of(task)
+        await self._clear(task.kind.name, egress)
+        sent = time.perf_counter()
+        self.spent.guard_s += sent - began
+        try:
+            reply = await self.inner.reply_to(task, egress)
+        finally:
+            self.spent.reasoner_s += time.perf_counter() - sent
+        self.spent.add(reply.tokens)
+        return reply
+
+    async def _clear(self, step: str, egress: Egress) -> None:
+        try:
+            digest = self.guard.clear(egress, self.issued())
+        except Blocked as blocked:
+            entry = self._entry(step, egress, digest_of(egress), hits=blocked.hits, blocked=True)
+            await asyncio.to_thread(self.ledger.record, entry)
+            raise
+        await asyncio.to_thread(self.ledger.record, self._entry(step, egress, digest))
+
+    def _entry(self, step: str, egress: Egress, digest: str, hits: int = 0, blocked: bool = False) -> LedgerEntry:
+        return LedgerEntry(
+            tenant=self.errand.tenant,
+            caller=self.errand.caller,
+            answer=self.errand.answer,
+            conversation=self.errand.conversation,
+            step=step,
+            size=len(egress.body),
+            digest=digest,
+            verdict="blocked" if blocked else "clear",
+            hits=hits,
+            payload=None if blocked else egress.body,
+        )

@@ -1,0 +1,165 @@
+"""From a grounded draft to an answer: its expressions are executed, and its names are looked up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Protocol
+
+import numpy as np
+
+from app.privacy.ground import Grounded
+from app.privacy.pseudonyms import PseudonymTable
+from client_sdk.protocol import Item, ItemKind, Names
+from kg_store.blind_graph import BlindGraph
+from kg_store.expressions import Call, Expression, Name
+from kg_store.set_algebra import Operand, Outcome, SetAlgebra
+from kg_store.terms import Mids, as_mids
+from kg_store.vault import Vault
+from kg_store.walking import concept_of
+
+_PLACEHOLDER = re.compile(r"\{\s*(\d+)\s*\}")
+
+
+class Opened(Protocol):
+    """What of a private graph is needed here (kg_store.catalog.PrivateGraph)."""
+
+    @property
+    def blind(self) -> BlindGraph: ...
+    @property
+    def vault(self) -> Vault: ...
+    @property
+    def algebra(self) -> SetAlgebra: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The answer's text in pseudonyms, its parts in order, and what each pseudonym of it stands for."""
+
+    text: str
+    items: tuple[Item, ...]
+    names: dict[str, Names] = field(repr=False)
+
+
+class Concluder:
+    """Executes one answer's expressions. `most_names` bounds the names of one set that are restored."""
+
+    def __init__(self, graph: Opened, table: PseudonymTable, most_names: int) -> None:
+        self._graph, self._table, self._most = graph, table, most_names
+
+    def conclude(self, grounded: Grounded, topics: Mids) -> Conclusion | None:
+        """None when every part is an empty set: then the graph does not hold the answer.
+
+        `topics` are the things that the question names: they are dropped from a set where others remain, for
+        nobody asks for what they have just named. Raises ExpressionError.
+        """
+        outcomes = [(each, self._outcome(each, topics)) for each in grounded.expressions]
+        held = [(each, outcome) for each, outcome in outcomes if not _is_empty(outcome)]
+        if outcomes and not held:
+            return None
+        shown = {id(each): self._shown(each, outcome) for each, outcome in outcomes}
+        items = tuple(item for item, _ in shown.values())
+        names = {item.pseudonym: names for item, names in shown.values()}
+        return Conclusion(_filled(grounded.text, items), items, names)
+
+    def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
+        """What each of `pseudonyms` stands for; those that stand for nothing that has a name are left out."""
+        named: dict[str, Names] = {}
+        for pseudonym in pseudonyms:
+            meaning = self._table.meaning(pseudonym)
+            if meaning is None:
+                continue
+            mids = self._table.resolve(pseudonym, self._graph.blind)[0]
+            if len(mids):
+                named[pseudonym] = self._names(mids.tolist())
+            elif meaning.literal:
+                named[pseudonym] = Names(names=[meaning.literal], total=1)
+        return named
+
+    def _outcome(self, expression: Expression, topics: Mids) -> Outcome:
+        outcome = self._graph.algebra.evaluate(expression, self._operand)
+        if isinstance(expression, Name) and outcome.kind == "set" and len(outcome.mids) > 1:
+            others = tuple(mid for mid in outcome.mids if mid not in topics)
+            if 0 < len(others) < len(outcome.mids):
+                return Outcome(kind="set", mids=others, ordered=outcome.ordered)
+        return outcome
+
+    def _operand(self, pseudonym: str) -> Operand:
+        mids, edges = self._table.resolve(pseudonym, self._graph.blind)
+        meaning = self._table.meaning(pseudonym)
+        return Operand(mids, edges, meaning.literal if meaning is not None else None)
+
+    def _shown(self, expression: Expression, outcome: Outcome) -> tuple[Item, Names]:
+        if outcome.kind == "set":
+            return self._shown_set(expression, outcome)
+        if outcome.kind == "table":
+            rows = [f"{self._graph.vault.name_of(mid)}: {count}" for mid, count in outcome.rows]
+            names = Names(names=rows[: self._most], total=len(rows))
+        elif outcome.kind == "truth":
+            names = Names(names=["yes" if outcome.truth else "no"], total=1)
+        else:
+            names = Names(names=[_plain(outcome.number or Decimal(0))], total=1)
+        kind: ItemKind = outcome.kind
+        pseudonym = self._table.of_outcome(written(expression))
+        ordered = kind == "table"
+        return Item(pseudonym=pseudonym, kind=kind, concept=kind, size=names.total, ordered=ordered), names
+
+    def _shown_set(self, expression: Expression, outcome: Outcome) -> tuple[Item, Names]:
+        members = as_mids(outcome.mids)
+        pseudonym = self._pseudonym_of_set(expression, members)
+        kind: ItemKind = "set"
+        if len(members) == 1:
+            meaning = self._table.meaning(pseudonym)
+            kind = "value" if meaning is not None and meaning.kind in ("value", "literal") else "entity"
+        concept = concept_of(self._graph.blind, members) if len(members) else "thing"
+        item = Item(pseudonym=pseudonym, kind=kind, concept=concept, size=len(outcome.mids), ordered=outcome.ordered)
+        return item, self._names(outcome.mids)
+
+    def _pseudonym_of_set(self, expression: Expression, members: Mids) -> str:
+        """A bare pseudonym keeps standing for itself, unless topics were dropped from its set."""
+        if isinstance(expression, Name):
+            whole = self._table.resolve(expression.pseudonym, self._graph.blind)[0]
+            if np.array_equal(np.unique(whole), members):
+                return expression.pseudonym
+            return self._table.of_outcome(f"others({expression.pseudonym})", members)
+        return self._table.of_outcome(written(expression), members)
+
+    def _names(self, mids: Sequence[int]) -> Names:
+        most = list(mids[: self._most])
+        records = self._graph.vault.records(most)
+        names = [
+            records[mid].names[0] if records[mid].names else records[mid].lexical or ""
+            for mid in most
+            if mid in records
+        ]
+        return Names(names=names, total=len(mids))
+
+
+def written(expression: Expression) -> str:
+    """The expression as text again; equal expressions read the same."""
+    if isinstance(expression, Name):
+        return expression.pseudonym
+    assert isinstance(expression, Call)
+    parts = [written(operand) for operand in expression.operands]
+    return f"{expression.function}({', '.join([*parts, *(repr(word) for word in expression.words)])})"
+
+
+def _is_empty(outcome: Outcome) -> bool:
+    return (outcome.kind == "set" and not outcome.mids) or (outcome.kind == "table" and not outcome.rows)
+
+
+def _plain(number: Decimal) -> str:
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _filled(text: str, items: Sequence[Item]) -> str:
+    """`text` with the pseudonym of each part in its place; parts that it leaves out stand at its end."""
+    filled = _PLACEHOLDER.sub(lambda match: items[int(match[1]) - 1].pseudonym, text)
+    missing = [item.pseudonym for item in items if item.pseudonym not in filled]
+    if not missing:
+        return filled
+    listed = ", ".join(missing)
+    return f"{filled.rstrip('. :')}: {listed}." if filled.strip() else f"{listed}."

@@ -1,0 +1,72 @@
+"""The words of the `arog` strategy: one instruction text for each of the paper's four steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.llm.reasoner import AnswerReply, ChooseReply, NameReply, StructureReply, TaskKind
+from app.privacy.safe_text import SafeText
+
+_STAND_INS = """You help to answer questions over a private knowledge graph. You never see its names or values.
+Words such as Eq7f2k, Vx81zp or Sk3mmd are stand-ins: E for one thing, V for one value, S for a set of things.
+In a path, ^ means that the relation is walked backwards, and a|b that it passes through a nameless node.
+The input is the JSON block of the last message."""
+
+# Structure-oriented abstraction (ARoG, section Structure-oriented Abstraction).
+STRUCTURE = TaskKind(
+    "structure",
+    SafeText(
+        f"""{_STAND_INS}
+Write the question as a concept path: triples of head, relation and tail that lead from what is known to what is
+asked. A head or tail is a stand-in or a concept, such as person or city; a relation is in your own words.
+First think in one sentence (`thought`), then give the `path`, then an imagined answer (`guess`), which is thrown
+away and only helps you to see what kind of thing the answer is."""
+    ),
+    StructureReply,
+)
+
+# Relation retrieval (ARoG, Relation-centric Abstraction, step 1).
+CHOOSE = TaskKind(
+    "choose_relations",
+    SafeText(
+        f"""{_STAND_INS}
+`candidates` are numbered relations that leave what has been found so far, with the concept of what they lead to.
+Give in `choices` the numbers of at most `width` of them, the most useful for the question and its concept path
+first."""
+    ),
+    ChooseReply,
+    temperature=0.4,
+)
+
+# Entity abstraction (ARoG, Relation-centric Abstraction, step 3).
+NAME = TaskKind(
+    "name_concepts",
+    SafeText(
+        f"""{_STAND_INS}
+Each of `clusters` is a group of things of which you see nothing but the relations around them (^: those that lead
+to them). Say for each number what kind of thing they are: one concept such as person, city or film; several where
+the relations fit several."""
+    ),
+    NameReply,
+    temperature=0.4,
+)
+
+# Generator (ARoG, section Generator).
+ANSWER = TaskKind(
+    "answer",
+    SafeText(
+        f"""{_STAND_INS}
+`evidence` holds what was retrieved: each entry says that from `start` along `path` one reaches `end`.
+When it holds all that the question needs, set `sufficient` to true and give the answer: `answer` lists
+expressions, best first; `text` is one sentence or two in the language of the question, in which {{1}} stands for
+the first expression, {{2}} for the second. Do not write values or names of your own. Otherwise set `sufficient` to
+false and leave `answer` and `text` empty; in the last round that means that the graph does not hold the answer.
+An expression is a stand-in, or a function of expressions: intersect(A, B), union(A, B), difference(A, B),
+exists(A), count(A), sum(A), average(A), min(A), max(A), filter(A, "relation", <, V) with one of < <= > >= = !=,
+argmax(A, "relation"), argmin(A, "relation"), group(A, "relation"), compare(A, B, "relation"),
+sort(A, "relation", descending), limit(A, 3). A relation stands in double quotes."""
+    ),
+    AnswerReply,
+)
+
+AROG_TASKS: tuple[TaskKind[Any], ...] = (STRUCTURE, CHOOSE, NAME, ANSWER)

@@ -1,0 +1,185 @@
+"""The `arog` strategy: the paper's algorithm, step by step (ARoG, sections RA, SA, AR and Generator)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from app.llm.embedder import Embedder
+from app.llm.reasoner import (
+    AnswerInput,
+    AnswerReply,
+    ChooseInput,
+    Cluster,
+    NameInput,
+    PathTriple,
+    StructureInput,
+    Task,
+)
+from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
+from app.strategies.base import Draft, Finding, FoundFact, Inquiry
+from app.strategies.concept_path import Vocabulary, parse_path
+from app.strategies.retrieval import (
+    Place,
+    WayOn,
+    arrive,
+    show_candidates,
+    show_dialogue,
+    show_evidence,
+    show_things,
+)
+from app.strategies.starting import starting_places
+from kg_store.walking import steps_from
+
+MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """What one head reaches by one relation: the fact that says so, and where it leads."""
+
+    place: Place
+    fact: FoundFact
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What the rounds have gathered."""
+
+    things: tuple[Place, ...]
+    frontier: tuple[Place, ...]
+    path: list[PathTriple] = field(default_factory=list)
+    facts: list[FoundFact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class ArogStrategy:
+    """For comparison with the paper and its reference code. Unlike the latter it drops no neighbour: a cluster
+    stays together as one set, relations may be used twice, and paths may lead back through the topic."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def find(self, inquiry: Inquiry) -> Finding:
+        start = starting_places(inquiry, self._embedder)
+        progress = _Progress((*start.frontier, *start.kinds), start.frontier)
+        if not start.frontier:
+            return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+        progress.path = await self._structure(inquiry, progress)
+        rounds = 0
+        while rounds < inquiry.limits.depth and progress.frontier:
+            rounds += 1
+            inquiry.on_round(rounds)
+            chosen = await self._choose(inquiry, progress)
+            clusters = await self._abstract(inquiry, progress, chosen)
+            progress.frontier = self._keep(inquiry, progress, clusters)
+            last = rounds == inquiry.limits.depth or not progress.frontier
+            reply = await self._answer(inquiry, progress, last)
+            if reply.sufficient and reply.answer:
+                return _found(progress, Draft(tuple(reply.answer), reply.text), rounds)
+        return _found(progress, None, rounds)
+
+    async def _structure(self, inquiry: Inquiry, progress: _Progress) -> list[PathTriple]:
+        given = StructureInput(
+            question=inquiry.dialogue.question,
+            dialogue=show_dialogue(inquiry),
+            things=show_things(progress.things),
+        )
+        reply = (await inquiry.reasoner.ask(Task(STRUCTURE, given))).value
+        return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
+
+    async def _choose(self, inquiry: Inquiry, progress: _Progress) -> list[WayOn]:
+        """Relation retrieval: W of the relations that leave the frontier."""
+        ways = [WayOn(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
+        ways = self._offered(inquiry, progress, ways)
+        if not ways:
+            return []
+        candidates, by_number = show_candidates(inquiry, ways)
+        given = ChooseInput(
+            question=inquiry.dialogue.question,
+            path=progress.path,
+            candidates=candidates,
+            width=inquiry.limits.width,
+        )
+        reply = (await inquiry.reasoner.ask(Task(CHOOSE, given))).value
+        numbers = [number for number in dict.fromkeys(reply.choices) if number in by_number]
+        return [by_number[number] for number in numbers[: inquiry.limits.width]]
+
+    def _offered(self, inquiry: Inquiry, progress: _Progress, ways: list[WayOn]) -> list[WayOn]:
+        if len(ways) <= MAX_CANDIDATES:
+            return ways
+        labels = [inquiry.graph.schema.label_step(way.path[-1]) for way in ways]
+        nearest = np.argsort(-self._embedder.similarity(inquiry.dialogue.question, labels), kind="stable")
+        progress.notes.append(f"{len(ways) - MAX_CANDIDATES} ways on, ranked last, were not offered.")
+        return [ways[int(i)] for i in sorted(nearest[:MAX_CANDIDATES])]
+
+    async def _abstract(self, inquiry: Inquiry, progress: _Progress, chosen: list[WayOn]) -> list[_Cluster]:
+        """Entity abstraction: one concept, or several joined by commas, for each cluster that is new."""
+        arrivals = [arrival for way in chosen if (arrival := arrive(inquiry, way)) is not None]
+        clusters = [_Cluster(place, fact) for place, fact in arrivals if fact not in progress.facts]
+        if not clusters:
+            return []
+        shown = [
+            Cluster(number=number, relations=self._nearest_relations(inquiry, cluster.place))
+            for number, cluster in enumerate(clusters, start=1)
+        ]
+        given = NameInput(question=inquiry.dialogue.question, clusters=shown)
+        reply = (await inquiry.reasoner.ask(Task(NAME, given))).value
+        # A model may answer with a name that it guessed: only words of the schema and general nouns travel on.
+        known = Vocabulary.of(inquiry.graph.schema, ())
+        concepts = {named.number: _joined(known.keep(each) for each in named.concepts) for named in reply.concepts}
+        return [_renamed(cluster, concepts.get(number, "")) for number, cluster in enumerate(clusters, start=1)]
+
+    def _nearest_relations(self, inquiry: Inquiry, place: Place) -> list[str]:
+        """Relation filtering: the K relations around the cluster that lie nearest to the question."""
+        labels = [inquiry.graph.schema.label(hop) for hop in inquiry.graph.relations_of(place.mids)]
+        nearness = self._embedder.similarity(inquiry.dialogue.question, labels)
+        nearest = np.argsort(-nearness, kind="stable")[: inquiry.limits.relations_per_concept]
+        return [labels[int(i)] for i in nearest]
+
+    def _keep(self, inquiry: Inquiry, progress: _Progress, clusters: list[_Cluster]) -> tuple[Place, ...]:
+        """Abstraction-driven retrieval: the W clusters that lie nearest to a triple of the concept path."""
+        if not clusters:
+            return ()
+        wanted = [_path_text(triple, progress.things) for triple in progress.path] or [inquiry.dialogue.question]
+        found = [f"{c.fact.start_concept} {' '.join(c.fact.path)} {c.fact.end_concept}" for c in clusters]
+        nearness = (self._embedder.sentences(found) @ self._embedder.sentences(wanted).T).max(axis=1)
+        kept = [clusters[int(i)] for i in np.argsort(-nearness, kind="stable")[: inquiry.limits.width]]
+        progress.facts += [cluster.fact for cluster in kept]
+        if len(kept) < len(clusters):
+            progress.notes.append(f"{len(clusters) - len(kept)} groups, ranked last, were not kept as evidence.")
+        return tuple({cluster.place.pseudonym: cluster.place for cluster in kept}.values())
+
+    async def _answer(self, inquiry: Inquiry, progress: _Progress, last: bool) -> AnswerReply:
+        given = AnswerInput(
+            question=inquiry.dialogue.question,
+            dialogue=show_dialogue(inquiry),
+            path=progress.path,
+            things=show_things(progress.things),
+            evidence=show_evidence(inquiry, progress.facts),
+            last_round=last,
+        )
+        return (await inquiry.reasoner.ask(Task(ANSWER, given))).value
+
+
+def _found(progress: _Progress, draft: Draft | None, rounds: int) -> Finding:
+    things = tuple(place.pseudonym for place in progress.things)
+    return Finding(draft, things, tuple(progress.facts), rounds, tuple(progress.notes))
+
+
+def _renamed(cluster: _Cluster, concept: str) -> _Cluster:
+    if not concept:
+        return cluster
+    return _Cluster(replace(cluster.place, concept=concept), replace(cluster.fact, end_concept=concept))
+
+
+def _path_text(triple: PathTriple, things: tuple[Place, ...]) -> str:
+    """A triple of the concept path as words; a stand-in is read as its concept."""
+    concepts = {place.pseudonym: place.concept for place in things}
+    return " ".join((concepts.get(triple.head, triple.head), triple.relation, concepts.get(triple.tail, triple.tail)))
+
+
+def _joined(concepts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(concept for concept in concepts if concept))
