@@ -61,11 +61,7 @@ class PartialDate:
     def instant(self) -> Decimal:
         """Seconds to the start of the date, in UTC where it says its offset; orders dates of mixed precision."""
         seconds = self.seconds or Decimal(0)
-        return (
-            _days_before(self.year, self.month or 1, self.day or 1) * _DAY_S
-            + seconds
-            - 60 * (self.offset_min or 0)
-        )
+        return _days_before(self.year, self.month or 1, self.day or 1) * _DAY_S + seconds - 60 * (self.offset_min or 0)
 
     @property
     def lexical(self) -> str:
@@ -76,7 +72,9 @@ class PartialDate:
         if self.seconds is None:
             return text
         minutes, seconds = divmod(self.seconds, 60)
-        clock = f"{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{'0' if seconds < 10 else ''}{seconds.normalize():f}"
+        clock = (
+            f"{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{'0' if seconds < 10 else ''}{seconds.normalize():f}"
+        )
         return f"{text}T{clock}{self._zone()}"
 
     def compare(self, other: PartialDate) -> int:

@@ -127,9 +127,7 @@ def find_literals(text: str) -> list[LiteralSpan]:
 
     Every decimal digit of `text` is inside a span: pseudonyms too, which the caller has to except.
     """
-    spans = [
-        match.span() for pattern in (*_IN_TEXT, _NUMBER_IN_TEXT, _DIGIT_WORD) for match in pattern.finditer(text)
-    ]
+    spans = [match.span() for pattern in (*_IN_TEXT, _NUMBER_IN_TEXT, _DIGIT_WORD) for match in pattern.finditer(text)]
     taken: list[tuple[int, int]] = []
     covered = bytearray(len(text))
     for start, end in sorted(set(spans), key=lambda span: (span[0] - span[1], span[0])):

@@ -171,7 +171,10 @@ def test_nothing_of_a_mention_shows_in_its_repr() -> None:
 
 
 PIECES = st.sampled_from(
-    [*(" ", " ", ". ", "? ", "\n", "[", "]", '"', "'", "“", "”", "'s", "who is", "The", "-", "\u200b"), *NAMES.values()]
+    [
+        *(" ", " ", ". ", "? ", "\n", "[", "]", '"', "'", "“", "”", "'s", "who is", "The", "-", "\u200b"),
+        *NAMES.values(),
+    ]
     + [text for text, _ in VALUES.values()]
 )
 

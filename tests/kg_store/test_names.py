@@ -333,7 +333,12 @@ def test_index_from_its_bytes_finds_the_same(names: list[str], text: str) -> Non
     assert again.mids_of_value(ValueKind.DATE, "1990") == (99,)
 
 
-@given(ANY_TEXT, st.lists(ANY_TEXT, max_size=3), st.sampled_from(" \n(\"'[.,;:/@🙂“«"), st.sampled_from(" \n)\"']?!,.🙂”»"))
+@given(
+    ANY_TEXT,
+    st.lists(ANY_TEXT, max_size=3),
+    st.sampled_from(" \n(\"'[.,;:/@🙂“«"),
+    st.sampled_from(" \n)\"']?!,.🙂”»"),
+)
 def test_planted_name_between_borders_is_found(name: str, others: list[str], before: str, after: str) -> None:
     pattern = normalise(name).text.strip(" \"«»‹›'")
     assume(len(pattern) > 1 and any(map(is_word_character, pattern)))
