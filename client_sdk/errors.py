@@ -8,7 +8,7 @@ ArogError
 │   ├── NotAuthenticated        401
 │   ├── NotPermitted            403
 │   ├── UnknownGraph            404
-│   ├── UnknownConversation     404, code conversation_unknown
+│   ├── UnknownConversation     404, code unknown_conversation
 │   ├── ConversationBusy        409
 │   ├── TooLarge                413
 │   ├── BadRequest              400, 422
@@ -115,9 +115,9 @@ class BadAnswer(ArogError):
 
 
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {
-    (404, "conversation_unknown"): UnknownConversation,
-    (404, "job_unknown"): Refused,
-    (404, "key_unknown"): Refused,
+    (404, "unknown_conversation"): UnknownConversation,
+    (404, "unknown_job"): Refused,
+    (404, "unknown_key"): Refused,
     (503, "model_unavailable"): ModelUnavailable,
 }
 _BY_STATUS: dict[int, tuple[type[ArogError], str]] = {

@@ -82,6 +82,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "kg_store",
     ),
     "app.api": (*SERVICE, "app.chat", "app.graph_admin", "app.wiring", "client_sdk.protocol"),
+    "app.wire_words": ("app.chat", "app.llm.reasoner"),
     "app.first_start": ("app.access", "app.demo", "app.graph_admin", "app.settings", "kg_store.keys"),
     "app.main": (*SERVICE, "app.api", "app.wiring", "client_sdk.protocol", "kg_store.terms"),
     # The one place that names concrete classes.

@@ -115,9 +115,7 @@ class People:
         patient.node.add(":treatedBy", self.doctors[patient.doctor].node.ref)
         self._insure(patient)
         number_of_card = f"{patient.node.id[0].upper()}{100 + number}-{1000 + self._dice.below(9000)}"
-        patient.node.add(":insNo", text(number_of_card)).add(
-            ":smoker", "true" if self._dice.chance(0.3) else "false"
-        )
+        patient.node.add(":insNo", text(number_of_card)).add(":smoker", "true" if self._dice.chance(0.3) else "false")
         if self._dice.chance(0.5):
             self._reach(patient, 300 + number)
         return patient

@@ -51,9 +51,7 @@ class Places:
         clinic = bilingual("clinic", number, english, german).add(":locatedIn", self.cities[place].ref)
         clinic.add(":openedOn", day(date.fromisoformat(opened)))
         # The range 030 23125 is reserved in Germany for invented numbers.
-        return clinic.add(":tel", text(f"+49 30 23125 {number:03}")).add(
-            ":mail", text(f"desk{number}@clinic.example")
-        )
+        return clinic.add(":tel", text(f"+49 30 23125 {number:03}")).add(":mail", text(f"desk{number}@clinic.example"))
 
     def _ward(self, number: int, english: str, german: str, clinic: int, beds: int) -> Node:
         ward = bilingual("ward", number, english, german).add(":partOf", self.clinics[clinic].ref)

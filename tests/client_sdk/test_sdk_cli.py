@@ -216,7 +216,7 @@ def test_chat_answers_piped_lines_in_one_dialogue(
 def test_an_error_ends_the_line_and_not_the_dialogue(
     env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    env.canned.append(problem(404, "conversation_unknown"))
+    env.canned.append(problem(404, "unknown_conversation"))
     pipe(monkeypatch, "Who?\nAnd?\n")
     assert run(["chat"]) == 4
     printed = capsys.readouterr()

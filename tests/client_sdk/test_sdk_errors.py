@@ -55,9 +55,9 @@ def test_each_status_has_its_class(status: int, kind: type[ArogError]) -> None:
 @pytest.mark.parametrize(
     ("status", "code", "kind"),
     [
-        (404, "conversation_unknown", UnknownConversation),
+        (404, "unknown_conversation", UnknownConversation),
         (404, "unknown_graph", UnknownGraph),
-        (404, "job_unknown", Refused),
+        (404, "unknown_job", Refused),
         (503, "model_unavailable", ModelUnavailable),
     ],
 )
