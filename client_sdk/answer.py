@@ -10,6 +10,8 @@ from client_sdk.protocol import ChatAnswer, Fact, Item, ItemKind, Names, Usage, 
 from client_sdk.restore import restore, shown
 from client_sdk.sealing import CannotOpen, KeyPair, open_capsule
 
+_FACT_NAMES = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Entity:
@@ -33,7 +35,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """One fact of the evidence, names restored where the capsule holds them, else in pseudonyms."""
+    """One fact of the evidence, names restored where the capsule holds them, else in pseudonyms.
+
+    `head` and `tail` show at most five names of a set; `head_names` and `tail_names` hold all that came.
+    """
 
     head: str = field(repr=False)
     head_concept: str
@@ -41,6 +46,8 @@ class KnownFact:
     tail: str = field(repr=False)
     tail_concept: str
     size: str
+    head_names: tuple[str, ...] = field(default=(), repr=False)
+    tail_names: tuple[str, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         """`head (concept), relation > relation, tail (concept)`."""
@@ -84,6 +91,7 @@ class Answer:
 def open_answer(answer: ChatAnswer, key: KeyPair) -> Answer:
     """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsule and BadAnswer."""
     table = _open_table(answer, key)
+    short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
     return Answer(
         id=answer.id,
         conversation=answer.conversation,
@@ -92,7 +100,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair) -> Answer:
         answered=answer.answered,
         grounded=answer.grounded,
         entities=tuple(_entity(item, table) for item in answer.entities),
-        evidence=tuple(_known(fact, table) for fact in answer.evidence),
+        evidence=tuple(_known(fact, table, short) for fact in answer.evidence),
         ambiguous=_choices(answer, table),
         notes=tuple(restore(note, table) for note in answer.notes),
         usage=answer.usage,
@@ -121,7 +129,7 @@ def _open_table(answer: ChatAnswer, key: KeyPair) -> Mapping[str, Names]:
 def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
     names = table.get(item.pseudonym)
     return Entity(
-        names=tuple(names.names) if names else (),
+        names=_names(item.pseudonym, table),
         concept=item.concept,
         kind=item.kind,
         pseudonym=item.pseudonym,
@@ -130,15 +138,21 @@ def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
     )
 
 
-def _known(fact: Fact, table: Mapping[str, Names]) -> KnownFact:
+def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -> KnownFact:
     return KnownFact(
-        head=restore(fact.head, table),
+        head=restore(fact.head, short),
         head_concept=fact.head_concept,
         path=tuple(fact.path),
-        tail=restore(fact.tail, table),
+        tail=restore(fact.tail, short),
         tail_concept=fact.tail_concept,
         size=fact.size,
+        head_names=_names(fact.head, table),
+        tail_names=_names(fact.tail, table),
     )
+
+
+def _names(pseudonym: str, table: Mapping[str, Names]) -> tuple[str, ...]:
+    return tuple(table[pseudonym].names) if pseudonym in table else ()
 
 
 def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[str, ...]]:

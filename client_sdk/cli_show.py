@@ -53,7 +53,7 @@ def show_ledger(console: Console, rows: Iterable[LedgerRow], payload: bool) -> N
 
 
 def readable_payload(payload: str | None) -> str:
-    """A chat request as its messages, any other JSON indented, and the rest as it is."""
+    """A chat request as its messages, another object with one line for each part, and the rest as it is."""
     if payload is None:
         return "(no longer kept)"
     try:
@@ -63,7 +63,15 @@ def readable_payload(payload: str | None) -> str:
     messages = content.get("messages") if isinstance(content, dict) else None
     if isinstance(messages, list) and all(isinstance(message, dict) for message in messages):
         return "\n\n".join(f"[{message.get('role')}]\n{message.get('content')}" for message in messages)
-    return json.dumps(content, indent=2, ensure_ascii=False)
+    if isinstance(content, dict):
+        return "\n".join(_lines_of(key, value) for key, value in content.items())
+    return payload
+
+
+def _lines_of(key: str, value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "\n".join([f"{key}:", *(f"  {json.dumps(one, ensure_ascii=False)}" for one in value)])
+    return f"{key}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:

@@ -184,9 +184,9 @@ def test_ledger_shows_payloads_only_when_asked(env: FakeService, capsys: pytest.
         (None, "(no longer kept)"),
         ("not json", "not json"),
         ('{"messages": [{"role": "system", "content": "a\\nb"}]}', "[system]\na\nb"),
-        ('{"question": "Eq7f2k?"}', '{\n  "question": "Eq7f2k?"\n}'),
-        ('{"messages": ["x"]}', '{\n  "messages": [\n    "x"\n  ]\n}'),
-        ("[1]", "[\n  1\n]"),
+        ('{"question": "Eq7f2k?", "path": []}', 'question: "Eq7f2k?"\npath: []'),
+        ('{"messages": ["x", {"a": 1}]}', 'messages:\n  "x"\n  {"a": 1}'),
+        ("[1]", "[1]"),
     ],
 )
 def test_a_payload_is_made_readable(payload: str | None, readable: str) -> None:
@@ -365,3 +365,9 @@ def test_without_the_cli_extra_it_says_how_to_get_it(library: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY, check=False)
     assert done.returncode == 2
     assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"
+
+
+def test_it_runs_as_a_module_too() -> None:
+    command = [sys.executable, "-m", "client_sdk", "keygen"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False)
+    assert (done.returncode, len(done.stdout.strip())) == (0, 43)

@@ -28,7 +28,7 @@ from client_sdk import (
 )
 from client_sdk._drivers import _Body
 from client_sdk.key_file import load_key
-from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES
+from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names
 from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem
 
 QUESTION = "Who treats Anna Keller?"
@@ -69,6 +69,15 @@ def test_its_evidence_is_restored_where_the_capsule_allows(chat: Chat) -> None:
         "Anna Keller (patient), treated by, Dr. Bruno Weiß (doctor)",
         "Ehid01 (patient), ward > ^works in, Dr. Bruno Weiß (doctor)",
     ]
+
+
+def test_a_large_set_in_the_evidence_shows_five_names_and_holds_all(service: FakeService, chat: Chat) -> None:
+    many = [f"Person {number}" for number in range(9)]
+    service.table["Ex81zp"] = Names(names=many, total=40)
+    fact = chat.ask(QUESTION).evidence[0]
+    assert fact.tail == "Person 0, Person 1, Person 2, Person 3, Person 4 and 35 more"
+    assert fact.tail_names == tuple(many)
+    assert (fact.head, fact.head_names) == ("Anna Keller", ("Anna Keller",))
 
 
 def test_ambiguity_and_notes_are_restored(chat: Chat) -> None:
