@@ -74,9 +74,7 @@ def modules_of(names: set[str]) -> set[str]:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """client_sdk alone in a folder."""
-    shutil.copytree(
-        REPOSITORY / "client_sdk", tmp_path / "client_sdk", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(REPOSITORY / "client_sdk", tmp_path / "client_sdk", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
