@@ -21,14 +21,14 @@ from kg_store.graph_rows import GraphRow, GraphRows, VersionRow
 from kg_store.inspect import propose
 from kg_store.keys import MasterKey, bind
 from kg_store.linking import EntityLinker
-from kg_store.loading import LoadedGraph, load_graph
+from kg_store.loading import LoadedGraph, load_graph, placeholder_schema
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
 from kg_store.reading import read_sources
 from kg_store.schema_file import read_schema, schema_bytes
 from kg_store.set_algebra import SetAlgebra, ValueAlgebra
-from kg_store.terms import Concept, LoadError, NodeKind, Schema, UnknownGraph
+from kg_store.terms import Concept, LoadError, Schema, UnknownGraph
 from kg_store.vault import Vault, VaultScope, write_records
 from kg_store.wording import clean
 
@@ -242,11 +242,7 @@ class Catalog:
 
 
 def _with_concepts(loaded: LoadedGraph, name_concepts: NameConcepts) -> Schema:
-    placeholders = tuple(
-        Concept(each.classes[0] if each.classes else "value" if each.kind is NodeKind.VALUE else "thing")
-        for each in loaded.signatures
-    )
-    schema = Schema(loaded.relations, loaded.signatures, placeholders)
+    schema = placeholder_schema(loaded)
     concepts = tuple(Concept(clean(concept) or "thing") for concept in name_concepts(schema))
     if len(concepts) != len(schema.signatures):
         raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")

@@ -14,6 +14,7 @@ from kg_store.policy import (
     Policy,
     RelationPolicy,
 )
+from kg_store.preview import preview
 from kg_store.profiling import Profile, profile_predicates
 from kg_store.raw_graph import TEXT_MARK, RawGraph, text_of
 from kg_store.reading import read_sources
@@ -23,6 +24,8 @@ from kg_store.wording import local_name
 
 if TYPE_CHECKING:
     import rdflib
+
+__all__ = ["preview", "propose", "propose_policy"]
 
 _INVERSE_PREFIX = "~"
 _INSTANCE_OF = re.compile(r"https?://[^/]+/prop/direct/P31")
@@ -48,7 +51,7 @@ _DOUBTFUL = frozenset({"title", "label", "name", "alias", "nick", "nickname"})
 _FIRST = ("firstname", "givenname", "forename", "given")
 _LAST = ("lastname", "familyname", "surname", "family")
 _DOUBTFUL_SHARE = 0.5
-_TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name", "label"})
+_TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name"})
 _LEAF_SHARE = 0.95
 # Names among numbers are rare: a film is called 1984, but most years are nothing's subject.
 _MOST_SUBJECTS = 0.3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import itertools
 import os
 import re
 import stat
@@ -41,7 +42,7 @@ class MasterKey:
 
     newest: int
     _secrets: Mapping[int, bytes] = field(repr=False)
-    _ciphers: dict[tuple[int, str], AESGCM] = field(default_factory=dict, repr=False, compare=False)
+    _ciphers: dict[tuple[int, str], tuple[AESGCM, bytes]] = field(default_factory=dict, repr=False, compare=False)
 
     @staticmethod
     def generate() -> str:
@@ -83,8 +84,8 @@ class MasterKey:
     def seal(self, purpose: str, context: bytes, plain: bytes) -> bytes:
         """Seals with AES-256-GCM; `purpose` picks the subkey, `context` must be given again to open."""
         nonce = os.urandom(_NONCE_BYTES)
-        bound = _bound(purpose, context, self.newest)
-        sealed = self._cipher(self.newest, purpose).encrypt(nonce, plain, bound)
+        cipher, bound = self._cipher(self.newest, purpose)
+        sealed = cipher.encrypt(nonce, plain, bound + context)
         return _FORMAT + self.newest.to_bytes(2, "big") + nonce + sealed
 
     def open(self, purpose: str, context: bytes, sealed: bytes) -> bytes:
@@ -94,21 +95,20 @@ class MasterKey:
         version = int.from_bytes(sealed[1:3], "big")
         if version not in self._secrets:
             raise KeyProblem(f"sealed with version {version} of the master key, which is not in the ring")
-        cipher = self._cipher(version, purpose)
+        cipher, bound = self._cipher(version, purpose)
         try:
-            return cipher.decrypt(
-                sealed[3:_HEADER_BYTES], sealed[_HEADER_BYTES:], _bound(purpose, context, version)
-            )
+            return cipher.decrypt(sealed[3:_HEADER_BYTES], sealed[_HEADER_BYTES:], bound + context)
         except InvalidTag:
             raise KeyProblem("sealed data does not open: another master key, or the data was changed") from None
 
-    def _cipher(self, version: int, purpose: str) -> AESGCM:
-        cipher = self._ciphers.get((version, purpose))
-        if cipher is None:
+    def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
+        """The subkey's cipher, and what is bound into every seal of this purpose and key version."""
+        found = self._ciphers.get((version, purpose))
+        if found is None:
             info = b"arog seal 1 " + purpose.encode()
             derived = HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
-            cipher = self._ciphers[version, purpose] = AESGCM(derived)
-        return cipher
+            found = self._ciphers[version, purpose] = AESGCM(derived), bind(purpose, str(version))
+        return found
 
 
 def bind(*parts: str) -> bytes:
@@ -159,10 +159,6 @@ def _read_key(part: str, position: int) -> tuple[int, bytes]:
 
 
 def _is_weak(secret: bytes) -> bool:
-    steps = {(after - before) % 256 for before, after in zip(secret, secret[1:], strict=False)}
+    steps = {(after - before) % 256 for before, after in itertools.pairwise(secret)}
     typed = all(32 <= byte < 127 for byte in secret)
     return len(set(secret)) < _LEAST_DISTINCT_BYTES or len(steps) == 1 or typed
-
-
-def _bound(purpose: str, context: bytes, version: int) -> bytes:
-    return bind(purpose, str(version)) + context

@@ -21,7 +21,7 @@ from kg_store.relations import KINDS as VALUE_KINDS
 from kg_store.relations import Relations, find_relations, value_kinds
 from kg_store.roles import Flags, Roles, assign_roles
 from kg_store.showing import Showing, find_showing
-from kg_store.terms import LoadError, Mids, NodeKind, Relation, Signature
+from kg_store.terms import Concept, LoadError, Mids, NodeKind, Relation, Schema, Signature
 from kg_store.vault import VaultRecord
 
 
@@ -80,6 +80,15 @@ def load_graph(
     notes = (*raw.notes, *_unknown_predicates(roles, policy))
     facts = len(adjacency.targets) // 2
     return LoadedGraph(relations.shown, signatures, adjacency, facts, counts, notes, source.nodes)
+
+
+def placeholder_schema(loaded: LoadedGraph) -> Schema:
+    """The schema before its concepts are named: the most specific class stands in for each."""
+    concepts = (
+        each.classes[0] if each.classes else "value" if each.kind is NodeKind.VALUE else "thing"
+        for each in loaded.signatures
+    )
+    return Schema(loaded.relations, loaded.signatures, tuple(Concept(concept) for concept in concepts))
 
 
 def _mids(roles: Roles, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:

@@ -15,7 +15,17 @@ from kg_store.terms import ValueKind
 from kg_store.wording import local_name, readable
 
 _ALIKE_SHARE = 0.98
-_DATE_WORDS = frozenset({"year", "years", "date", "born", "died", "birthday", "birth", "death", "founded", "released"})
+_YEARS_SHARE = 0.9
+_MANY_YEARS = 10
+_DATE_WORDS = frozenset(
+    {"year", "years", "date", "born", "died", "birthday", "birth", "death", "founded", "released", "from", "to"}
+    | {"start", "end", "since", "until", "launched", "introduced", "established", "opened", "closed", "season"}
+    | {"completed", "published", "begin", "began", "ended"}
+)
+_COUNT_WORDS = frozenset(
+    {"number", "count", "population", "votes", "amount", "capacity", "pages", "size", "price", "area", "height"}
+    | {"length", "weight", "total", "salary", "distance", "elevation"}
+)
 # Digits that nobody counts with: they stay text, so that leading zeros and exact spelling survive.
 _ID_WORDS = frozenset(
     {"id", "ids", "code", "phone", "telephone", "fax", "zip", "postal", "postcode", "ssn", "isbn", "issn"}
@@ -77,7 +87,7 @@ def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
         return None
     texts = [literal.lexical.strip() for literal in literals]
     words = frozenset(re.split(r"[^a-z0-9]+", readable(local_name(predicate)).lower()))
-    if _share(is_year(text) for text in texts) >= _ALIKE_SHARE and words & _DATE_WORDS:
+    if _share(is_year(text) for text in texts) >= _YEARS_SHARE and _speaks_of_time(words, len(texts)):
         return ValueKind.DATE
     if words & _ID_WORDS or any(re.fullmatch(r"0\d+", text) for text in texts):
         return None
@@ -85,6 +95,11 @@ def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
         return ValueKind.NUMBER
     dated = _share(fits(text, ValueKind.DATE) for text in texts) >= _ALIKE_SHARE
     return ValueKind.DATE if dated else None
+
+
+def _speaks_of_time(words: frozenset[str], distinct: int) -> bool:
+    """Years are told from other numbers by the predicate's words, or by being many and nothing but years."""
+    return bool(words & _DATE_WORDS) or (distinct >= _MANY_YEARS and not words & _COUNT_WORDS)
 
 
 def _share(flags: Iterable[bool]) -> float:

@@ -43,8 +43,8 @@ class VaultScope:
     graph: str
     version_id: str
 
-    def bound_to(self, mid: int) -> bytes:
-        return bind(self.tenant, self.graph, self.version_id, str(mid))
+    def context(self) -> bytes:
+        return bind(self.tenant, self.graph, self.version_id)
 
 
 class Vault:
@@ -55,6 +55,7 @@ class Vault:
 
     def __init__(self, engine: Engine, master: MasterKey, scope: VaultScope) -> None:
         self._engine, self._master, self._scope = engine, master, scope
+        self._context = scope.context()
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
         """Records of those of `mids` that this version holds. KeyProblem when a row does not open."""
@@ -97,7 +98,7 @@ class Vault:
             yield mid, self._opened(mid, sealed)
 
     def _opened(self, mid: int, sealed: bytes) -> VaultRecord:
-        return _record_of(self._master.open(PURPOSE, self._scope.bound_to(mid), sealed))
+        return _record_of(self._master.open(PURPOSE, _bound(self._context, mid), sealed))
 
 
 def write_records(
@@ -108,9 +109,9 @@ def write_records(
     Each batch is a transaction of its own, so that a load does not lock the database for its whole length.
     """
     batch: list[dict[str, object]] = []
-    written = 0
+    context, written = scope.context(), 0
     for mid, record in records:
-        sealed = master.seal(PURPOSE, scope.bound_to(mid), _plain(record))
+        sealed = master.seal(PURPOSE, _bound(context, mid), _plain(record))
         batch.append({"version_id": scope.version_id, "mid": mid, "sealed": sealed})
         if len(batch) == _INSERT_ROWS:
             written += _insert(engine, batch)
@@ -129,6 +130,10 @@ def readable_name(record: VaultRecord) -> str:
     if record.value_kind is ValueKind.DATE:
         return record.lexical.replace("T", " ")
     return record.lexical
+
+
+def _bound(context: bytes, mid: int) -> bytes:
+    return context + mid.to_bytes(8, "big")
 
 
 def _insert(engine: Engine, batch: list[dict[str, object]]) -> int:
