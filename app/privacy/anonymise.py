@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.privacy.patterns import DEFAULT_REGIONS
+from app.privacy.pseudonym_words import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.privacy.spans import Source, Span, SpanFinder
@@ -78,13 +79,9 @@ class Anonymiser:
         return _Turn(message, visible.text, self._finder.find(visible, message.content, table))
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
-        """The safe text, and its pseudonyms in order. Offsets are the original's, so it goes from the end."""
-        text, words = turn.text, []
-        for span in reversed(turn.spans):
-            word = self._pseudonym(turn.text, span, table)
-            text = text[: span.start] + word + text[span.end :]
-            words.append(word)
-        return SafeText(text), list(dict.fromkeys(reversed(words)))
+        """The safe text, made in one pass over the original's offsets, and its pseudonyms in order."""
+        words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
+        return SafeText(replaced(turn.text, words)), list(dict.fromkeys(word.word for word in words))
 
     def _pseudonym(self, text: str, span: Span, table: PseudonymTable) -> str:
         written = text[span.start : span.end]
@@ -159,15 +156,12 @@ def _ambiguities(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[
         choices = _choices(meaning.mids, table)
         found.append(Ambiguity(pseudonym=topic.pseudonym, choices=choices))
         if len(choices) < len(meaning.mids):
-            notes.append(
-                f"{topic.pseudonym} may mean {len(meaning.mids)} things; {len(choices)} of them are offered"
-            )
+            notes.append(f"{topic.pseudonym} may mean {len(meaning.mids)} things; {len(choices)} of them are offered")
     return tuple(found), tuple(notes)
 
 
 def _choices(mids: Mids, table: PseudonymTable) -> list[str]:
     """Those that the dialogue has named first, the others in the conversation's own order."""
     named = table.settled_among(mids.tolist())
-    others = [Mid(mid) for mid in mids.tolist() if mid not in named]
-    ordered = [others[at] for at in table.in_order([str(mid) for mid in others])]
-    return [table.of_entity(mid) for mid in (*named, *ordered)[:MAX_CHOICES]]
+    ordered = [Mid(int(mids[at])) for at in table.in_order([str(mid) for mid in mids.tolist()])]
+    return [table.of_entity(mid) for mid in sorted(ordered, key=lambda mid: mid not in named)[:MAX_CHOICES]]

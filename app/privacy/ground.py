@@ -41,9 +41,7 @@ class Grounded:
     text: str = field(repr=False)
 
 
-def ground(
-    draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str], table: PseudonymTable
-) -> Grounded:
+def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str], table: PseudonymTable) -> Grounded:
     """Parses and checks a draft; `allowed` are the pseudonyms of the evidence and of the question's topics.
 
     Promise: nothing that passes cites a pseudonym that was invented, or echoed from elsewhere. Limit: free words

@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import unquote
 
 from app.privacy.errors import PrivacyError
-from app.privacy.pseudonym_words import without
 from app.privacy.safe_text import Egress, Segment
 from kg_store.names import NameIndex
 
@@ -19,8 +18,11 @@ MIN_STATIC_BYTES: Final = 16
 
 MAX_READINGS: Final = 64
 _BORDER = "\n|\n"  # Nothing that a name could run across, as normalising would make one space of it.
-_ESCAPE = re.compile(r"""\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(["'\\/bfnrt]))""")
-_SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_SHORT_ESCAPES: Final = (
+    ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\/", "/"),
+    ("\\'", "'"), ("\\r", "\r"), ("\\b", "\b"), ("\\f", "\f"),
+)  # fmt: skip
+_LONG_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2}))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -73,8 +75,8 @@ class Guard:
     def _hits(self, egress: Egress, issued: frozenset[str]) -> set[str]:
         found: set[str] = set()
         for reading in readings(self._dynamic_text(egress)):
-            hits = self._names.find(without(reading, issued, "|"))
-            found.update(hit.text for hit in hits if hit.protected and not hit.public)
+            hits = (hit for hit in self._names.find(reading) if hit.protected and not hit.public)
+            found.update(hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
         return found
 
     def _dynamic_text(self, egress: Egress) -> str:
@@ -111,17 +113,22 @@ def readings(text: str) -> Iterator[str]:
 def _undo_json(text: str) -> str:
     if "\\" not in text:
         return text
-    plain = _ESCAPE.sub(_unescaped, text)
+    # Backslashes pair from the left, so what stands between two pairs has single ones alone.
+    plain = "\\".join(map(_without_escapes, text.split("\\\\")))
     if _SURROGATE.search(plain):
         plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return plain
 
 
+def _without_escapes(text: str) -> str:
+    for escape, letter in _SHORT_ESCAPES:
+        text = text.replace(escape, letter)
+    return _LONG_ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
 def _unescaped(match: re.Match[str]) -> str:
-    code = match[1] or match[2] or match[3]
-    if code is None:
-        return _SHORT_ESCAPES.get(match[4], match[4])
-    return chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else "\ufffd"
+    code = int(match[1] or match[2] or match[3], 16)
+    return chr(code) if code <= 0x10FFFF else "\ufffd"
 
 
 def _undo_percent(text: str) -> str:

@@ -69,6 +69,9 @@ _MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2})
 _IBAN = re.compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{1,4}){3,9}(?!\w)", re.IGNORECASE)
 _CARD = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,22}(?!\w)")
 _DIGITS = re.compile(r"(?<!\w)(?<!\d[./-])\d++(?:[./-]\d++)*+(?!\w)")
+# Where looking for a phone is worth its time: seven digits with no more than two signs between each two.
+_PHONE_LIKE = re.compile(r"(?:\d[\s().\-–/·]{0,3}+){6,}\d")
+_EXTENSION_CHARS = 16
 _MIN_DIGITS = 5
 _TRAILING = ".,;:!?)]}'’”»…"
 
@@ -173,9 +176,12 @@ def _numbers(text: str) -> Iterator[PatternSpan]:
 
 
 def _phones(text: str, regions: Sequence[str]) -> Iterator[PatternSpan]:
-    for region in regions:
-        for match in phonenumbers.PhoneNumberMatcher(text, region, phonenumbers.Leniency.VALID):
-            yield PatternSpan(match.start, match.end, PatternKind.PHONE)
+    for run in _PHONE_LIKE.finditer(text):
+        start = max(0, run.start() - 2)
+        window = text[start : run.end() + _EXTENSION_CHARS]
+        for region in regions:
+            for match in phonenumbers.PhoneNumberMatcher(window, region, phonenumbers.Leniency.VALID):
+                yield PatternSpan(start + match.start, start + match.end, PatternKind.PHONE)
 
 
 def _trimmed(match: re.Match[str], kind: PatternKind) -> PatternSpan:

@@ -6,7 +6,7 @@ import re
 import secrets
 import string
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -59,14 +59,21 @@ def shaped_in(text: str) -> Iterator[Standing]:
     return (standing for standing in words_in(text) if is_shaped(standing.word))
 
 
-def without(text: str, issued: Container[str], border: str) -> str:
-    """`text` with every word of `issued` replaced by `border`."""
-    done, at = [], 0
-    for standing in shaped_in(text):
-        if standing.word in issued:
-            done += [text[at : standing.start], border]
-            at = standing.end
-    return "".join([*done, text[at:]])
+def replaced(text: str, words: Iterable[Standing]) -> str:
+    """`text` with each span of `words` (in order, none over another) replaced by its word.
+
+    A space goes where a word would otherwise melt into its neighbour and could not be told from it again.
+    """
+    done, at = "", 0
+    for word in words:
+        done = _beside(_beside(done, text[at : word.start]), word.word)
+        at = word.end
+    return _beside(done, text[at:]) if at else text
+
+
+def _beside(before: str, after: str) -> str:
+    joined = _is_word_letter(before[-1:]) and _is_word_letter(after[:1])
+    return f"{before} {after}" if joined else before + after
 
 
 def _is_word_letter(letter: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NewType
 
 from kg_store.terms import Mids, ValueKind
@@ -29,14 +29,17 @@ class Topic:
     """
 
     pseudonym: str
-    mids: Mids
+    mids: Mids = field(repr=False)
     value_kind: ValueKind | None = None
     newest: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class SafeDialogue:
-    """Every turn anonymised; the last turn is the question. Topics stand in the order of their last mention."""
+    """Every turn anonymised; the last turn is the question.
+
+    Topics of the question stand first, in its order; then those of earlier turns, the most recent turn first.
+    """
 
     turns: tuple[SafeTurn, ...]
     topics: tuple[Topic, ...]
@@ -50,7 +53,7 @@ class SafeDialogue:
 class Segment:
     """Part of a request's bytes. Only a static one, of our own words, may be subtracted by the guard."""
 
-    data: bytes
+    data: bytes = field(repr=False)
     static: bool = False
 
 

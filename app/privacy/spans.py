@@ -44,9 +44,7 @@ class Span:
 class SpanFinder:
     """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, capitals."""
 
-    def __init__(
-        self, linker: EntityLinker, names: NameIndex, public: PublicWords, regions: Sequence[str]
-    ) -> None:
+    def __init__(self, linker: EntityLinker, names: NameIndex, public: PublicWords, regions: Sequence[str]) -> None:
         self._linker, self._names, self._public, self._regions = linker, names, public, regions
 
     def find(self, visible: Visible, original: str, table: PseudonymTable) -> list[Span]:

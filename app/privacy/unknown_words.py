@@ -13,7 +13,10 @@ _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe2
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{_MARKS}])*)*")
 _GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
 _GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")
-_MAX_INITIAL = 3  # "J.", "St.", "Mrs"
+# Words whose point ends no sentence, beside initials.
+_TITLES = frozenset(
+    ["dr", "mr", "mrs", "ms", "prof", "st", "sr", "jr", "rev", "fr", "col", "gen", "lt", "sgt", "capt", "mme"]
+)
 _PARTICLES = frozenset(
     ["of", "the", "van", "von", "der", "den", "de", "del", "della", "da", "di", "du", "la", "le", "el", "al"]
 )
@@ -77,13 +80,8 @@ def _stems(word: str) -> Iterator[str]:
 
 
 def _words(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> Iterator[_Word]:
-    covered = bytearray(len(text))
-    for start, end in taken:
-        covered[start:end] = b"\x01" * (end - start)
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(_masked(text, taken)):
         start, end = match.span()
-        if any(covered[start:end]):
-            continue
         word = match.group()
         is_public = is_public_word(word, public)
         capital = any(letter.isupper() or letter.istitle() for letter in word)
@@ -92,15 +90,27 @@ def _words(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> 
         yield _Word(start, end, word, is_public, marked)
 
 
+def _masked(text: str, taken: Sequence[tuple[int, int]]) -> str:
+    """`text` with a character that is in no word in place of each one taken, so that no word reaches into them."""
+    parts, at = [], 0
+    for start, end in sorted(taken):
+        parts += [text[at:start], "\0" * (end - start)]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
 def _begins_sentence(text: str, start: int) -> bool:
     before = text[max(0, start - _LOOK_BACK) : start].rstrip(_BEFORE_WORDS)
     if not before:
         return True
     if before[-1] != ".":
         return before[-1] in _ENDS_SENTENCE
-    last = re.search(r"[^\W\d_]+\.\Z", before)
-    # The point of an initial or a title ends no sentence.
-    return last is None or not (last.group()[0].isupper() and len(last.group()) <= _MAX_INITIAL + 1)
+    last = re.search(r"([^\W\d_]+)\.\Z", before)
+    return last is None or not _is_initial(last[1])
+
+
+def _is_initial(word: str) -> bool:
+    return word[0].isupper() and (len(word) == 1 or word.casefold() in _TITLES)
 
 
 def _is_title(words: Sequence[_Word]) -> bool:
@@ -135,7 +145,7 @@ def _joins(text: str, before: _Word, word: _Word) -> bool:
         return False
     if _GAP.fullmatch(gap):
         return True
-    return len(before.text) <= _MAX_INITIAL and before.marked and _GAP_AFTER_INITIAL.fullmatch(gap) is not None
+    return _is_initial(before.text) and _GAP_AFTER_INITIAL.fullmatch(gap) is not None
 
 
 def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
