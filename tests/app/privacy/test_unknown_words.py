@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from app.privacy.unknown_words import is_public_word, unknown_spans
+from kg_store.public_words import PublicWords
+
+MUST = [
+    ("Tell me about Zorbon.", ["Zorbon"]),
+    ("tell me about Zorbon's wife", ["Zorbon"]),
+    ("about Zorbon’s wife", ["Zorbon"]),
+    ("Zorbon is a doctor", ["Zorbon"]),
+    ("who is Zed Quux?", ["Zed Quux"]),
+    ("who is Ludwig van Zorb?", ["Ludwig van Zorb"]),
+    ("who is J. R. Zorb?", ["J. R. Zorb"]),
+    ("who is Dr. Hope Grant?", ["Dr. Hope Grant"]),
+    ("who is Jean-Luc Zorb?", ["Jean-Luc Zorb"]),
+    ("who is O'Zorban?", ["O'Zorban"]),
+    ("who is McZorb?", ["McZorb"]),
+    ("my iZorb is old", ["iZorb"]),
+    ("is Mary Hope in?", ["Mary Hope"]),
+    ("is Mark Bush in?", ["Mark Bush"]),
+    ("the University of Zorbia treats", ["University of Zorbia"]),
+    ("Zed and Quux", ["Zed", "Quux"]),
+    ("Zed's Quux", ["Zed", "Quux"]),
+    ("Zed, Quux", ["Zed", "Quux"]),
+    ("who is Иван Петров?", ["Иван Петров"]),
+    ("who is Ζορμπάς?", ["Ζορμπάς"]),
+    ("who is Zo\u0308rbon?", ["Zo\u0308rbon"]),
+    ("who is \uff3aorbon?", ["\uff3aorbon"]),
+    ('the "Zorbon" drug', ["Zorbon"]),
+    ("(Zorbon)", ["Zorbon"]),
+    ("WHO TREATED ZORBON WITH THIS", ["ZORBON"]),
+    ("Which Patients Were Treated With Zorbon", ["Zorbon"]),
+    ("He met me.\nZorbon came", ["Zorbon"]),
+    ("List: Zorbon", ["Zorbon"]),
+    ("we met Zedd. Hope is public", ["Zedd"]),
+    ("we asked Prof. Hope Grant", ["Prof. Hope Grant"]),
+]
+MUST_NOT = [
+    "Which patients were treated in the ward?",
+    "I know. The ward was open! Who is it? What's that: Whose is this",
+    "I think I'm in the ward and I've seen it",
+    "WHICH PATIENTS WERE BORN",
+    "Which Patients Were Born By That",
+    "on Monday in May",
+    "the English patient",
+    "Date of Birth",
+    "the Date of Birth of the patient",
+    "Compare the two",
+    "Treated patients, citing the ward",
+    "- List the patients\n- Name the ward",
+    "Don't they? Didn't they? Couldn't they? They're in",
+    "hello zorbon",
+    "12 345",
+    "",
+    "?!",
+    "A patient's ward",
+]
+
+
+@pytest.mark.parametrize(("text", "names"), MUST)
+def test_is_taken_for_a_name(text: str, names: list[str], public: PublicWords) -> None:
+    assert [text[start:end] for start, end in unknown_spans(text, [], public)] == names
+
+
+@pytest.mark.parametrize("text", MUST_NOT)
+def test_is_no_name(text: str, public: PublicWords) -> None:
+    assert unknown_spans(text, [], public) == []
+
+
+def test_words_that_are_taken_are_no_part_of_a_run(public: PublicWords) -> None:
+    text = "who is Hope Zorbon Grant here"
+    at = text.index("Zorbon")
+    assert unknown_spans(text, [(at, at + 6)], public) == []
+
+
+@pytest.mark.parametrize("word", ["patient", "patients", "treated", "stopped", "ladies", "moved", "moving", "who's"])
+def test_forms_of_public_words_are_public(word: str, public: PublicWords) -> None:
+    assert is_public_word(word, public)
+
+
+@pytest.mark.parametrize("word", ["Zorbons", "Zed", "O'Neill", "its", "Ing"])
+def test_other_words_are_public_only_when_listed(word: str, public: PublicWords) -> None:
+    assert is_public_word(word, public) == (word == "its")
