@@ -136,6 +136,8 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str) -> Triples:
     blank = f"_:{number}."
     try:
         for subject, predicate, tail, _graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):
+            if type(tail) is pyoxigraph.Triple:
+                raise _NotPlain
             yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
     except SyntaxError as error:
         raise LoadError(f"not valid {label}: {_reason(error)}", file, _line(error)) from None
@@ -151,7 +153,7 @@ def _plain(term: Term, blank: str) -> Term:
     mark = term[0]
     if mark == "_":
         return blank + term[2:]
-    if mark in "?$" or term.startswith("<<"):
+    if mark in "?$":
         raise _NotPlain
     return term
 

@@ -17,7 +17,7 @@ NO_NAME = "(no name)"
 _QUERY_MIDS = 500
 _INSERT_ROWS = 5_000
 # Rows are padded to multiples of this, so that a stolen disk does not show the length of each name.
-_PAD_BYTES = 32
+_PAD_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
