@@ -34,7 +34,8 @@ _SMALL = frozenset(
 )
 _ASKING = """
     who whom whose what which where when why how is are was were be been am do does did has have had can could
-    would shall should must that this these those there it he she they we you my your his her its our their
+    would shall should must that this these those there it he she they we you my your his her its our their me
+    him us them
 """
 _OPENING = """
     will may might not no if then than i all any each every some list name give show tell find count get compare
@@ -42,7 +43,7 @@ _OPENING = """
     thanks
 """
 _ASKED = frozenset(_ASKING.split())
-_COMMON = _SMALL | _ASKED | frozenset(_OPENING.split())
+COMMON_WORDS = _SMALL | _ASKED | frozenset(_OPENING.split())
 """Words that open a question or join others: at the start of a sentence their capital never tells of a name."""
 
 _HEADLINE_WORDS = 4
@@ -125,7 +126,7 @@ def _telling_capitals(sentence: list[_Word]) -> set[int]:
     telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
     first = sentence[0]
     goes_on = len(sentence) > 1 and sentence[1].is_capital and sentence[1].start == first.end + 1
-    if first.is_capital and goes_on and first.lower not in _COMMON:
+    if first.is_capital and goes_on and first.lower not in COMMON_WORDS:
         telling.add(first.start)
     return telling
 

@@ -72,10 +72,8 @@ class PartialDate:
         if self.seconds is None:
             return text
         minutes, seconds = divmod(self.seconds, 60)
-        clock = (
-            f"{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{'0' if seconds < 10 else ''}{seconds.normalize():f}"
-        )
-        return f"{text}T{clock}{self._zone()}"
+        padded = ("0" if seconds < 10 else "") + f"{seconds.normalize():f}"
+        return f"{text}T{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{padded}{self._zone()}"
 
     def compare(self, other: PartialDate) -> int:
         """-1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""

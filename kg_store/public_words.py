@@ -23,22 +23,27 @@ class PublicWords:
     graph's report, and passes the guard where the text does not mark it as a name.
     """
 
-    _words: frozenset[str] = field(repr=False)
+    _frequent: frozenset[str] = field(repr=False)
+    _own: frozenset[str] = field(repr=False)
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
         """The frequent English words, the numbers 0 to 99, and every run of up to six words of each phrase."""
-        words = {normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best")}
-        words.update(str(number) for number in range(100))
+        frequent = {normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best")}
+        own = {str(number) for number in range(100)}
         for phrase in set(phrases):
-            words.update(_runs(normalise(phrase).text))
-        return cls(frozenset(words))
+            own.update(_runs(normalise(phrase).text))
+        return cls(frozenset(frequent - own), frozenset(own))
 
     def __contains__(self, normalised: object) -> bool:
-        return normalised in self._words
+        return normalised in self._own or normalised in self._frequent
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self._own) + len(self._frequent)
+
+    def is_own(self, normalised: str) -> bool:
+        """Whether it is a word of our phrases (templates, relations, concepts), or a small number."""
+        return normalised in self._own
 
 
 def _runs(text: str) -> set[str]:

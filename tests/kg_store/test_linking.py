@@ -50,10 +50,10 @@ def linker_of() -> EntityLinker:
     entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in NAMES.items()]
     entries += [NameEntry(mid, text, "value", kind, True, True) for mid, (text, kind) in VALUES.items()]
     entries += [NameEntry(40, "Guarded Only", "name", None, linkable=False, protected=True)]
-    phrases = ["best of the best", "the office"]
-    return EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(phrases)))
+    return EntityLinker(NameIndex.build(entries).with_public(PUBLIC))
 
 
+PUBLIC = PublicWords.of(["best of the best", "the office"])
 LINKER = linker_of()
 
 LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
@@ -143,6 +143,22 @@ LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
 def test_mentions_are_linked(text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
     mentions = LINKER.find_mentions(text)
     assert [(text[mention.start : mention.end], mention.mids) for mention in mentions] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what is there in hope", ["hope"]),
+        ("what of rose's hope", ["rose", "hope"]),
+        ("who is in the office", []),
+        ("What is there in hope", []),
+        ("anna schmidt", []),
+        ("it is red", []),
+    ],
+)
+def test_unmarked_public_words_are_found_on_request(text: str, expected: list[str]) -> None:
+    mentions = LINKER.find_unmarked(text, PUBLIC)
+    assert [text[mention.start : mention.end] for mention in mentions] == expected
 
 
 def test_mention_of_a_value_says_its_kind_and_an_entity_none() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kg_store import name_layout
 from kg_store.names import NameEntry, NameIndex, normalise
 from kg_store.normalising import is_unspaced, is_word_character
 from kg_store.public_words import PublicWords
@@ -310,6 +311,15 @@ def test_damaged_bytes_are_refused() -> None:
     for cut in (8, 12, 16, 20, len(data) // 2, len(data) - 9):
         with pytest.raises(StoreError):
             NameIndex.from_bytes(data[:cut])
+
+
+def test_bytes_that_say_other_things_than_an_index_are_refused() -> None:
+    data = index_of("Anna Schmidt", "Berta").to_bytes()
+    sections = name_layout.unpack(data)
+    empty = memoryview(b"")
+    for wrong in (sections[:6], [b"", *sections[1:]], [*sections[:2], empty, *sections[3:]]):
+        with pytest.raises(StoreError):
+            NameIndex.from_bytes(name_layout.pack(wrong))
 
 
 def test_empty_index_finds_nothing() -> None:

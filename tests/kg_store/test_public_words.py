@@ -55,6 +55,11 @@ def test_what_no_phrase_says_is_not_public(text: str) -> None:
     assert text not in WORDS
 
 
+def test_our_own_words_are_told_from_the_frequent_ones() -> None:
+    assert all(map(WORDS.is_own, ("place of birth", "people", "7")))
+    assert not any(map(WORDS.is_own, ("japan", "schmidt")))
+
+
 def test_words_do_not_show_in_a_repr() -> None:
     assert repr(WORDS) == "PublicWords()"
     assert len(WORDS) > 3000
