@@ -12,7 +12,7 @@ TORCH ?= torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu --
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: serve test check format lint-deploy clean
+.PHONY: serve test check format bench lint-deploy clean
 
 serve: $(VENV)/.installed-server
 	@$(BIN)/arog serve
@@ -29,6 +29,11 @@ check: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+# The table of bounds on public question sets: make bench DATA=their-folder OUT=where-the-report-goes
+bench: $(VENV)/.installed-server
+	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
+	@$(BIN)/arog eval table --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 lint-deploy: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest tests/test_deploy.py
