@@ -15,7 +15,6 @@ from kg_store.wording import class_word
 
 # Said of everything, so they tell nothing.
 _DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
-_MAX_DEPTH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +64,16 @@ def _superclasses(roles: Roles) -> dict[int, list[int]]:
 
 
 def _ordered(classes: tuple[int, ...], supers: Mapping[int, list[int]]) -> list[int]:
-    """`classes` with all superclasses; a class stands before those that it is a part of."""
-    height: dict[int, int] = {}
-    frontier = list(classes)
-    for depth in range(_MAX_DEPTH):
-        for term in frontier:
-            height[term] = depth
-        # A class met again is moved up, so that it stands behind every subclass; the depth ends cycles.
-        frontier = list(dict.fromkeys(above for term in frontier for above in supers.get(term, ())))
-        if not frontier:
-            break
-    return sorted(height, key=lambda term: (height[term], term))
+    """`classes` with all superclasses, each behind its subclasses; a cycle is cut where it closes."""
+    finished: list[int] = []
+    met: set[int] = set()
+    pending = [(term, False) for term in classes]
+    while pending:
+        term, is_done = pending.pop()
+        if is_done:
+            finished.append(term)
+        elif term not in met:
+            met.add(term)
+            pending.append((term, True))
+            pending.extend((above, False) for above in supers.get(term, ()))
+    return finished[::-1]

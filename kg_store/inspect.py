@@ -48,8 +48,9 @@ _NAMES: tuple[str, ...] = (
 _NAMES += ("nickname", "alternatename", "alternativename", "othername", "aka", "officialname", "commonname")
 # These words often say something else ("Dr", a job): a name only where most subjects have their own.
 _DOUBTFUL = frozenset({"title", "label", "name", "alias", "nick", "nickname"})
-_FIRST = ("firstname", "givenname", "forename", "given")
-_LAST = ("lastname", "familyname", "surname", "family")
+# By the style that they belong to: a given name goes with a family name.
+_FIRST = {"firstname": "first", "forename": "first", "givenname": "given", "given": "given"}
+_LAST = {"lastname": "first", "surname": "first", "familyname": "given", "family": "given"}
 _DOUBTFUL_SHARE = 0.5
 _TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name"})
 _LEAF_SHARE = 0.95
@@ -125,14 +126,17 @@ def _name_place(profile: Profile) -> int | None:
 
 
 def _pairs(profiles: Mapping[str, Profile]) -> tuple[tuple[str, ...], ...]:
-    """First and last name of one namespace, where both lead to text."""
-    texts = [profile for profile in profiles.values() if profile.literal_share >= _LEAF_SHARE or not profile.is_iri]
-    pairs = []
-    for first in (each for each in texts if _plain(each.predicate) in _FIRST):
-        for last in (each for each in texts if _plain(each.predicate) in _LAST):
-            same_namespace = _namespace(first.predicate) == _namespace(last.predicate)
-            if same_namespace and first.is_iri and last.is_iri:
-                pairs.append((first.predicate, last.predicate))
+    """First and last name of one namespace, where both lead to text: given with family, first with last."""
+    texts = [each.predicate for each in profiles.values() if each.is_iri and each.literal_share >= _LEAF_SHARE]
+    firsts = {(_namespace(each), _FIRST[_plain(each)]): each for each in texts if _plain(each) in _FIRST}
+    lasts = {(_namespace(each), _LAST[_plain(each)]): each for each in texts if _plain(each) in _LAST}
+    pairs = [(first, lasts[key]) for key, first in firsts.items() if key in lasts]
+    paired = {predicate for pair in pairs for predicate in pair}
+    for (namespace, _), first in firsts.items():
+        rest = [last for (of, _), last in lasts.items() if of == namespace and last not in paired]
+        if first not in paired and rest:
+            pairs.append((first, rest[0]))
+            paired |= {first, rest[0]}
     return tuple(pairs)
 
 

@@ -96,11 +96,12 @@ def _schema_terms(
     entity_like = (kinds[objects] != TermKind.LITERAL) & ~candidates[objects]
     acting = _marked(size, subjects[ordinary & entity_like], subjects[types & ~declares])
     schema: Flags = candidates & (properties | _marked(size, subjects[declares]) | ~acting)
-    before = candidates
     # What a thing among the facts speaks of is a thing too; each round can only take terms out of the schema.
-    while (before != schema).any():
-        before, schema = schema, schema & ~_marked(size, objects[ordinary & ~schema[subjects]])
-    return schema
+    while True:
+        left = schema & ~_marked(size, objects[ordinary & ~schema[subjects]])
+        if (left == schema).all():
+            return schema
+        schema = left
 
 
 def property_twins(raw: RawGraph) -> dict[int, int]:
