@@ -19,6 +19,7 @@
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
 | `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
 | `sort(A, "relation", ascending or descending)` | A in order                                                 |
+| `reach(A, "relation")`                         | what the relation leads to from the members of A           |
 | `limit(A, n)`                                  | the first n of a sorted set or of a group                  |
 
 `op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one.
@@ -46,6 +47,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
     "group": ("s", "r"),
+    "reach": ("s", "r"),
     "compare": ("s", "s", "r"),
     "sort": ("s", "r", "d"),
     "limit": ("s", "n"),

@@ -43,8 +43,8 @@ class EntityLinker:
     def find_unmarked(self, text: str, public: PublicWords) -> list[Mention]:
         """Public words that may name entities in a text without any capital letter, where nothing else is linked.
 
-        For a dialogue that names nothing else: "what countries does england border". Measured on WebQSP, it
-        finds the topics of 6 % more questions. Words of our own phrases and question words are never among them.
+        For a dialogue that names nothing else: "what countries does england border". On WebQSP all topics are
+        found for 74 % of the questions instead of 65 %. Words of our own phrases and question words are left out.
         """
         if any(character.isupper() for character in text):
             return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, 
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
+_POINT = re.compile(r"[.,](?= |$)")
 _AROUND_NAMES = " \"«»‹›'"
 
 
@@ -93,7 +95,8 @@ class NameIndex:
             if not _can_be_found(pattern):
                 too_short.add(entry.mid)
                 continue
-            groups.setdefault((pattern, _flags_of(entry)), []).append(entry.mid)
+            for spelling in _spellings(pattern):
+                groups.setdefault((spelling, _flags_of(entry)), []).append(entry.mid)
             for key in _keys_of(entry):
                 groups.setdefault((key, _flags_of(entry) | _KEY), []).append(entry.mid)
         return cls._of_groups(groups, too_short)
@@ -190,6 +193,12 @@ class NameIndex:
 def _can_be_found(pattern: str) -> bool:
     """Not one character, and not punctuation alone, which JSON is full of."""
     return len(pattern) > 1 and any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
+
+
+def _spellings(pattern: str) -> list[str]:
+    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox."""
+    plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
+    return [pattern, plain] if plain != pattern and _can_be_found(plain) else [pattern]
 
 
 def _flags_of(entry: NameEntry) -> int:

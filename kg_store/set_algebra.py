@@ -65,6 +65,7 @@ class _Evaluation:
             "argmax": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), max),
             "argmin": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), min),
             "group": self._group,
+            "reach": self._reach,
             "compare": self._compare,
             "sort": self._sort,
             "limit": self._limit,
@@ -170,6 +171,10 @@ class _Evaluation:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
         return ResultTable(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))))
+
+    def _reach(self, call: Call) -> Result:
+        edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])
+        return ResultSet(as_mids(edges.tails), edges=edges)
 
     def _sort(self, call: Call) -> Result:
         """Equal values keep the order of MIDs; what has no value stands last."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 
 import pytest
@@ -159,6 +160,9 @@ FOUND = [
     ('"Heroes"', "the song Heroes", "Heroes"),
     ("R&B", "r&b", "r&b"),
     ("Room 12", "room_12", "room_12"),
+    ("Michael J. Fox", "michael j fox", "michael j fox"),
+    ("Michael J. Fox", "Michael J. Fox", "Michael J. Fox"),
+    ("Martin Luther King, Jr.", "martin luther king jr's", "martin luther king jr"),
     ("ΐατρός", "ΐατρός", "ΐατρός"),
     ("ǰoe", "(ǰoe)", "ǰoe"),
     ("12 Monkeys", "see 12 monkeys", "12 monkeys"),
@@ -360,9 +364,9 @@ def test_planted_name_between_borders_is_found(name: str, others: list[str], bef
 
 @given(NAMES, ANY_TEXT)
 def test_every_hit_stands_between_borders_and_reads_as_its_name(names: list[str], text: str) -> None:
-    spellings = {normalise(name).text.strip(" \"«»‹›'") for name in names}
+    spellings = {re.sub(r"[.,](?= |$)", "", normalise(name).text.strip(" \"«»‹›'")) for name in names}
     for hit in index_of(*names).find(text):
-        assert hit.text in spellings
+        assert re.sub(r"[.,](?= |$)", "", hit.text) in spellings
         assert hit.text in normalise(text[hit.start : hit.end]).text
 
 
