@@ -35,9 +35,7 @@ def qa(
     questions: Annotated[Path, typer.Option(help="Questions, one JSON object a line")],
     policy: Annotated[Path | None, typer.Option(help="Policy; the proposed one without it")] = None,
     strategy: Annotated[Strategy, typer.Option(help="Which strategy answers")] = "sets",
-    reasoner: Annotated[
-        Reasoner, typer.Option(help="`scripted` answers by the questions' gold plans")
-    ] = "embedded",
+    reasoner: Annotated[Reasoner, typer.Option(help="`scripted` answers by the questions' gold plans")] = "embedded",
     limit: Annotated[int | None, typer.Option(min=1, help="Ask a random sample of so many")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample")] = 0,
     json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
@@ -72,9 +70,7 @@ def convert(
 @app.command()
 def contract(
     out: Annotated[Path, typer.Option(help="Where the page is written")] = CONTRACT_PAGE,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; fail when the page is out of date")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail when the page is out of date")] = False,
 ) -> None:
     """Write the contract with model endpoints from the models in the code."""
     from app.evaluation.contract import contract_text
@@ -88,9 +84,7 @@ def contract(
 
 @app.command()
 def table(
-    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path(
-        "../shared/data"
-    ),
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
     out: Annotated[Path | None, typer.Option(help="Folder for the table and all outcomes")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Questions of each set")] = 500,
     only: Annotated[str, typer.Option(help="Run only rows whose name holds this")] = "",

@@ -55,16 +55,25 @@ class GoldPlan:
             self._lengths[pseudonym].add(len(path))
 
     def ends_of(self, letter: str) -> tuple[str, ...]:
-        """The pseudonyms that make up a set of the plan; none while the evidence does not reach it."""
+        """The pseudonyms, or the expression, that make up a set of the plan; none while it is not reached."""
         planned = self._plan.sets[letter]
+        if not _SIMPLE_START.match(planned.start):
+            return self._reached(planned)
         found = (end for start in self._starts(planned) for end in self._walk(start, _words(planned.path)))
         return tuple(dict.fromkeys(found))
+
+    def _reached(self, planned: PlanSet) -> tuple[str, ...]:
+        """A set that starts from an expression is an expression too: the server walks the rest."""
+        expression = self._rendered(planned.start)
+        for label in planned.path if expression else ():
+            expression = f'reach({expression}, "{label}")'
+        return (expression,) if expression else ()
 
     def open_ends(self) -> list[OpenEnd]:
         """Where the plan has to go on: the furthest that each of its sets has come, and what is left."""
         ends: list[OpenEnd] = []
         for letter, planned in self._plan.sets.items():
-            for start in self._starts(planned):
+            for start in self._starts(planned):  # none where the start is an expression
                 if not self._walk(start, _words(planned.path)):
                     ends += [OpenEnd(letter, *end) for end in self._furthest(start, _words(planned.path))]
         return list(dict.fromkeys(ends))
@@ -78,17 +87,6 @@ class GoldPlan:
             fits.sort(key=lambda c: (-len(c.path), c.number))
             chosen += [fit.number for fit in fits[:1] if fit.number not in chosen]
         return chosen[:width]
-
-    def expressions_to_evaluate(self) -> list[str]:
-        """Expressions that a set of the plan starts from and that nothing shown gives yet."""
-        wanted: list[str] = []
-        for planned in self._plan.sets.values():
-            if _SIMPLE_START.match(planned.start):
-                continue
-            expression = self._rendered(planned.start)
-            if expression and not self._edges.get((expression, ())):
-                wanted.append(expression)
-        return list(dict.fromkeys(wanted))
 
     def answer(self) -> list[str]:
         """The plan's expressions in pseudonyms; empty while a set that they need is not reached."""
@@ -109,8 +107,7 @@ class GoldPlan:
             return _of_kind(rest, self._shown.things)
         if _SIMPLE_START.match(planned.start):
             return self._operand(planned.start)
-        expression = self._rendered(planned.start)
-        return tuple(self._edges.get((expression, ()), ())) if expression else ()
+        return ()
 
     def _operand(self, reference: str) -> tuple[str, ...]:
         """The pseudonyms of a set letter or `topic:n` and the like; none if it is none of these or unknown."""

@@ -144,9 +144,7 @@ class Bench:
         """Every request in whole: at the wire where there is one, else what the reasoner was handed."""
         if self._scripted is None:
             return self._recorder.sent
-        return [
-            part for received in self._scripted.received for part in (_own_headers(received.head), received.body)
-        ]
+        return [part for received in self._scripted.received for part in (_own_headers(received.head), received.body)]
 
     def _sent_so_far(self) -> int:
         return len(self._payloads())

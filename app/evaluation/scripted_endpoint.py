@@ -117,9 +117,7 @@ class ScriptedEndpoint:
                 content = self._content(_read_request(received.body))
             except (ContractBroken, ValidationError) as error:
                 self._broken.append(_in_words(error))
-                return 400, {
-                    "error": {"message": "the request breaks the contract", "type": "invalid_request_error"}
-                }
+                return 400, {"error": {"message": "the request breaks the contract", "type": "invalid_request_error"}}
         return 200, self._completion(content, received.body)
 
     def _content(self, request: _Completion) -> str:
@@ -207,9 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
-            self._send(
-                200, {"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "arog"}]}
-            )
+            self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "arog"}]})
         else:
             self._send(404, {"error": {"message": "no such path", "type": "invalid_request_error"}})
 

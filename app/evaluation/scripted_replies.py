@@ -79,18 +79,17 @@ class ScriptedReplies:
         gold = self._gold(asked.question)
         answer = gold.answer() if gold else []
         choices = gold.continuing(asked.candidates, asked.width) if gold and not answer else []
-        wanted = gold.expressions_to_evaluate() if gold and not answer else []
         action: Literal["follow", "answer", "not_in_graph"] = "not_in_graph"
         if answer:
             action = "answer"
-        elif (choices or wanted) and not asked.last_round:
+        elif choices and not asked.last_round:
             action = "follow"
         return StepReply(
             thought=_THOUGHT,
             path=asked.path or self._concept_path(asked.question),
             action=action,
             choices=choices if action == "follow" else [],
-            answer=answer or (wanted if action == "follow" else []),
+            answer=answer,
             text=self._text(answer) if answer else "",
         )
 
@@ -152,8 +151,7 @@ def _triple(here: str, label: str) -> PathTriple:
 def _name(asked: NameInput) -> NameReply:
     return NameReply(
         concepts=[
-            NamedCluster(number=cluster.number, concepts=[_concept(cluster.relations)])
-            for cluster in asked.clusters
+            NamedCluster(number=cluster.number, concepts=[_concept(cluster.relations)]) for cluster in asked.clusters
         ]
     )
 

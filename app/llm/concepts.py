@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from app.llm.concept_nouns import GENERAL_NOUNS
+from app.llm.concept_nouns import NOUNS
 from app.llm.embedder import Embedder
+from app.llm.question_words import singular
 from app.llm.wording import readable
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
 
@@ -17,8 +20,10 @@ _VALUE_WORDS = {
     ValueKind.TEXT: "text",
     ValueKind.TRUTH: "yes or no",
 }
-_BY_PEOPLE = "person"
-_FEW = 3  # relations that a leaf has at most
+# A thing that only is pointed at takes the pointer's own word, unless a general noun fits it about as well.
+LEAST_FIT_OF_LEAF = 0.75
+
+Fits = npt.NDArray[np.float32]
 
 
 class ConceptNamer:
@@ -29,53 +34,54 @@ class ConceptNamer:
 
     def name(self, schema: Schema) -> list[str]:
         """One concept per signature, in the order of `schema.signatures`."""
-        cache: dict[tuple[object, ...], str] = {}
-        return [self._name_signature(schema, signature, cache) for signature in schema.signatures]
+        return [self._of_signature(schema, signature) for signature in schema.signatures]
 
     def name_relations(self, relations: Sequence[str]) -> str:
-        """A concept for something that these relations leave; `^` marks those that lead to it."""
-        outgoing = [readable(label) for label in relations if not label.startswith("^")]
-        incoming = [readable(label) for label in relations if label.startswith("^")]
-        return self._from_words(outgoing, incoming)
+        """A concept for something that has these relations around it; `^` marks those that lead to it."""
+        has = [readable(label) for label in relations if not label.startswith("^")]
+        plays = [readable(label) for label in relations if label.startswith("^")]
+        return self._of_words(has, plays)
 
-    def _name_signature(self, schema: Schema, signature: Signature, cache: dict[tuple[object, ...], str]) -> str:
+    def _of_signature(self, schema: Schema, signature: Signature) -> str:
         if signature.kind is NodeKind.VALUE:
             return _value_word(schema, signature.hops)
         if signature.classes:
             return signature.classes[0]
-        outgoing = [readable(schema.relations[hop.relation].label) for hop in signature.hops if not hop.inverse]
-        incoming = [readable(schema.relations[hop.relation].label) for hop in signature.hops if hop.inverse]
-        key = (tuple(outgoing), tuple(incoming))
-        if key not in cache:
-            cache[key] = self._from_words(outgoing, incoming)
-        return cache[key]
+        has = [readable(schema.relations[hop.relation].label) for hop in signature.hops if not hop.inverse]
+        plays = [readable(schema.relations[hop.relation].label) for hop in signature.hops if hop.inverse]
+        return self._of_words(has, plays)
 
-    def _from_words(self, outgoing: list[str], incoming: list[str]) -> str:
-        if not outgoing and incoming:
-            return _leaf_word(incoming)
-        words = outgoing or incoming
-        if not words:
+    def _of_words(self, has: list[str], plays: list[str]) -> str:
+        if not has and not plays:
             return "thing"
-        # What has many relations is described by their sum; no single one says what it is.
-        described = self._embedder.sentences(words).mean(axis=0)
-        return GENERAL_NOUNS[int(np.argmax(self._embedder.sentences(GENERAL_NOUNS) @ described))]
+        # Few relations say little each, many together say it well: so the mean over all of them.
+        fits = np.concatenate([self._fits(has, self._has), self._fits(plays, self._plays)]).mean(axis=0)
+        best = int(np.argmax(fits))
+        if not has and fits[best] < LEAST_FIT_OF_LEAF:
+            return _head_noun(plays[0])
+        return NOUNS[best].word
 
+    def _fits(self, labels: list[str], examples: list[Fits]) -> Fits:
+        """How well each label fits the nearest example of each noun; shape (labels, nouns)."""
+        if not labels:
+            return np.empty((0, len(NOUNS)), dtype=np.float32)
+        vectors = self._embedder.sentences(labels)
+        columns = [(vectors @ each.T).max(axis=1) if len(each) else np.zeros(len(labels)) for each in examples]
+        return np.stack(columns, axis=1).astype(np.float32)
 
-def _leaf_word(incoming: list[str]) -> str:
-    """Something that only is pointed at is called by what points: `release year` -> year, `written by` -> person."""
-    words = [_head_noun(label) for label in incoming[:_FEW]]
-    return words[0]
+    @cached_property
+    def _has(self) -> list[Fits]:
+        return [self._embedder.sentences(noun.has) for noun in NOUNS]
+
+    @cached_property
+    def _plays(self) -> list[Fits]:
+        return [self._embedder.sentences([noun.word, *noun.plays]) for noun in NOUNS]
 
 
 def _head_noun(label: str) -> str:
-    words = label.split()
-    if words[-1] == "by":
-        return _BY_PEOPLE
-    if " of " in label:
-        # "place of birth" is a place.
-        words = label.split(" of ")[0].split()
-    noun = words[-1]
-    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) and len(noun) > 3 else noun
+    """What a relation points at, by its own words: `release year` -> year, `place of birth` -> place."""
+    words = label.split(" of ")[0].split() or label.split()
+    return singular(words[-1])
 
 
 def _value_word(schema: Schema, hops: Sequence[Hop]) -> str:

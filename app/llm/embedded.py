@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import cast
 
 from app.llm.concepts import ConceptNamer
-from app.llm.embedded_step import answer_from_evidence, take_step
+from app.llm.embedded_step import answer_from_evidence, take_step, words_as_path
 from app.llm.embedder import Embedder
 from app.llm.path_scoring import PathScorer, WordedPath
-from app.llm.question_words import content_words
 from app.llm.reasoner import (
     AnswerInput,
     ChooseInput,
@@ -18,7 +17,6 @@ from app.llm.reasoner import (
     NamedCluster,
     NameInput,
     NameReply,
-    PathTriple,
     Reply,
     ReplyT,
     StepInput,
@@ -75,8 +73,5 @@ class EmbeddedReasoner:
 
 
 def _structure(given: StructureInput) -> StructureReply:
-    """The content words of the question, as one triple from what it names to what it asks for."""
-    words = content_words(given.question)
-    head = given.things[0].name if given.things else "thing"
-    path = [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
+    path = words_as_path(given.question, given.things)
     return StructureReply(thought="The words of the question name the relations.", path=path, guess="")

@@ -10,6 +10,7 @@ from app.llm.path_scoring import PathScorer, WordedPath
 from app.llm.question_words import singular
 from app.llm.reasoner import StepInput, Thing
 
+MAX_STEPS = 4
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -72,34 +73,36 @@ def score_paths(
 
 
 def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
-    """All paths from `root` that evidence and candidates make, one step or more."""
-    walked: dict[str, KnownPath] = {}
+    """All paths of at most MAX_STEPS from `root` that evidence and candidates make.
+
+    A path may come back to where it has been: the parents of one's children are oneself.
+    """
+    begun = [KnownPath(root.name, (), (), root.name, None, None)]
     paths: list[KnownPath] = []
-    reached = {root.name: ((), ())}  # type: dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
-    waiting = list(given.evidence)
-    while True:
-        fitting = [fact for fact in waiting if fact.start in reached]
-        if not fitting:
-            break
-        waiting = [fact for fact in waiting if fact.start not in reached]
-        for fact in fitting:
-            steps, concepts = reached[fact.start]
-            steps = (*steps, *fact.path)
-            concepts = (*concepts, *_blank(fact.path), fact.end_concept)
-            before = fact.start if len(fact.path) == 1 else None
-            path = KnownPath(root.name, steps, concepts, fact.end, None, before, fact.size)
-            paths.append(path)
-            if fact.end not in reached:
-                reached[fact.end] = (steps, concepts)
-                walked[fact.end] = path
-    for candidate in given.candidates:
-        if candidate.start in reached:
-            steps, concepts = reached[candidate.start]
-            steps = (*steps, *candidate.path)
-            concepts = (*concepts, *_blank(candidate.path), candidate.concept)
-            before = candidate.start if len(candidate.path) == 1 else None
-            paths.append(KnownPath(root.name, steps, concepts, None, candidate.number, before))
-    return paths
+    while begun:
+        longer: list[KnownPath] = []
+        for path in begun:
+            here = [fact for fact in given.evidence if fact.start == path.end]
+            longer += [_longer(path, f.path, f.end_concept, end=f.end, size=f.size) for f in here]
+            ways = [way for way in given.candidates if way.start == path.end]
+            paths += [_longer(path, way.path, way.concept, candidate=way.number) for way in ways]
+        begun = [path for path in longer if len(path.steps) <= MAX_STEPS]
+        paths += begun
+    return [path for path in paths if len(path.steps) <= MAX_STEPS]
+
+
+def _longer(
+    path: KnownPath,
+    steps: Sequence[str],
+    concept: str,
+    *,
+    end: str | None = None,
+    candidate: int | None = None,
+    size: str = "more",
+) -> KnownPath:
+    before = path.end if len(steps) == 1 else None
+    concepts = (*path.concepts, *_blank(steps), concept)
+    return KnownPath(path.root, (*path.steps, *steps), concepts, end, candidate, before, size)
 
 
 def _blank(path: Sequence[str]) -> tuple[str, ...]:

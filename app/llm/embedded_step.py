@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.llm.answer_form import read_form
 from app.llm.embedded_forms import Asked, Plan, plan_of
 from app.llm.embedded_paths import roots_of, score_paths
 from app.llm.path_scoring import PathScorer
-from app.llm.reasoner import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply
+from app.llm.question_words import content_words
+from app.llm.reasoner import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 
 # Below this score nothing in the graph covers the question.
-LEAST_SCORE = 0.0
+LEAST_SCORE = -0.35
 
 
 def take_step(scorer: PathScorer, given: StepInput) -> StepReply:
@@ -44,6 +47,13 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
     )
 
 
+def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
+    """The content words of the question, as one triple from what it names to what it asks for."""
+    words = content_words(question)
+    head = things[0].name if things else "thing"
+    return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
+
+
 def _plan(scorer: PathScorer, given: StepInput) -> Plan | None:
     entities, kinds, _ = roots_of(given)
     asked_words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
@@ -65,9 +75,7 @@ def _plan(scorer: PathScorer, given: StepInput) -> Plan | None:
 
 
 def _reply(given: StepInput, thought: str, plan: Plan | None = None) -> StepReply:
-    path = given.path or [
-        PathTriple(head=thing.name, relation=given.question, tail="thing") for thing in given.things[:1]
-    ]
+    path = given.path or words_as_path(given.question, given.things)
     action = "not_in_graph" if plan is None else "answer" if plan.expressions else "follow"
     if plan is not None and not plan.expressions and not plan.choices:
         action = "not_in_graph"

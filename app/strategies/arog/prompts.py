@@ -63,7 +63,7 @@ the first expression, {{2}} for the second. Do not write values or names of your
 false and leave `answer` and `text` empty; in the last round that means that the graph does not hold the answer.
 An expression is a stand-in, or a function of expressions: intersect(A, B), union(A, B), difference(A, B),
 exists(A), count(A), sum(A), average(A), min(A), max(A), filter(A, "relation", <, V) with one of < <= > >= = !=,
-argmax(A, "relation"), argmin(A, "relation"), group(A, "relation"), compare(A, B, "relation"),
+argmax(A, "relation"), argmin(A, "relation"), group(A, "relation"), reach(A, "relation"), compare(A, B, "relation"),
 sort(A, "relation", descending), limit(A, 3). A relation stands in double quotes."""
     ),
     AnswerReply,

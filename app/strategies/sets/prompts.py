@@ -27,6 +27,7 @@ An expression is a stand-in, or a function of expressions; the server works it o
 intersect(A, B), union(A, B), difference(A, B), exists(A), count(A), sum(A), average(A), min(A), max(A),
 sum(A, "relation") and the like over the values that the things of A have, filter(A, "relation", <, V) with
 one of < <= > >= = !=, argmax(A, "relation"), argmin(A, "relation"), group(A, "relation") for counts per thing,
+reach(A, "relation") for what the relation leads to,
 compare(A, B, "relation") for the one with the greater value, sort(A, "relation", descending), limit(A, 3).
 A relation stands in double quotes, in the words of the candidates.
 
