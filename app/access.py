@@ -128,9 +128,7 @@ class Access:
         with self._engine.begin() as connection:
             if connection.execute(select(api_keys.c.key_id).where(ours)).one_or_none() is None:
                 raise UnknownKey
-            connection.execute(
-                update(api_keys).where(ours, api_keys.c.revoked_at.is_(None)).values(revoked_at=_now())
-            )
+            connection.execute(update(api_keys).where(ours, api_keys.c.revoked_at.is_(None)).values(revoked_at=_now()))
 
     def keys(self, tenant: str) -> list[KeyRecord]:
         """Every key of `tenant`, oldest first, revoked ones too."""

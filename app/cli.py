@@ -24,9 +24,7 @@ def serve(
     init: Annotated[bool, typer.Option("--init", help="Write a master key if there is none")] = False,
     demo: Annotated[
         bool | None,
-        typer.Option(
-            "--demo/--no-demo", help="Load the demo graph if there is no graph [default: on loopback only]"
-        ),
+        typer.Option("--demo/--no-demo", help="Load the demo graph if there is no graph [default: on loopback only]"),
     ] = None,
 ) -> None:
     """Start the service; the settings are AROG_... variables or a .env file."""

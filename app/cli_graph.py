@@ -16,9 +16,7 @@ from app.graph_admin import GraphAdmin
 from app.settings import load_settings
 
 Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to")]
-Files = Annotated[
-    list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")
-]
+Files = Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")]
 PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
 Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
 app = typer.Typer(help="Private graphs.", no_args_is_help=True)
@@ -34,7 +32,7 @@ def load(
     tenant: Tenant = "default",
 ) -> None:
     """Load a graph, or a new version of it; a running service takes it up at once."""
-    with _graphs(needs_model=True) as graphs:
+    with _graphs() as graphs:
         given = policy.read_text("utf-8") if policy else None
         work = graphs.loading(tenant, name, [*files, *ontology], given)
         with bar(_errors, name) as progress:
@@ -75,13 +73,12 @@ def delete(
 
 
 @contextmanager
-def _graphs(needs_model: bool = False) -> Iterator[GraphAdmin]:
-    # Imported late: the model's libraries take seconds, and listing graphs needs none of them.
-    from app.wiring import open_graphs
+def _graphs() -> Iterator[GraphAdmin]:
+    from app.wiring import graphs_of, open_store
 
     with failures_in_words(_errors):
-        graphs, close = open_graphs(load_settings(), needs_model)
+        store = open_store(load_settings())
         try:
-            yield graphs
+            yield graphs_of(store)
         finally:
-            close()
+            store.close()

@@ -94,11 +94,7 @@ def _program() -> str:
     ours = Path(sys.argv[0])
     if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():
         return "arog"
-    return (
-        shlex.quote(str(_shortest(ours)))
-        if ours.name == "arog"
-        else f"{shlex.quote(sys.executable)} -m client_sdk"
-    )
+    return shlex.quote(str(_shortest(ours))) if ours.name == "arog" else f"{shlex.quote(sys.executable)} -m client_sdk"
 
 
 def _shortest(path: Path) -> Path:

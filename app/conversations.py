@@ -53,9 +53,7 @@ class ConversationStore:
     def __init__(self, engine: Engine, master: MasterKey, days: float = 30.0) -> None:
         self._engine, self._master, self._life = engine, master, dt.timedelta(days=days)
 
-    def open(
-        self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema
-    ) -> Conversation:
+    def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
         """A new conversation, or the caller's own of that id. Raises UnknownConversation, KeyProblem."""
         if conversation_id is None:
             return Conversation(

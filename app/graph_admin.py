@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-from kg_store.catalog import Catalog, GraphInfo
-from kg_store.inspect import propose_policy
 
 from app.conversations import ConversationStore
 from app.jobs import Loaded, Progress, Work
 from client_sdk.protocol import GraphSummary
+from kg_store.catalog import Catalog, GraphInfo, NameConcepts
 from kg_store.policy import Policy
 from kg_store.reading import FORMATS
-from kg_store.terms import Schema
 
 ENDINGS = FORMATS
-NameConcepts = Callable[[Schema], Sequence[str]]
+PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
 
 
 class GraphAdmin:
@@ -40,13 +37,18 @@ class GraphAdmin:
         given = None if policy is None else Policy.from_toml(policy)
 
         def load(progress: Progress) -> Loaded:
-            used = given
-            if used is None:
-                progress("proposing a policy", 0.0)
-                used = propose_policy(list(sources))
-            info = self._catalog.load(tenant, name, list(sources), used, self._name_concepts, progress)
-            proposed = None if given is not None else used.to_toml()
-            return Loaded(_summary(info), proposed, _notes(proposed))
+            info = self._catalog.load(
+                tenant,
+                name,
+                list(sources),
+                given,
+                self._name_concepts,
+                lambda step, done: progress(step, 100.0 * done),
+            )
+            if given is not None:
+                return Loaded(_summary(info), None, info.notes)
+            proposed = self._catalog.open(tenant, name).policy.to_toml()
+            return Loaded(_summary(info), proposed, (*info.notes, PROPOSED))
 
         return load
 
@@ -54,14 +56,6 @@ class GraphAdmin:
         """Deletes a graph with its conversations. Raises UnknownGraph."""
         self._catalog.delete(tenant, name)
         self._conversations.forget_graph(tenant, name)
-
-
-def _notes(proposed: str | None) -> tuple[str, ...]:
-    if proposed is None:
-        return ()
-    return (
-        "No policy was given: the proposed one was used. Read it, and load again with your own if it differs.",
-    )
 
 
 def _summary(info: GraphInfo) -> GraphSummary:

@@ -18,7 +18,7 @@ from app.api.limits import BodyLimit, Deadline, RateLimits
 from app.api.routes import asking, watching
 from app.metrics import Metrics
 from app.settings import Settings, SettingsProblem, load_settings
-from app.telemetry import event_log
+from app.telemetry import event_log, forbid_core_dumps, start_logging
 from app.wiring import Services, build
 from client_sdk.protocol import Readiness
 from kg_store.terms import StoreError
@@ -58,17 +58,20 @@ class Startup:
             empty = await run_in_threadpool(services.graphs.is_empty)
         except Exception as error:
             log.error("not_ready", exc_info=error)
-            return Readiness(
-                ready=False, missing=["the database does not answer"], reasoner=services.thinking.note
-            )
+            return Readiness(ready=False, missing=["the database does not answer"], reasoner=services.thinking.note)
         no_graph = "no graph is loaded: POST /admin/graphs/{name} or `arog graph load`"
         missing = [no_graph] if empty else []
         return Readiness(ready=True, missing=missing, reasoner=services.thinking.note)
 
 
 def create_app(settings: Settings | None = None, build: Callable[[Settings], Services] = build) -> FastAPI:
-    """The application for `settings` (the environment's by default). Raises SettingsProblem."""
-    settings = settings or load_settings()
+    """The application for `settings`. Without them it is the whole process's: the environment's settings, logs
+    through the allow-list, no core dumps (`uvicorn --factory app.main:create_app`). Raises SettingsProblem.
+    """
+    if settings is None:
+        settings = load_settings()
+        forbid_core_dumps()
+        start_logging()
     # No interactive pages: they would load scripts from a CDN.
     app = FastAPI(
         title="arog",
@@ -78,6 +81,14 @@ def create_app(settings: Settings | None = None, build: Callable[[Settings], Ser
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # The framework's own traces and logs would carry paths, queries and the text of exceptions.
+        telemetry={
+            "tracing": False,
+            "metrics": False,
+            "logs": False,
+            "operation_spans": False,
+            "auto_configure": False,
+        },
     )
     app.state.services = None
     app.state.metrics = metrics = Metrics()
@@ -85,9 +96,7 @@ def create_app(settings: Settings | None = None, build: Callable[[Settings], Ser
     app.state.startup = Startup(app, settings, build)
     app.state.readiness = app.state.startup.readiness
     # The last added is the outermost: frame, deadline, body limit, routes.
-    app.add_middleware(
-        BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes
-    )
+    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
     app.add_middleware(Deadline, seconds=settings.request_deadline_s)
     app.add_middleware(Frame, metrics=metrics)
     add_error_handlers(app)

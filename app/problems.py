@@ -68,9 +68,7 @@ class Problem:
     hint: str
 
 
-INTERNAL = Problem(
-    500, "internal", "Something failed inside the service.", "Give the id to whoever runs the service."
-)
+INTERNAL = Problem(500, "internal", "Something failed inside the service.", "Give the id to whoever runs the service.")
 _UNKNOWN_GRAPH = Problem(
     404, "unknown_graph", "There is no graph of that name for this key.",
     "GET /graphs lists the graphs that this key may ask; an admin can load one or grant it.",

@@ -123,9 +123,7 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
     try:
         return Settings(_env_file=env_file)
     except ValidationError as error:
-        raise SettingsProblem(
-            "\n".join(_sentence(found["loc"], found["msg"]) for found in error.errors())
-        ) from None
+        raise SettingsProblem("\n".join(_sentence(found["loc"], found["msg"]) for found in error.errors())) from None
 
 
 def _sentence(place: tuple[int | str, ...], message: str) -> str:

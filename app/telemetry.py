@@ -7,7 +7,6 @@ import resource
 import sys
 import threading
 from collections.abc import MutableMapping
-from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -19,14 +18,26 @@ ALLOWED_KEYS = frozenset(
     | {"method", "route", "milliseconds", "step", "count", "calls", "rounds", "expired", "version", "host", "port"}
 )
 MAX_VALUE_CHARS = 120
-_HERE = Path(__file__).resolve().parents[1]
+_OURS = ("app", "client_sdk", "kg_store")
 # Libraries whose message templates (without their arguments) are fixed words worth having.
 _TEMPLATES_OF = ("uvicorn", "alembic", "arog")
 
 
 def event_log(name: str) -> structlog.stdlib.BoundLogger:
-    """The logger of one module. Events are fixed words; keys outside ALLOWED_KEYS are dropped."""
-    logger: structlog.stdlib.BoundLogger = structlog.get_logger(f"arog.{name}")
+    """The logger of one module. Events are fixed words; keys outside ALLOWED_KEYS are dropped.
+
+    Its processors are its own: structlog's default ones would print an exception with its local variables.
+    """
+    logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+        logging.getLogger(f"arog.{name}"),
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_chain(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
     return logger
 
 
@@ -35,9 +46,9 @@ def place_of(error: BaseException) -> str:
     place, ours = "", ""
     trace = error.__traceback__
     while trace is not None:
-        code = trace.tb_frame.f_code
-        place = f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"
-        if Path(code.co_filename).is_relative_to(_HERE) and "site-packages" not in code.co_filename:
+        module = str(trace.tb_frame.f_globals.get("__name__", "?"))
+        place = f"{module}:{trace.tb_lineno}"
+        if module.split(".")[0] in _OURS:
             ours = place
         trace = trace.tb_next
     return ours or place or "unknown"
@@ -62,16 +73,6 @@ def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> No
         quiet.handlers[:] = []
         quiet.propagate = name != "uvicorn.access"
     logging.captureWarnings(True)
-    structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *_chain(),
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=False,
-    )
     sys.excepthook = _log_uncaught
     threading.excepthook = lambda args: _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)
 

@@ -17,7 +17,7 @@ from app.access import Access, Caller
 from app.chat import ChatService
 from app.conversations import ConversationStore
 from app.database import make_engine, migrate
-from app.graph_admin import GraphAdmin, NameConcepts
+from app.graph_admin import GraphAdmin
 from app.jobs import JobRunner
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
@@ -28,13 +28,13 @@ from app.llm.reasoner import Reasoner, TaskKind
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
 from app.settings import Settings, SettingsProblem
-from app.strategies.arog.prompts import AROG_TASKS
-from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
+from app.wire_words import request_words
 from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow
-from kg_store.catalog import Catalog
+from kg_store.catalog import Catalog, NameConcepts
+from kg_store.data_folder import DataFolder
 from kg_store.keys import MasterKey
 from kg_store.terms import KeyProblem
 
@@ -119,7 +119,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
     store = open_store(settings)
     thinking = thinking or think(settings)
     _delete_uploads(store.incoming)
-    jobs = JobRunner(store.engine, store.catalog.folder_id)
+    jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id)
     jobs.mark_interrupted()
     return Services(
         store=store,
@@ -137,17 +137,24 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
     )
 
 
+def graphs_of(store: Store) -> GraphAdmin:
+    """The graphs alone, for commands; the model is loaded when a graph is."""
+    namer = ConceptNamer(Embedder(store.settings.embedder))
+    return GraphAdmin(store.catalog, store.conversations, namer.name)
+
+
 def think(settings: Settings) -> Thinking:
     """The reasoner and the strategies of the settings; loads the embedding model."""
+    from app.strategies.arog.prompts import AROG_TASKS
+    from app.strategies.arog.strategy import ArogStrategy
+
     embedder = Embedder(settings.embedder)
     embedder.load()
     strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
     kinds = (STEP, *AROG_TASKS)
     name_concepts = ConceptNamer(embedder).name
     if settings.reasoner == "embedded":
-        return Thinking(
-            EmbeddedReasoner(embedder), strategies, kinds, name_concepts, "embedded", _nothing_to_close
-        )
+        return Thinking(EmbeddedReasoner(embedder), strategies, kinds, name_concepts, "embedded", _nothing_to_close)
     key = settings.endpoint_api_key.get_secret_value() if settings.endpoint_api_key else ""
     endpoint = ModelEndpoint(
         settings.endpoint_url or "", settings.endpoint_model or "", key, settings.request_deadline_s
@@ -180,7 +187,7 @@ def open_store(settings: Settings) -> Store:
         settings=settings,
         engine=engine,
         master=master,
-        catalog=Catalog(settings.data_dir, engine, master, _public_phrases()),
+        catalog=Catalog(settings.data_dir, engine, master, request_words()),
         access=Access(engine, settings.admin_key),
         conversations=ConversationStore(engine, master, settings.conversation_days),
         ledger=Ledger(engine, master),

@@ -23,9 +23,7 @@ log = event_log("errors")
 _BY_STATUS = {
     400: Problem(400, "bad_request", "The request can't be read.", "Send JSON in UTF-8; see /openapi.json."),
     404: Problem(404, "not_found", "There is nothing at this address.", "See /openapi.json for the addresses."),
-    405: Problem(
-        405, "bad_method", "This address does not take that method.", "See /openapi.json for the methods."
-    ),
+    405: Problem(405, "bad_method", "This address does not take that method.", "See /openapi.json for the methods."),
 }
 # What is allowed, by pydantic's name of the rule that failed; the rule's own limits are filled in.
 _RULES = {

@@ -79,6 +79,4 @@ def is_upload(scope: Scope) -> bool:
     """True of POST /admin/graphs/{name} with files in it."""
     content_type = Headers(scope=scope).get("content-type", "")
     path: str = scope["path"]
-    return (
-        scope["method"] == "POST" and path.startswith(UPLOADS) and content_type.startswith("multipart/form-data")
-    )
+    return scope["method"] == "POST" and path.startswith(UPLOADS) and content_type.startswith("multipart/form-data")

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from app.access import require_grant
 from app.api.auth import AuthenticatedRoute, CallerOf, ServicesOf
 from app.metrics import CONTENT_TYPE, Metrics
+from app.problems import BadRequest
 from client_sdk.protocol import ChatAnswer, ChatRequest, ErrorBody, GraphNames, LedgerPage, Readiness
 
 CHAT_EXAMPLES: dict[str, Any] = {
@@ -69,6 +70,8 @@ watching = APIRouter()
 async def post_chat(request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf) -> ChatAnswer:
     """Asks a graph the last message. The answer is in pseudonyms; the capsule holds their names for the caller."""
     require_grant(caller, question.graph)
+    if question.messages[-1].role != "user":
+        raise BadRequest("The last of `messages` is not the user's.", "Put the question last, with the role `user`.")
     answer = await services.chat.answer(caller, question)
     metrics: Metrics = request.app.state.metrics
     metrics.count_answer(question.strategy, answer)

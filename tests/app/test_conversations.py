@@ -58,9 +58,7 @@ def test_a_conversation_that_was_never_saved_is_unknown(store: ConversationStore
 @pytest.mark.parametrize(
     ("tenant", "key_id", "graph"), [("south", "k1", "clinic"), ("north", "k2", "clinic"), ("north", "k1", "films")]
 )
-def test_nobody_enters_anothers_conversation(
-    store: ConversationStore, tenant: str, key_id: str, graph: str
-) -> None:
+def test_nobody_enters_anothers_conversation(store: ConversationStore, tenant: str, key_id: str, graph: str) -> None:
     conversation_id = saved(store)
     with pytest.raises(UnknownConversation) as foreign:
         store.open(tenant, key_id, graph, conversation_id, SCHEMA)

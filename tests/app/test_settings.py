@@ -38,13 +38,9 @@ def test_every_setting_has_a_description() -> None:
 @pytest.mark.parametrize(
     "key", ["change-me", "short", "a" * 64, "please-change-me-to-32-random-characters-012", "<admin key>"]
 )  # fmt: skip
-def test_an_example_or_simple_admin_key_is_refused_with_a_sentence(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_example_or_simple_admin_key_is_refused_with_a_sentence(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_ADMIN_KEY", key)
-    with pytest.raises(
-        SettingsProblem, match=r"^AROG_ADMIN_KEY is an example or too simple: set at least"
-    ) as caught:
+    with pytest.raises(SettingsProblem, match=r"^AROG_ADMIN_KEY is an example or too simple: set at least") as caught:
         load()
     assert key not in str(caught.value)
     assert caught.value.__cause__ is None

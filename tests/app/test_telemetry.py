@@ -108,3 +108,17 @@ def test_core_dumps_can_be_forbidden() -> None:
 
     forbid_core_dumps()
     assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
+
+
+def test_before_logging_is_started_an_exception_tells_no_text_either(capsys: pytest.CaptureFixture[str]) -> None:
+    root = logging.getLogger()
+    before, root.handlers[:] = root.handlers[:], []
+    try:
+        fail()
+    except ValueError as error:
+        event_log("test").error("failed", exc_info=error, question=CANARY)
+    finally:
+        root.handlers[:] = before
+    told = "".join(capsys.readouterr())
+    assert "ValueError" in told
+    assert CANARY not in told

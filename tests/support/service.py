@@ -1,0 +1,163 @@
+"""The real service without a model: a small graph, and a reasoner and a strategy that follow one relation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from app.llm.reasoner import Reply, ReplyT, StepInput, StepReply, Task, TaskKind
+from app.main import create_app
+from app.privacy.safe_text import Egress, Segment
+from app.settings import Settings
+from app.strategies.base import Draft, Finding, Inquiry
+from app.strategies.sets.prompts import STEP
+from app.wiring import Services, Thinking, build
+from kg_store.keys import MasterKey
+from kg_store.terms import Schema
+
+OPERATOR_KEY = secrets.token_urlsafe(32)
+CLINIC = """
+@prefix : <http://clinic.invalid/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:p1 rdfs:label "Valdis Ozolkrasts" ; :treatedBy :p2 ; :livesIn :c1 .
+:p2 rdfs:label "Quenby Thistlewood" ; :livesIn :c1 .
+:c1 rdfs:label "Zemgalburg" .
+"""
+SECRET_NAMES = ("Valdis Ozolkrasts", "Valdis", "Ozolkrasts", "Quenby Thistlewood", "Thistlewood", "Zemgalburg")
+QUESTION = "Who is Valdis Ozolkrasts treated by?"
+
+
+@dataclass(slots=True)
+class ScriptedReasoner:
+    """Implements Reasoner: keeps every byte that it is sent, and does what the test says before it replies."""
+
+    sent: list[bytes] = field(default_factory=list)
+    before: Callable[[], None] = lambda: None
+    wait: asyncio.Event | None = None
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
+        return (b"instructions of " + kind.name.encode(),)
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        static = Segment(self.statics_of(task.kind)[0], static=True)
+        return Egress((static, Segment(task.input.model_dump_json().encode())))
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+        self.sent.append(egress.body)
+        self.before()
+        if self.wait is not None:
+            await self.wait.wait()
+        reply = {"thought": "", "path": [], "action": "answer", "choices": [], "answer": [], "text": "It is {1}."}
+        return Reply(task.kind.reply_model.model_validate(reply))
+
+
+class FirstRelation:
+    """Implements Strategy: asks the reasoner once, then follows `treated by` from what the question names."""
+
+    async def find(self, inquiry: Inquiry) -> Finding:
+        step = StepInput(
+            question=inquiry.dialogue.question, dialogue=[], path=[], things=[], evidence=[], candidates=[],
+            round=1, last_round=True, width=1,
+        )  # fmt: skip
+        reply: Reply[StepReply] = await inquiry.reasoner.ask(Task(STEP, step))
+        for topic in inquiry.dialogue.topics:
+            for hop in inquiry.graph.relations_of(topic.mids):
+                if inquiry.graph.schema.label(hop).replace(" ", "").lower() == "treatedby":
+                    members = inquiry.graph.neighbours(topic.mids, hop).tails
+                    found = inquiry.pseudonyms.of_set(topic.pseudonym, ((hop,),), members)
+                    return Finding(Draft((found,), reply.value.text), (found,), (), 1)
+        return Finding(None, (), (), 1)
+
+
+def name_things(schema: Schema) -> Sequence[str]:
+    return ["thing"] * len(schema.signatures)
+
+
+async def _close_nothing() -> None:
+    """There is nothing to close."""
+
+
+def settings_in(folder: Path, **changes: object) -> Settings:
+    """Settings over `folder`, with its own master key, independent of the environment."""
+    key_file = folder / "keys" / "master.key"
+    if not key_file.exists():
+        key_file.parent.mkdir(parents=True)
+        key_file.write_text(MasterKey.generate())
+        key_file.chmod(0o600)
+    values = {"data_dir": folder / "data", "master_key_file": key_file, "admin_key": SecretStr(OPERATOR_KEY)}
+    return Settings(_env_file=None, **{**values, **changes})  # type: ignore[arg-type]
+
+
+def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
+    strategies = {"sets": FirstRelation(), "arog": FirstRelation()}
+    thinking = Thinking(reasoner, strategies, (STEP,), name_things, "scripted", _close_nothing)
+    return lambda settings: build(settings, thinking)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A running application, and a client that reaches it without a socket."""
+
+    app: FastAPI
+    http: httpx2.AsyncClient
+    reasoner: ScriptedReasoner
+
+    @property
+    def services(self) -> Services:
+        services: Services = self.app.state.services
+        return services
+
+    def key(self, tenant: str = "default", *grants: str, role: str = "user") -> dict[str, str]:
+        """Headers with a new key."""
+        issued = self.services.store.access.create(tenant, role, grants)  # type: ignore[arg-type]
+        return bearer(issued.key)
+
+    def load(self, tenant: str = "default", name: str = "clinic", turtle: str = CLINIC) -> None:
+        """Loads a graph, without a job."""
+        file = self.services.store.settings.data_dir.parent / f"{secrets.token_hex(4)}.ttl"
+        file.write_text(turtle)
+        self.services.graphs.loading(tenant, name, [file], None)(lambda _step, _percent: None)
+        file.unlink()
+
+    async def ended(self, job_id: str, headers: dict[str, str]) -> dict[str, object]:
+        """The job's status once it has ended."""
+        for _ in range(2000):
+            told: dict[str, object] = (await self.http.get(f"/admin/jobs/{job_id}", headers=headers)).json()
+            if told["state"] in ("done", "failed"):
+                return told
+            await asyncio.sleep(0.005)
+        raise AssertionError("the job does not end")
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+OPERATOR = bearer(OPERATOR_KEY)
+
+
+def question(text: str = QUESTION, **more: object) -> dict[str, object]:
+    return {"graph": "clinic", "messages": [{"role": "user", "content": text}], **more}
+
+
+@asynccontextmanager
+async def running(folder: Path, **changes: object) -> AsyncIterator[Running]:
+    """The real application over `folder`, started and ready."""
+    reasoner = ScriptedReasoner()
+    app = create_app(settings_in(folder, **changes), build_with(reasoner))
+    async with app.router.lifespan_context(app):
+        while app.state.services is None:
+            await asyncio.sleep(0.005)
+            assert "could not be built" not in json.dumps((await app.state.readiness()).missing)
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://service") as http:
+            yield Running(app, http, reasoner)
