@@ -63,9 +63,7 @@ class Adjacency:
     @staticmethod
     def map_from(folder: Path) -> Adjacency:
         """The arrays as memory maps: pages are read when a question needs them."""
-        maps = (
-            np.load(folder / f"{part.name}.npy", mmap_mode="r", allow_pickle=False) for part in fields(Adjacency)
-        )
+        maps = (np.load(folder / f"{part.name}.npy", mmap_mode="r", allow_pickle=False) for part in fields(Adjacency))
         # Plain views of the maps: a memmap object makes every slice several times slower.
         return Adjacency(*(np.asarray(array) for array in maps))
 

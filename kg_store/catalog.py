@@ -132,8 +132,8 @@ class Catalog:
         version_id = uuid.uuid4().hex
         with self._folder.alone():
             hold = self._folder.begin(version_id)
-            graph = self._rows.begin(tenant, name, version_id)
         try:
+            graph = self._rows.begin(tenant, name, version_id)
             step = "building the graph"
             loaded = load_graph(raw, policy, graph.mid_key, lambda done: progress(step, 0.4 + 0.1 * done))
             info = self._build(graph, version_id, loaded, policy, name_concepts, progress)
@@ -222,7 +222,8 @@ class Catalog:
             known = set(self._rows.not_current())
             strays = set(self._folder.unfinished_ids()) - self._rows.complete_ids()
             for version_id in sorted(known | strays):
-                self._folder.delete_unless_held(version_id, partial(self._rows.forget, version_id))
+                is_needed = partial(self._rows.is_complete, version_id)
+                self._folder.delete_unless_held(version_id, is_needed, partial(self._rows.forget, version_id))
 
     def _info(self, row: VersionRow) -> GraphInfo:
         sealed = self._unseal(VaultScope(row.tenant, row.name, row.id), _INFO_PURPOSE, row.sealed_info)

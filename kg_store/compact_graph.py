@@ -23,13 +23,11 @@ class CompactGraph:
     def __init__(self, adjacency: Adjacency, schema: Schema) -> None:
         self._arrays, self._schema = adjacency, schema
         self._hop_count = max(1, len(schema.relations) * 2)
-        self._all_hops = tuple(
-            Hop(RelationId(code >> 1), bool(code & 1)) for code in range(len(schema.relations) * 2)
-        )
+        self._all_hops = tuple(Hop(RelationId(code >> 1), bool(code & 1)) for code in range(len(schema.relations) * 2))
         starts = adjacency.hop_starts.astype(np.int64)
         owners = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), starts[1:] - starts[:-1])
-        # Sorted: signatures in order, and the hops of each in order.
-        self._hop_keys = owners * self._hop_count + adjacency.hops
+        # Sorted: signatures in order, and the hops of each in order; the last one is never asked for.
+        self._hop_keys = np.append(owners * self._hop_count + adjacency.hops, np.iinfo(np.int64).max)
 
     @staticmethod
     def open(folder: Path, schema: Schema) -> CompactGraph:
@@ -60,7 +58,7 @@ class CompactGraph:
         signatures = arrays.signatures[nodes].astype(np.int64)
         wanted = signatures * self._hop_count + code
         places = np.searchsorted(self._hop_keys, wanted)
-        has = self._hop_keys[np.minimum(places, len(self._hop_keys) - 1)] == wanted
+        has = self._hop_keys[places] == wanted
         nodes, signatures, places = nodes[has], signatures[has], places[has]
         groups = arrays.group_starts[nodes] + (places - arrays.hop_starts[signatures])
         starts, ends = arrays.target_starts[groups], arrays.target_starts[groups + 1]

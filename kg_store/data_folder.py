@@ -72,11 +72,16 @@ class DataFolder:
         """Keeps a version from being deleted; None when it is being deleted, or is not in this folder."""
         return self._hold(version_id, fcntl.LOCK_SH)
 
-    def delete_unless_held(self, version_id: str, forget: Callable[[], None]) -> bool:
-        """Deletes the folder after `forget`, unless somebody builds or reads the version."""
+    def delete_unless_held(self, version_id: str, is_needed: Callable[[], bool], forget: Callable[[], None]) -> bool:
+        """Deletes the folder after `forget`, unless somebody builds or reads the version, or it is needed."""
         path = self.path_of(version_id)
         hold = self._hold(version_id, fcntl.LOCK_EX) if path.is_dir() else None
         if path.is_dir() and hold is None:
+            return False
+        # Asked under the lock: its builder may have finished since the caller listed it.
+        if is_needed():
+            if hold is not None:
+                hold.release()
             return False
         (path / _FINISHED).unlink(missing_ok=True)
         forget()

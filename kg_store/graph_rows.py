@@ -122,9 +122,10 @@ class GraphRows:
             connection.execute(delete(graphs).where(graphs.c.id == row.id))
 
     def retire(self, version_id: str) -> None:
-        """What a failed load has begun is left to be swept away."""
+        """What a failed load has begun is left to be swept away; a version that was swapped in stays."""
+        begun = (graph_versions.c.id == version_id, graph_versions.c.state == BUILDING)
         with self._engine.begin() as connection:
-            connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(state=RETIRED))
+            connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))
 
     def not_current(self) -> list[str]:
         """Versions of this folder that are unfinished or retired."""
@@ -138,6 +139,11 @@ class GraphRows:
         query = select(graph_versions.c.id).where(graph_versions.c.state == COMPLETE)
         with self._engine.connect() as connection:
             return set(connection.execute(query).scalars())
+
+    def is_complete(self, version_id: str) -> bool:
+        query = select(graph_versions.c.state).where(graph_versions.c.id == version_id)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar() == COMPLETE
 
     def forget(self, version_id: str) -> None:
         """Deletes a version's rows, some at a time, so that other writers get their turn."""

@@ -58,9 +58,7 @@ def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
     named = {node: _local(term, words.get(node, "")) for node, term in terms.items()}
     used = Counter(texts[0] for texts in named.values())
     # A shortened id that two nodes share names neither: they keep the whole one.
-    return {
-        node: unique(texts if used[texts[0]] == 1 else [*texts[1:], texts[0]]) for node, texts in named.items()
-    }
+    return {node: unique(texts if used[texts[0]] == 1 else [*texts[1:], texts[0]]) for node, texts in named.items()}
 
 
 def local_aliases(term: str, word: str) -> list[str]:

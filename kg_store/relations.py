@@ -35,15 +35,11 @@ def value_kinds(roles: Roles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.ui
     return codes
 
 
-def find_relations(
-    roles: Roles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8]
-) -> Relations:
+def find_relations(roles: Roles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8]) -> Relations:
     """Every predicate of a fact that the policy does not hide, sorted by predicate."""
     raw = roles.raw
     used = np.unique(raw.predicates[roles.facts]).tolist()
-    shown = sorted(
-        (text_of(raw.terms[term]), term) for term in used if _is_shown(policy, text_of(raw.terms[term]))
-    )
+    shown = sorted((text_of(raw.terms[term]), term) for term in used if _is_shown(policy, text_of(raw.terms[term])))
     id_of = np.full(len(raw.terms), -1, dtype=np.int32)
     for position, (_, term) in enumerate(shown):
         id_of[term] = position
