@@ -28,9 +28,7 @@ def instructions(word: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in DOCKERFILE.splitlines() if line.startswith(word + " ")]
 
 
-@pytest.mark.parametrize(
-    "path", [*COMPOSE_FILES, DEPLOY / "example.env", ROOT / "Dockerfile"], ids=lambda p: p.name
-)
+@pytest.mark.parametrize("path", [*COMPOSE_FILES, DEPLOY / "example.env", ROOT / "Dockerfile"], ids=lambda p: p.name)
 def test_every_setting_that_is_named_exists(path: Path) -> None:
     named = set(re.findall(rf"\b{PREFIX}[A-Z_]+", path.read_text("utf-8")))
     assert named
@@ -56,9 +54,7 @@ def test_the_example_as_it_stands_gives_the_embedded_default(tmp_path: Path) -> 
 
 
 def test_what_the_dockerfile_copies_exists_and_passes_the_ignore_file() -> None:
-    let_in = [
-        line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")
-    ]
+    let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")]
     copied = [path for words in instructions("COPY") if "--from=build" not in words for path in words[:-1]]
     assert sorted(copied) == sorted(let_in)
     assert all((ROOT / path).exists() for path in copied)

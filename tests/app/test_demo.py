@@ -75,9 +75,7 @@ def test_the_script_gives_the_committed_bytes() -> None:
 
 def test_the_graph_has_the_size_and_the_hub_that_it_promises() -> None:
     assert 1_500 <= len(clinic()) <= 3_000
-    hub = Counter(
-        target for _, _, target in clinic() if isinstance(target, URIRef) and NETWORK + "insurer" in target
-    )
+    hub = Counter(target for _, _, target in clinic() if isinstance(target, URIRef) and NETWORK + "insurer" in target)
     assert hub.most_common(1)[0][1] >= 200
 
 
