@@ -30,6 +30,12 @@ _PARTICIPLES = {
     "works": "worked", "writes": "written",
 }  # fmt: skip
 
+_EXACT = {
+    "belongs to": "has", "born in": "birthplace of", "died in": "place of death of", "lives at": "home of",
+    "lives in": "home of", "located in": "location of", "works at": "employs", "works for": "employs",
+    "works in": "workplace of",
+}  # fmt: skip
+_SYMMETRIC = frozenset({"married", "related", "connected", "linked", "adjacent", "similar", "same"})
 _VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
 
 
@@ -66,21 +72,24 @@ def is_short_label(label: str) -> bool:
 
 def inverse_of(label: str) -> str:
     """Words for the relation walked backwards, by form: `directed by` -> `directed`, `spouse` -> `spouse of`."""
-    head, _, last = label.rpartition(" ")
-    prefix, _, stem = label.rpartition(".")
-    dot = prefix + "." if prefix else ""
-    words = (stem or label).split()
-    if words[0] in ("has", "have") and len(words) > 1:
-        return f"{dot}{' '.join(words[1:])} of"
-    if words[0] in _PARTICIPLES and (len(words) == 1 or words[-1] in _PREPOSITIONS):
-        return f"{dot}{' '.join([_PARTICIPLES[words[0]], *words[1:]])} by"
-    if last == "by" and head:
-        return f"{dot}{_VERBS[words[0]]}" if words[0] in _VERBS and len(words) == 2 else head
-    if last == "of" and head:
-        return f"{dot}has {' '.join(words[:-1])}" if len(words) > 1 else f"{label} inverse"
-    if last in _PREPOSITIONS and head:
-        return f"{dot}has {' '.join(words[:-1])} here" if last in ("in", "at", "on") else f"{label} inverse"
-    return f"{label} of"
+    prefix, dot, stem = label.rpartition(".")
+    words = stem.split()
+    return prefix + dot + _inverse(words) if words else f"{label} inverse"
+
+
+def _inverse(words: list[str]) -> str:
+    text, first, last = " ".join(words), words[0], words[-1]
+    if text in _EXACT or first in _SYMMETRIC:
+        return _EXACT.get(text, text)
+    if first in ("has", "have") and len(words) > 1:
+        return f"{' '.join(words[1:])} of"
+    if first in _PARTICIPLES and (len(words) == 1 or last in _PREPOSITIONS):
+        return f"{' '.join([_PARTICIPLES[first], *words[1:]])} by"
+    if len(words) == 1 or last not in _PREPOSITIONS:
+        return f"{text} of"
+    if last == "by":
+        return _VERBS[first] if first in _VERBS and len(words) == 2 else " ".join(words[:-1])
+    return f"has {' '.join(words[:-1])}" + (" here" if last in ("in", "at") else "")
 
 
 def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
