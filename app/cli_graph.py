@@ -11,11 +11,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.cli_show import bar, failures_in_words
+from app.cli_show import bar, failures_in_words, named, show_preview
 from app.graph_admin import GraphAdmin
 from app.settings import load_settings
 
-Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to")]
+Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to", callback=named)]
 Files = Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")]
 PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
 Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
@@ -24,8 +24,34 @@ _console, _errors = Console(), Console(stderr=True)
 
 
 @app.command()
+def inspect(
+    files: Files,
+    policy: PolicyFile = None,
+    out: Annotated[Path | None, typer.Option(help="Write the policy here instead of printing it")] = None,
+    sample: Annotated[int, typer.Option(min=1, max=1000, help="How many entities to show")] = 10,
+) -> None:
+    """Propose a policy for files, and show what a model would see. Nothing is loaded or sent.
+
+    What is shown holds real names, for your own screen; the policy goes to standard output or a file.
+    """
+    # rdf parsers take a while to import.
+    from kg_store.inspect import preview, propose
+    from kg_store.policy import Policy
+    from kg_store.reading import read_sources
+
+    with failures_in_words(_errors):
+        raw = read_sources(files)
+        used = propose(raw) if policy is None else Policy.from_toml(policy.read_text("utf-8"))
+        show_preview(_errors, preview(raw, used, sample))
+        if out is not None:
+            out.write_text(used.to_toml(), "utf-8")
+        elif policy is None:
+            print(used.to_toml())
+
+
+@app.command()
 def load(
-    name: Annotated[str, typer.Argument(help="The graph's name: a-z, 0-9, - and _")],
+    name: Annotated[str, typer.Argument(help="The graph's name: a-z, 0-9, - and _", callback=named)],
     files: Files,
     policy: PolicyFile = None,
     ontology: Ontology = [],  # noqa: B006 - typer copies it
@@ -42,9 +68,10 @@ def load(
         f"{name}: {graph.triples:,} triples, {graph.entities:,} entities, {graph.values:,} values, "
         f"{graph.relations:,} relations; {graph.public_words:,} names are public words",
         highlight=False,
+        soft_wrap=True,
     )
     for note in loaded.notes:
-        _errors.print(note, markup=False, highlight=False)
+        _errors.print(note, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command("list")

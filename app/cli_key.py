@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from app.access import Access
-from app.cli_show import failures_in_words
+from app.cli_show import failures_in_words, named
 from app.settings import load_settings
 
-Tenant = Annotated[str, typer.Option(help="The tenant")]
+Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
 app = typer.Typer(help="API keys.", no_args_is_help=True)
 _console, _errors = Console(), Console(stderr=True)
 
@@ -29,7 +29,7 @@ def create(
     """Make a key and print it: this once, the database keeps its hash alone."""
     with _access() as access:
         issued = access.create(tenant, role, grant, days)
-    _errors.print(f"key id {issued.key_id}; it is not shown again", highlight=False)
+    _errors.print(f"key id {issued.key_id}; the key is not shown again", highlight=False)
     print(issued.key)
 
 

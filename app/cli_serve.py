@@ -42,7 +42,9 @@ def run_service(init: bool, demo: bool | None) -> None:
         )
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
-    application = create_app(settings, lambda settings: _build(settings, with_demo))
+    # No bar of the model's library among our own lines.
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    application = create_app(settings, lambda settings: _build(settings, with_demo), _welcome)
     uvicorn.run(
         application,
         host=settings.host,
@@ -55,20 +57,28 @@ def run_service(init: bool, demo: bool | None) -> None:
 
 
 def _build(settings: Settings, with_demo: bool) -> Services:
-    with _console.status("Loading the model ..."):
-        services = build(settings)
-    if with_demo and services.graphs.is_empty():
-        with bar(_console, "demo graph") as progress:
-            load_demo(services.graphs, progress)
-    for line in _welcome(settings, services):
-        _console.print(line, soft_wrap=True, markup=False, highlight=False)
+    try:
+        with _console.status("Loading the model ..."):
+            services = build(settings)
+        if with_demo and services.graphs.is_empty():
+            with bar(_console, "demo graph") as progress:
+                load_demo(services.graphs, progress)
+    except Exception:
+        _console.print("arog: the service can't answer; the log says why, and so does /readyz.", markup=False)
+        raise
     return services
 
 
-def _welcome(settings: Settings, services: Services) -> list[str]:
-    """How to ask, in lines that work when they are pasted."""
-    url = f"http://{settings.host}:{settings.port}"
-    lines = ["", f"The service runs at {url} (reasoner: {services.thinking.note})."]
+def _welcome(services: Services) -> None:
+    for line in how_to_ask(services.store.settings, services):
+        _console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def how_to_ask(settings: Settings, services: Services) -> list[str]:
+    """How to ask the demo graph, or how to get a key: lines that work when they are pasted."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    url = f"http://{host}:{settings.port}"
+    lines = ["", f"The service runs at {url} (reasoner: {services.reasoner})."]
     if GRAPH_NAME not in services.graphs.names("default"):
         return [*lines, "Make a key with: " + _program() + " key create --grant GRAPH"]
     key = f'"$(cat {shlex.quote(str(_shortest(demo_key_file(settings, services.store.access))))})"'

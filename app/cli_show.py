@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -14,6 +17,10 @@ from app.settings import SettingsProblem
 from app.telemetry import place_of
 from kg_store.terms import StoreError
 
+if TYPE_CHECKING:
+    from kg_store.preview import Preview
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 NOT_USABLE = 2
 FAILED = 1
 
@@ -24,14 +31,39 @@ def failures_in_words(console: Console) -> Iterator[None]:
     try:
         yield
     except (SettingsProblem, StoreError) as error:
-        hint = "" if isinstance(error, SettingsProblem) else " " + problem_of(error).hint
-        _tell(console, f"{str(error) or problem_of(error).message}{hint}")
+        # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
+        _tell(console, str(error) or problem_of(error).message)
         raise typer.Exit(NOT_USABLE) from None
+    except typer.Exit:
+        raise
     except Exception as error:
         problem = problem_of(error)
         known = f"{problem.message} {problem.hint}"
         _tell(console, f"{type(error).__name__} at {place_of(error)}" if problem is INTERNAL else known)
         raise typer.Exit(FAILED) from None
+
+
+def named(name: str) -> str:
+    """Checks the name of a graph or tenant, as the HTTP routes do."""
+    if not _NAME.fullmatch(name):
+        raise typer.BadParameter("a to z, 0 to 9, - and _, at most 63, the first a letter or digit")
+    return name
+
+
+def show_preview(console: Console, seen: Preview) -> None:
+    """Counts, and the sampled entities as a model would see them, each under its real name."""
+    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    show(
+        f"{seen.triples:,} triples, {seen.entities:,} entities, {seen.values:,} values, {seen.mediators:,} mediators, "
+        f"{len(seen.relations):,} relations"
+    )
+    show("Relations a model would see: " + ", ".join(relation.label for relation in seen.relations))
+    for entity in seen.sample:
+        show(f"\n{entity.name}  ->  {entity.pseudonym} ({entity.concept})")
+        for fact in entity.facts:
+            show(f"    {fact.relation}  ->  {fact.end}")
+    for note in ("", *seen.notes):
+        show(note)
 
 
 @contextmanager
@@ -51,4 +83,6 @@ def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
 
 
 def _tell(console: Console, sentence: str) -> None:
-    console.print(f"arog: {sentence}", markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        f"arog: {sentence}" + ("" if sentence.endswith(".") else "."), markup=False, highlight=False, soft_wrap=True
+    )

@@ -42,7 +42,7 @@ class JobRunner:
     """Runs loads, two at a time, never two of one graph. `home` names the data folder that they write to."""
 
     def __init__(self, engine: Engine, home: str) -> None:
-        self._engine, self._home = engine, home
+        self._engine, self.home = engine, home
         self._threads = ThreadPoolExecutor(LOADS_AT_ONCE, thread_name_prefix="load")
         self._lock = threading.Lock()
         self._live: dict[str, JobStatus] = {}
@@ -74,7 +74,7 @@ class JobRunner:
     def mark_interrupted(self) -> int:
         """Fails the jobs that this data folder's last process left; how many. Call before the first start."""
         body = error_body(JobInterrupted(), "e" + secrets.token_hex(8))
-        left = (jobs.c.home == self._home) & jobs.c.state.in_(("queued", "running"))
+        left = (jobs.c.home == self.home) & jobs.c.state.in_(("queued", "running"))
         ended = {"state": "failed", "result": {"error": body.model_dump()}, "finished_at": _now()}
         with self._engine.begin() as connection:
             return connection.execute(update(jobs).where(left).values(ended)).rowcount
@@ -95,7 +95,7 @@ class JobRunner:
                 raise GraphBusy
             self._graphs.add((tenant, graph))
             self._live[status.id] = status
-        row = {"id": status.id, "tenant": tenant, "graph": graph, "home": self._home, "created_at": _now()}
+        row = {"id": status.id, "tenant": tenant, "graph": graph, "home": self.home, "created_at": _now()}
         try:
             with self._engine.begin() as connection:
                 connection.execute(insert(jobs).values({**row, **_columns(status)}))

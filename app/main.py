@@ -23,6 +23,8 @@ from app.wiring import Services, build
 from client_sdk.protocol import Readiness
 from kg_store.terms import StoreError
 
+Build = Callable[[Settings], Services]
+OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
 log = event_log("main")
 
@@ -30,8 +32,8 @@ log = event_log("main")
 class Startup:
     """Builds the services in a thread, and says what is missing while they are not there."""
 
-    def __init__(self, app: FastAPI, settings: Settings, build: Callable[[Settings], Services]) -> None:
-        self._app, self._settings, self._build = app, settings, build
+    def __init__(self, app: FastAPI, settings: Settings, build: Build, on_ready: OnReady) -> None:
+        self._app, self._settings, self._build, self._on_ready = app, settings, build, on_ready
         self._missing = "the service is still starting: it opens its data and loads the model"
 
     async def run(self) -> None:
@@ -49,6 +51,13 @@ class Startup:
             self._app.state.services = services
             self._app.state.metrics.tell_ready(True)
             log.info("ready")
+            await self._tell(services)
+
+    async def _tell(self, services: Services) -> None:
+        try:
+            await run_in_threadpool(self._on_ready, services)
+        except Exception as error:
+            log.error("not_told", exc_info=error)
 
     async def readiness(self) -> Readiness:
         services: Services | None = self._app.state.services
@@ -58,13 +67,15 @@ class Startup:
             empty = await run_in_threadpool(services.graphs.is_empty)
         except Exception as error:
             log.error("not_ready", exc_info=error)
-            return Readiness(ready=False, missing=["the database does not answer"], reasoner=services.thinking.note)
+            return Readiness(ready=False, missing=["the database does not answer"], reasoner=services.reasoner)
         no_graph = "no graph is loaded: POST /admin/graphs/{name} or `arog graph load`"
         missing = [no_graph] if empty else []
-        return Readiness(ready=True, missing=missing, reasoner=services.thinking.note)
+        return Readiness(ready=True, missing=missing, reasoner=services.reasoner)
 
 
-def create_app(settings: Settings | None = None, build: Callable[[Settings], Services] = build) -> FastAPI:
+def create_app(
+    settings: Settings | None = None, build: Build = build, on_ready: OnReady = lambda _services: None
+) -> FastAPI:
     """The application for `settings`. Without them it is the whole process's: the environment's settings, logs
     through the allow-list, no core dumps (`uvicorn --factory app.main:create_app`). Raises SettingsProblem.
     """
@@ -93,7 +104,7 @@ def create_app(settings: Settings | None = None, build: Callable[[Settings], Ser
     app.state.services = None
     app.state.metrics = metrics = Metrics()
     app.state.rate_limits = RateLimits(settings.requests_per_minute)
-    app.state.startup = Startup(app, settings, build)
+    app.state.startup = Startup(app, settings, build, on_ready)
     app.state.readiness = app.state.startup.readiness
     # The last added is the outermost: frame, deadline, body limit, routes.
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)

@@ -67,11 +67,13 @@ def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> No
     handler.setFormatter(formatter)
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         quiet = logging.getLogger(name)
         quiet.handlers[:] = []
         quiet.propagate = name != "uvicorn.access"
+    # What libraries say in passing loses its words here, so it would be noise.
+    root.setLevel(max(level, logging.WARNING))
+    logging.getLogger("arog").setLevel(level)
     logging.captureWarnings(True)
     sys.excepthook = _log_uncaught
     threading.excepthook = lambda args: _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)

@@ -28,6 +28,8 @@ from app.llm.reasoner import Reasoner, TaskKind
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
 from app.settings import Settings, SettingsProblem
+from app.strategies.arog.prompts import AROG_TASKS
+from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
@@ -104,6 +106,11 @@ class Services:
     jobs: JobRunner
     thinking: Thinking
 
+    @property
+    def reasoner(self) -> str:
+        """Who reasons, in words."""
+        return self.thinking.note
+
     async def close(self) -> None:
         """Waits for running loads, then lets go of the endpoint and the database."""
         await asyncio.to_thread(self.jobs.close)
@@ -145,9 +152,6 @@ def graphs_of(store: Store) -> GraphAdmin:
 
 def think(settings: Settings) -> Thinking:
     """The reasoner and the strategies of the settings; loads the embedding model."""
-    from app.strategies.arog.prompts import AROG_TASKS
-    from app.strategies.arog.strategy import ArogStrategy
-
     embedder = Embedder(settings.embedder)
     embedder.load()
     strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}

@@ -62,7 +62,7 @@ def test_an_exception_is_told_by_type_and_place(stream: io.StringIO) -> None:
 
 def test_a_librarys_message_and_arguments_stay_out(stream: io.StringIO) -> None:
     logging.getLogger("sqlalchemy.engine").warning(f"parameters: {CANARY}")
-    logging.getLogger("uvicorn.error").info("Started %s", CANARY)
+    logging.getLogger("uvicorn.error").warning("Started %s", CANARY)
     first, second = lines(stream)
     assert first["event"] == "library message"
     assert second["event"] == "Started %s"

@@ -82,7 +82,7 @@ def name_things(schema: Schema) -> Sequence[str]:
     return ["thing"] * len(schema.signatures)
 
 
-async def _close_nothing() -> None:
+async def close_nothing() -> None:
     """There is nothing to close."""
 
 
@@ -99,7 +99,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
     strategies = {"sets": FirstRelation(), "arog": FirstRelation()}
-    thinking = Thinking(reasoner, strategies, (STEP,), name_things, "scripted", _close_nothing)
+    thinking = Thinking(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
     return lambda settings: build(settings, thinking)
 
 
