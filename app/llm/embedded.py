@@ -60,7 +60,7 @@ class EmbeddedReasoner:
         for start in dict.fromkeys(candidate.start for candidate in given.candidates):
             mine = [candidate for candidate in given.candidates if candidate.start == start]
             paths = [WordedPath(tuple(c.path), ("",) * (len(c.path) - 1) + (c.concept,)) for c in mine]
-            scores = self._scorer.scores(given.question, start, paths)
+            scores = self._scorer.scores(given.question, start, "", paths)
             scored += [(-float(score), c.number) for score, c in zip(scores, mine, strict=True)]
         return ChooseReply(choices=[number for _, number in sorted(scored)[: given.width]])
 

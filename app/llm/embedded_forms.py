@@ -11,6 +11,8 @@ from app.llm.reasoner import Thing
 
 # An answer in hand is worth a little more than a longer way that fits equally well.
 ANSWER_BONUS = 0.01
+HALF_OF_WORDS = 0.3
+_PAIRED = 12
 _VALUES = frozenset({"number", "date", "year", "age"})
 
 
@@ -163,19 +165,35 @@ def _truth(asked: Asked) -> Plan | None:
 
 
 def _conjunction(asked: Asked) -> Plan | None:
-    """The best path from each thing that is named, to ends of one kind; the answer is what they share."""
-    best = [next((each for each in asked.paths if each.path.root == root.name), None) for root in asked.roots[:3]]
-    found = [each for each in best if each is not None]
-    if len(found) < 2 or not all(_share(each.path.concept, found[0].path.concept) for each in found[1:]):
+    """Paths from the first two things that are named, to ends of one kind; the answer is what they share."""
+    pairs = [
+        (first, second)
+        for first in _of_root(asked, asked.roots[0].name)
+        for second in _of_root(asked, asked.roots[1].name)
+        if _share(first.path.concept, second.path.concept)
+    ]
+    if not pairs:
         return None
-    score = min(each.score for each in found)
-    open_ways = [each for each in found if each.path.end is None]
-    if not open_ways:
-        ends = ", ".join(each.path.end or "" for each in found)
-        whole = f"intersect({ends})"
-        count = asked.form.form == "count"
-        return Plan(score, (f"count({whole})" if count else whole,), "There are {1}." if count else "These are {1}.")
-    return Plan(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
+    best = max(pairs, key=lambda pair: (round(pair[0].score + pair[1].score, 4), -_length(pair)))
+    # Each path can say only its half of the words, and is charged for the other half.
+    score = max(each.score for each in best) + HALF_OF_WORDS
+    open_ways = [each for each in best if each.path.end is None]
+    if open_ways:
+        return Plan(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
+    whole = f"intersect({best[0].path.end}, {best[1].path.end})"
+    if asked.form.form == "count":
+        return Plan(score, (f"count({whole})",), "There are {1}.")
+    return Plan(score, (whole,), "These are {1}.")
+
+
+def _of_root(asked: Asked, root: str) -> list[ScoredPath]:
+    """Its best paths. Words about the other thing would only lengthen a path: single steps come first."""
+    mine = [each for each in asked.paths if each.path.root == root]
+    return [each for each in mine if len(each.path.steps) == 1][:_PAIRED] or mine[:_PAIRED]
+
+
+def _length(pair: tuple[ScoredPath, ScoredPath]) -> int:
+    return sum(len(each.path.steps) for each in pair)
 
 
 def _share(concept: str, other: str) -> bool:

@@ -46,8 +46,10 @@ def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
     """Entities that the question names, else those of the dialogue, latest first; kinds; values it names."""
     asked = set(_WORD.findall(given.question))
     named = [thing for thing in given.things if thing.name in asked]
-    values = [thing for thing in named if thing.name[0] == "V"]
-    entities = [thing for thing in named if thing.name[0] != "V"]
+    # A value of the graph is a place to start from; one that the graph does not hold leads nowhere.
+    starts = {candidate.start for candidate in given.candidates} | {fact.start for fact in given.evidence}
+    values = [thing for thing in named if thing.name[0] == "V" and thing.name not in starts]
+    entities = [thing for thing in named if thing not in values]
     told = " ".join(turn.text for turn in given.dialogue)
     spoken = [thing for thing in given.things if thing.name[0] != "V" and thing.name in told]
     kinds = [thing for thing in given.things if thing.name[0] == "S" and thing not in named and thing not in spoken]
@@ -67,7 +69,7 @@ def score_paths(
         wording = _with_kind(question, root) if root in kinds else question
         paths = known_paths(given, root)
         worded = [WordedPath(path.steps, path.concepts) for path in paths]
-        scores = scorer.scores(wording, root.name, worded)
+        scores = scorer.scores(wording, root.name, root.concept, worded)
         scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
     return sorted(scored, key=lambda each: (-round(each.score, 4), len(each.path.steps), each.path.end is None))
 

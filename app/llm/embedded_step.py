@@ -12,7 +12,7 @@ from app.llm.question_words import content_words
 from app.llm.reasoner import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 
 # Below this score nothing in the graph covers the question.
-LEAST_SCORE = -0.35
+LEAST_SCORE = 0.02
 
 
 def take_step(scorer: PathScorer, given: StepInput) -> StepReply:
@@ -55,10 +55,14 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 
 
 def _plan(scorer: PathScorer, given: StepInput) -> Plan | None:
-    entities, kinds, _ = roots_of(given)
+    entities, kinds, unheld = roots_of(given)
     asked_words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
+    form = read_form(given.question, sum(thing.name in asked_words for thing in entities))
+    # What a filter compares with is no place to start from, even where the graph holds that value.
+    entities = [thing for thing in entities if thing.name != form.value]
     named = [thing for thing in entities if thing.name in asked_words]
-    form = read_form(given.question, len(named))
+    if any(thing.concept == "text" for thing in unheld):
+        return None  # The question is about somebody or something that the graph does not hold.
     roots = entities or kinds
     ends = {fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things}
     asked = Asked(

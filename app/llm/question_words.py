@@ -17,15 +17,20 @@ GRAMMAR = frozenset(
     "they them there this those these any some all has have had can could would will shall should may might much "
     "many us my your our if than then so about into also".split()
 )
+_POINTERS = ("by", "in", "at")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring words of the question; `start` and `end` count in walking order."""
+    """Neighbouring words of the question; `start` and `end` count in walking order.
+
+    `points_back`: what follows in the question is what the words are said of ("treated by", "lives in").
+    """
 
     start: int
     end: int
     text: str
+    points_back: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +81,15 @@ def _spans(words: list[str], backwards: bool, base: int) -> Iterator[Span]:
             span = words[start:end]
             if _may_name(span):
                 low, high = (len(words) - end, len(words) - start) if backwards else (start, end)
-                yield Span(base + low, base + high, " ".join(span))
+                points_back = backwards and (span[-1] in _POINTERS or words[end : end + 1] in (["by"], ["in"], ["at"]))
+                yield Span(base + low, base + high, " ".join(span), points_back)
 
 
 def _may_name(span: list[str]) -> bool:
     if any(is_pseudonym(word) for word in span) or span[0] in GRAMMAR:
         return False
     # "directed by" and "lives in" name relations; "films the" does not.
-    return span[-1] not in GRAMMAR or (len(span) > 1 and span[-1] in ("by", "in", "at", "for", "to"))
+    return span[-1] not in GRAMMAR or (len(span) > 1 and span[-1] in (*_POINTERS, "for", "to"))
 
 
 def _words(text: str) -> list[str]:
