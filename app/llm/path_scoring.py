@@ -28,6 +28,7 @@ COST_OF_UNSAID_WORD = 0.28
 # "treated by X" walks `treated by` backwards, from X to those it is said of.
 GAIN_OF_DIRECTION = 0.2
 WEIGHT_OF_RIVALS = 1.0
+MOST_OUTDONE = 0.3
 # A hop that no words come near would only be there to reach something else.
 LEAST_LIKENESS = 0.15
 # "which ward", "the doctor X": the kind of thing at a step's end or at the start is said beside the relation.
@@ -78,7 +79,8 @@ class PathScorer:
         inverse = np.array([hop.inverse for hop in hops])[:, None]
         gains = fit - COST_OF_HOP - COST_OF_INVERSE * inverse
         gains += np.where(back[None, :], np.where(inverse, GAIN_OF_DIRECTION, -GAIN_OF_DIRECTION), 0.0)
-        gains = np.where(likeness < LEAST_LIKENESS, _IMPOSSIBLE, gains)
+        outdone = likeness.max(axis=0) - likeness > MOST_OUTDONE
+        gains = np.where((likeness < LEAST_LIKENESS) | outdone, _IMPOSSIBLE, gains)
         return np.concatenate([gains, np.full((1, len(spans)), _IMPOSSIBLE)])
 
     def _likeness(self, spans: Scores, hop: HopWords) -> Scores:
