@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from app.llm.reasoner import ReplyT, Task, TaskKind, TaskModel
@@ -11,7 +12,8 @@ from app.privacy.safe_text import Egress, Segment
 MAX_REPLY_TOKENS = 1_024
 
 
-def statics_of(kind: TaskKind[ReplyT], model: str) -> tuple[bytes, bytes]:
+@lru_cache(maxsize=64)
+def statics_of(kind: TaskKind[Any], model: str) -> tuple[bytes, bytes]:
     """What stands before and after the input's characters in every body of `kind`, as it is sent."""
     mark = "\x00"
     body: dict[str, Any] = {

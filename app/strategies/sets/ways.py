@@ -31,15 +31,10 @@ class WaysOn:
         self._inquiry, self._embedder = inquiry, embedder
 
     def of(self, frontier: list[Place], earlier: list[Place]) -> Offer:
-        ways: list[WayOn] = []
-        for place in frontier:
-            single = self._single(place)
-            ways += single
-            if len(place.mids) <= MAX_COMPOSED_FROM:
-                ways += self._composed(single)
-        for place in earlier:
-            ways += self._single(place)
-        return self._nearest(ways)
+        single = [way for place in frontier for way in self._single(place)]
+        further = [way for place in earlier for way in self._single(place)]
+        short = [way for way in single if len(way.start.mids) <= MAX_COMPOSED_FROM]
+        return self._nearest(single, [*self._composed(short), *further])
 
     def _single(self, place: Place) -> list[WayOn]:
         return [WayOn(place, (step,)) for step in steps_from(self._inquiry.graph, place.mids)]
@@ -58,17 +53,16 @@ class WaysOn:
         hop = step[-1]
         return not hop.inverse and self._inquiry.graph.schema.relations[hop.relation].value_kind is not None
 
-    def _nearest(self, ways: list[WayOn]) -> Offer:
-        """At most MAX_OFFERED: every single step first, then paths of two, each by nearness."""
-        if len(ways) <= MAX_OFFERED:
-            return Offer(ways, 0)
+    def _nearest(self, single: list[WayOn], further: list[WayOn]) -> Offer:
+        """At most MAX_OFFERED: single steps of the frontier first, then the others, each by nearness."""
+        if len(single) + len(further) <= MAX_OFFERED:
+            return Offer([*single, *further], 0)
+        kept = self._ranked(single)[:MAX_OFFERED]
+        kept += self._ranked(further)[: MAX_OFFERED - len(kept)]
+        return Offer(kept, len(single) + len(further) - len(kept))
+
+    def _ranked(self, ways: list[WayOn]) -> list[WayOn]:
         schema = self._inquiry.graph.schema
         texts = [" ".join(schema.label_step(step).replace("^", "") for step in way.path) for way in ways]
         nearness = self._embedder.similarity(self._inquiry.dialogue.question, texts)
-        longer = np.array([len(way.path) > 1 for way in ways])
-        ranked = [int(i) for i in np.lexsort((-nearness, longer))]
-        singles = [i for i in ranked if not longer[i]][: MAX_OFFERED // 2]
-        kept = set(singles)
-        by_nearness = [int(i) for i in np.argsort(-nearness, kind="stable") if int(i) not in kept]
-        chosen = singles + by_nearness[: MAX_OFFERED - len(singles)]
-        return Offer([ways[i] for i in sorted(chosen)], len(ways) - len(chosen))
+        return [ways[int(i)] for i in np.argsort(-nearness, kind="stable")]
