@@ -104,8 +104,6 @@ def test_an_unknown_set_and_a_missing_file_are_refused_in_words(tmp_path: Path) 
         ("metaqa", "metaqa/qa_dev_3hop.txt", 14274, 14274),
     ],
 )
-def test_gold_plans_give_the_gold_answers(
-    tmp_path: Path, name: str, file: str, count: int, reproduced: int
-) -> None:
+def test_gold_plans_give_the_gold_answers(tmp_path: Path, name: str, file: str, count: int, reproduced: int) -> None:
     converted = convert(name, DATA / file, tmp_path)
     assert (converted.count, converted.reproduced) == (count, reproduced)

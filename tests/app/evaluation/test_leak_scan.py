@@ -32,9 +32,7 @@ def scanner() -> LeakScanner:
 def request(content: str) -> bytes:
     """A body as it goes over the wire: a json block in a message in JSON."""
     block = json.dumps({"question": content, "candidates": [{"number": 7, "path": ["has doctor"]}]})
-    return json.dumps(
-        {"messages": [{"role": "user", "content": f"{INSTRUCTIONS}\n```json\n{block}\n```"}]}
-    ).encode()
+    return json.dumps({"messages": [{"role": "user", "content": f"{INSTRUCTIONS}\n```json\n{block}\n```"}]}).encode()
 
 
 @pytest.mark.parametrize(
@@ -65,9 +63,7 @@ def test_a_planted_name_is_found(text: str, name: str) -> None:
     assert scanner().scan([text.encode()]).leaks.keys() == found.leaks.keys()
 
 
-@pytest.mark.parametrize(
-    "text", ["Gertrude Fröbel", "zoltanic", "1786-509-83355", "The big Town", "Gert and Fröbe"]
-)
+@pytest.mark.parametrize("text", ["Gertrude Fröbel", "zoltanic", "1786-509-83355", "The big Town", "Gert and Fröbe"])
 def test_what_only_resembles_a_name_is_not(text: str) -> None:
     assert not scanner().scan([request(text)]).leaks
 

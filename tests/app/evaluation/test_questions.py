@@ -13,9 +13,7 @@ SECRET = "Zyndra Quillfeather"
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 plans = st.builds(
     Plan,
-    sets=st.dictionaries(
-        st.sampled_from(["A", "B", "C1"]), st.builds(PlanSet, start=words, path=st.tuples(words))
-    ),
+    sets=st.dictionaries(st.sampled_from(["A", "B", "C1"]), st.builds(PlanSet, start=words, path=st.tuples(words))),
     answer=st.tuples(words),
     text=words,
 )

@@ -269,9 +269,7 @@ def test_it_counts_tokens_only_when_asked_to() -> None:
         request("step", step([]), response_format=LAX),
     ],
 )  # fmt: skip
-def test_a_request_that_breaks_the_contract_gets_a_400(
-    endpoint: ScriptedEndpoint, broken: dict[str, object]
-) -> None:
+def test_a_request_that_breaks_the_contract_gets_a_400(endpoint: ScriptedEndpoint, broken: dict[str, object]) -> None:
     endpoint.expect(plan("a"))
     reply = httpx2.post(f"{endpoint.url}/chat/completions", json=broken)
     assert reply.status_code == 400
