@@ -1,0 +1,139 @@
+"""GuardedReasoner: clear, record, ask; and nothing is sent when one of the first two fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, create_engine
+
+from app.llm.guarded import Errand, GuardedReasoner
+from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyT, StructureInput, Task, TaskKind, Tokens
+from app.privacy.guard import Blocked, Guard, StaticSegments
+from app.privacy.ledger import Ledger, LedgerUnavailable, metadata
+from app.privacy.safe_text import Egress, Segment
+from app.strategies.arog.prompts import STRUCTURE
+from kg_store.keys import MasterKey
+from kg_store.names import NameEntry, NameIndex
+from kg_store.public_words import PublicWords
+
+ERRAND = Errand("t1", "k1", "a1", "c1")
+
+
+class KeepingReasoner:
+    """Implements Reasoner: keeps what it is sent, and says how many entries the ledger then had."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.sent: list[bytes] = []
+        self.recorded: list[int] = []
+        self.tokens = Tokens(10, 3, by_endpoint=True)
+        self.fails = False
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
+        return ()
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        return Egress((Segment(task.input.model_dump_json().encode()),))
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+        self.sent.append(egress.body)
+        self.recorded.append(len(self.ledger.entries("t1")))
+        if self.fails:
+            raise ReasonerUnavailable("no")
+        return Reply(task.kind.reply_model.model_validate({"thought": "", "path": [], "guess": ""}), self.tokens)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}")
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def ledger(engine: Engine) -> Ledger:
+    return Ledger(engine, MasterKey.from_text(MasterKey.generate()))
+
+
+@pytest.fixture
+def guarded(ledger: Ledger) -> GuardedReasoner:
+    entries = [
+        NameEntry(1, "Zofia Quarrel", "name", None, True, True),
+        NameEntry(2, "Eq7f2k", "name", None, True, True),
+    ]
+    names = NameIndex.build(entries).with_public(PublicWords.of(()))
+    issued = frozenset({"Eq7f2k"})
+    return GuardedReasoner(KeepingReasoner(ledger), Guard(names, StaticSegments()), ledger, ERRAND, lambda: issued)
+
+
+def inner(guarded: GuardedReasoner) -> KeepingReasoner:
+    assert isinstance(guarded.inner, KeepingReasoner)
+    return guarded.inner
+
+
+def task(question: str) -> Task:  # type: ignore[type-arg]
+    return Task(STRUCTURE, StructureInput(question=question, dialogue=[], things=[]))
+
+
+async def test_what_is_sent_has_been_recorded_before(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    await guarded.ask(task("who is Eq7f2k"))
+    (body,) = inner(guarded).sent
+    assert inner(guarded).recorded == [1]
+    (entry,) = ledger.entries("t1")
+    assert (entry.payload, entry.size, entry.verdict, entry.hits) == (body, len(body), "clear", 0)
+    assert (entry.tenant, entry.caller, entry.answer, entry.conversation) == ("t1", "k1", "a1", "c1")
+    assert entry.step == "structure"
+
+
+async def test_a_name_stops_the_request_and_is_recorded_as_a_count(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who treats zofia quarrel"))
+    assert inner(guarded).sent == []
+    (entry,) = ledger.entries("t1")
+    assert (entry.verdict, entry.hits, entry.payload) == ("blocked", 1, None)
+    assert guarded.spent.calls == 0
+
+
+@pytest.mark.parametrize("question", ["who is Eq7f2k", "who is Zofia Quarrel"])
+async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
+    guarded: GuardedReasoner, engine: Engine, question: str
+) -> None:
+    metadata.drop_all(engine)
+    with pytest.raises(LedgerUnavailable):
+        await guarded.ask(task(question))
+    assert inner(guarded).sent == []
+
+
+async def test_a_pseudonym_issued_meanwhile_is_known_at_the_next_call(guarded: GuardedReasoner) -> None:
+    issued = {"Eq7f2k"}
+    guarded.issued = lambda: frozenset(issued)
+    issued.clear()
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who is Eq7f2k"))
+    issued.add("Eq7f2k")
+    await guarded.ask(task("who is Eq7f2k"))
+    assert len(inner(guarded).sent) == 1
+
+
+async def test_what_was_spent_adds_up(guarded: GuardedReasoner) -> None:
+    await guarded.ask(task("a"))
+    assert guarded.spent.by_endpoint
+    inner(guarded).tokens = Tokens(5, 2)
+    await guarded.ask(task("b"))
+    spent = guarded.spent
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (2, 15, 5)
+    assert not spent.by_endpoint
+    assert spent.guard_s > 0
+
+
+async def test_an_error_of_the_model_goes_through_and_its_request_stays_recorded(
+    guarded: GuardedReasoner, ledger: Ledger
+) -> None:
+    inner(guarded).fails = True
+    with pytest.raises(ReasonerUnavailable):
+        await guarded.ask(task("a"))
+    assert (guarded.spent.calls, len(ledger.entries("t1"))) == (0, 1)
+    assert guarded.spent.reasoner_s > 0

@@ -1,0 +1,79 @@
+"""Paths that say what a question says score above those that do not; orders only, no figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from app.llm.embedder import Embedder
+from app.llm.path_scoring import PathScorer, WordedPath
+
+
+@pytest.fixture(scope="module")
+def scorer(embedder: Embedder) -> PathScorer:
+    return PathScorer(embedder)
+
+
+def path(*steps: str, end: str = "", middle: str = "") -> WordedPath:
+    return WordedPath(steps, (middle,) * (len(steps) - 1) + (end,))
+
+
+WAYS = [
+    path("treated by", end="doctor"),
+    path("lives in", end="city"),
+    path("date of birth", end="date"),
+    path("married to", end="person"),
+    path("married to", "treated by", middle="person", end="doctor"),
+    path("treated by", "lives in", middle="doctor", end="city"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("Who is Eq7f2k treated by?", 0),
+        ("Which city does Eq7f2k live in?", 1),
+        ("What is the date of birth of Eq7f2k?", 2),
+        ("When was Eq7f2k born?", 2),
+        ("Who is Eq7f2k's wife?", 3),
+        ("Who treats the person Eq7f2k is married to?", 4),
+        ("Where does the doctor of Eq7f2k live?", 5),
+        ("Which city does Eq7f2k's doctor live in?", 5),
+    ],
+)
+def test_the_path_that_the_question_words_is_best(scorer: PathScorer, question: str, best: int) -> None:
+    assert int(np.argmax(scorer.scores(question, "Eq7f2k", "patient", WAYS))) == best
+
+
+def test_the_direction_of_a_relation_counts(scorer: PathScorer) -> None:
+    ways = [path("treated by", end="doctor"), path("^treated by", end="patient")]
+    there = scorer.scores("Who is Eq7f2k treated by?", "Eq7f2k", "person", ways)
+    back = scorer.scores("Which patients are treated by Eq7f2k?", "Eq7f2k", "person", ways)
+    assert there[0] > there[1]
+    assert back[1] > back[0]
+
+
+def test_the_kind_at_the_end_counts(scorer: PathScorer) -> None:
+    ways = [path("knows", end="film"), path("knows", end="doctor")]
+    scores = scorer.scores("Which doctors does Eq7f2k know?", "Eq7f2k", "person", ways)
+    assert scores[1] > scores[0]
+
+
+def test_going_back_the_way_one_came_costs(scorer: PathScorer) -> None:
+    ways = [path("spouse"), path("spouse", "^spouse"), path("spouse", "^spouse", "spouse")]
+    scores = scorer.scores("Who is the spouse of Eq7f2k?", "Eq7f2k", "person", ways)
+    assert scores[0] > scores[1]
+    assert scores[0] > scores[2]
+
+
+def test_scores_depend_on_the_path_and_not_on_its_place(scorer: PathScorer) -> None:
+    question = "Which city does Eq7f2k's doctor live in?"
+    forward = scorer.scores(question, "Eq7f2k", "patient", WAYS)
+    backward = scorer.scores(question, "Eq7f2k", "patient", WAYS[::-1])
+    assert np.allclose(forward, backward[::-1], atol=1e-5)
+
+
+def test_no_paths_have_no_scores_and_no_words_prefer_the_shortest(scorer: PathScorer) -> None:
+    assert scorer.scores("Who is Eq7f2k?", "Eq7f2k", "person", []).shape == (0,)
+    scores = scorer.scores("Who is it?", "Eq7f2k", "person", [path("spouse", "spouse"), path("spouse")])
+    assert scores[1] > scores[0]

@@ -1,0 +1,103 @@
+"""A question as the words on the way from its topic outwards, and the ways to word a relation."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.llm.question_words import content_words, is_pseudonym, singular, walk_question
+from app.llm.wording import hop_words, kinds_in, readable
+
+
+def said(question: str, topic: str = "Eq7f2k") -> list[str]:
+    """The single words of the question that may name something, in walking order."""
+    spans = [span for span in walk_question(question, topic).spans if span.end == span.start + 1]
+    return [span.text for span in sorted(spans, key=lambda span: span.start)]
+
+
+def test_the_left_of_the_topic_is_walked_from_near_to_far() -> None:
+    assert said("what is the nation of the wife of Eq7f2k?") == ["wife", "nation"]
+
+
+def test_after_a_possessive_the_right_side_comes_first() -> None:
+    assert said("which doctor treats Eq7f2k's mother") == ["mother", "treats", "doctor"]
+    assert said("which doctor treats Eq7f2k’s mother") == ["mother", "treats", "doctor"]
+
+
+def test_words_on_both_sides_of_the_topic_are_walked() -> None:
+    assert set(said("films that Eq7f2k directed")) == {"films", "directed"}
+
+
+def test_without_its_topic_a_question_is_read_from_its_end() -> None:
+    assert said("who treats the patient", "Ez9y8x") == ["patient", "treats"]
+
+
+def test_neighbours_are_spans_in_reading_order_and_pseudonyms_break_them() -> None:
+    texts = {span.text for span in walk_question("the place of birth of Ez9y8x spouse Eq7f2k", "Eq7f2k").spans}
+    assert "place of birth" in texts
+    assert not any("Ez9y8x" in text for text in texts)
+
+
+def test_a_pointer_before_the_topic_points_back() -> None:
+    spans = {span.text: span for span in walk_question("who was treated by Eq7f2k", "Eq7f2k").spans}
+    assert spans["treated by"].points_back
+    assert not walk_question("treated by Eq7f2k", "Ez9y8x").spans == ()
+    spans = {span.text: span for span in walk_question("Eq7f2k was treated", "Eq7f2k").spans}
+    assert not spans["treated"].points_back
+
+
+@given(
+    st.lists(st.sampled_from("who treats the mother of doctor 's Ez9y8x in lives".split()), max_size=9), st.booleans()
+)
+def test_every_span_lies_within_the_walked_words(words: list[str], named: bool) -> None:
+    walked = walk_question(" ".join([*words, "Eq7f2k"] if named else words), "Eq7f2k")
+    assert walked.length == len(walked.is_content)
+    for number, span in enumerate(walked.spans):
+        assert 0 <= span.start < span.end <= walked.length
+        assert (number, span) in list(walked.spans_at(span.start))
+
+
+def test_content_words_leave_out_grammar_and_pseudonyms() -> None:
+    assert content_words("Who is the Mother of Eq7f2k's doctor?") == ["mother", "doctor"]
+    assert content_words("who is it") == []
+
+
+@pytest.mark.parametrize(
+    ("word", "is_one"),
+    [("Eq7f2k", True), ("Sk3mmd", True), ("Vx81zp", True), ("Elapse", False), ("eq7f2k", False), ("Eq7f2kx", False)],
+)
+def test_pseudonyms_are_told_from_words(word: str, is_one: bool) -> None:
+    assert is_pseudonym(word) is is_one
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [("patients", "patient"), ("cities", "city"), ("diagnoses", "diagnose"), ("wishes", "wish"), ("boxes", "box"),
+     ("classes", "class"), ("class", "class"), ("virus", "virus"), ("diagnosis", "diagnosis"), ("gas", "gas")],
+)  # fmt: skip
+def test_plural_endings_are_taken_off(plural: str, one: str) -> None:
+    assert singular(plural) == one
+
+
+def test_a_label_is_worded_by_its_last_part_and_its_kind() -> None:
+    words = dict(hop_words("has admission|admitted to", "ward").wordings)
+    assert {"admitted to", "ward"} <= set(words)
+    assert words["admitted to"] > words["ward"]
+    assert not hop_words("has admission|admitted to", "ward").inverse
+
+
+def test_a_relation_read_backwards_says_so() -> None:
+    backwards = hop_words("^treated by", "patient")
+    assert backwards.inverse
+    assert all("^" not in text for text, _ in backwards.wordings)
+
+
+def test_concepts_that_say_nothing_are_no_kinds() -> None:
+    assert kinds_in("doctor, thing") == ("doctor",)
+    assert kinds_in("") == kinds_in("number") == ()
+
+
+def test_freebase_labels_are_read_by_their_last_part() -> None:
+    assert readable("^people.person.place of birth") == "place of birth"
+    assert readable("^people.marriage|people.spouse") == "marriage spouse"
