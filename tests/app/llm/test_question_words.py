@@ -42,7 +42,6 @@ def test_neighbours_are_spans_in_reading_order_and_pseudonyms_break_them() -> No
 def test_a_pointer_before_the_topic_points_back() -> None:
     spans = {span.text: span for span in walk_question("who was treated by Eq7f2k", "Eq7f2k").spans}
     assert spans["treated by"].points_back
-    assert not walk_question("treated by Eq7f2k", "Ez9y8x").spans == ()
     spans = {span.text: span for span in walk_question("Eq7f2k was treated", "Eq7f2k").spans}
     assert not spans["treated"].points_back
 
