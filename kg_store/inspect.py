@@ -46,12 +46,12 @@ _NAMES: tuple[str, ...] = (
     "nick",
 )
 _NAMES += ("nickname", "alternatename", "alternativename", "othername", "aka", "officialname", "commonname")
-# These words often say something else ("Dr", a job): a name only where most subjects have their own.
-_DOUBTFUL = frozenset({"title", "label", "name", "alias", "nick", "nickname"})
+# These words often say something else ("Dr", a job): a name only where enough of their values are distinct.
+_DOUBTFUL = {"title": 0.5, "label": 0.5, "alias": 0.5, "nick": 0.5, "nickname": 0.5, "name": 0.1}
 # By the style that they belong to: a given name goes with a family name.
 _FIRST = {"firstname": "first", "forename": "first", "givenname": "given", "given": "given"}
 _LAST = {"lastname": "first", "surname": "first", "familyname": "given", "family": "given"}
-_DOUBTFUL_SHARE = 0.5
+_TEXT_NAME_SHARE = 0.5
 _TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name"})
 _LEAF_SHARE = 0.95
 # Names among numbers are rare: a film is called 1984, but most years are nothing's subject.
@@ -115,12 +115,12 @@ def _names(profiles: Mapping[str, Profile]) -> tuple[tuple[str, ...], tuple[tupl
 def _name_place(profile: Profile) -> int | None:
     word = _plain(profile.predicate)
     if not profile.is_iri:
-        leaf = profile.leaf_share >= _LEAF_SHARE and profile.distinct_share >= _DOUBTFUL_SHARE
+        leaf = profile.leaf_share >= _LEAF_SHARE and profile.distinct_share >= _TEXT_NAME_SHARE
         segment = re.split(r"[./]", profile.predicate.lower())[-1]
         return len(_NAMES) if leaf and segment in _TEXT_NAME_SEGMENTS and profile.value_kind is None else None
     if word not in _NAMES or profile.literal_share < _LEAF_SHARE or profile.value_kind is not None:
         return None
-    if word in _DOUBTFUL and profile.distinct_share < _DOUBTFUL_SHARE:
+    if profile.distinct_share < _DOUBTFUL.get(word, 0.0):
         return None
     return _NAMES.index(word)
 

@@ -26,6 +26,8 @@ _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
 _POINT = re.compile(r"[.,](?= |$)")
 _AROUND_NAMES = " \"«»‹›'"
+_LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+_LATIN_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ class NameReport:
 class NameIndex:
     """Promise: `find` misses no indexed spelling that stands between word borders, in the forms of `normalise`.
 
-    Condition: the text is as a reader sees it (escapes undone). Not promised: spellings with other letters
-    or accents. Immutable; safe to use from several threads.
+    Condition: the text is as a reader sees it (escapes undone). A Latin name is found without its accents
+    too. Not promised: spellings with other letters or accents. Immutable; safe to use from several threads.
     """
 
     # Plain buffers: reading one number from them costs half of what a numpy array takes.
@@ -196,9 +198,18 @@ def _can_be_found(pattern: str) -> bool:
 
 
 def _spellings(pattern: str) -> list[str]:
-    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox."""
+    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller."""
     plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
-    return [pattern, plain] if plain != pattern and _can_be_found(plain) else [pattern]
+    typed = dict.fromkeys((pattern, plain, _without_accents(pattern), _without_accents(plain)))
+    return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
+
+
+def _without_accents(pattern: str) -> str:
+    """Latin letters alone lose their accents: elsewhere the mark makes another letter."""
+    if pattern.isascii():
+        return pattern
+    apart = unicodedata.normalize("NFD", pattern.translate(_LATIN_LETTERS))
+    return unicodedata.normalize("NFC", _LATIN_ACCENT.sub("", apart))
 
 
 def _flags_of(entry: NameEntry) -> int:

@@ -8,7 +8,8 @@ from typing import Literal
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
 
-_VALUE = r"(V[a-z0-9]{5})"
+# A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
+_VALUE = r"((?-i:V(?=[a-z]*[0-9])[a-z0-9]{5}))"
 _GREATER = (
     "highest|largest|biggest|greatest|most|latest|newest|youngest|longest|tallest|best|richest|heaviest|maximum|"
     "most recent|last"
@@ -19,11 +20,13 @@ _BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younge
 _COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
 _LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
 _OPERATORS = (
-    (r"(?:not (?:more|later|older) than|at most|no more than|up to|until|or less than)", "<="),
-    (r"(?:not (?:less|fewer|earlier) than|at least|no less than|since|from)", ">="),
+    (r"(?:(?:not|no) (?:more|later|older) than|not after|at most|up to|until|or less than)", "<="),
+    (r"(?:(?:not|no) (?:less|fewer|earlier) than|not before|at least|since|from)", ">="),
     (r"(?:more than|greater than|larger than|higher than|later than|over|above|after|exceeding|beyond)", ">"),
     (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
 )
+# "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
+_ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
 
@@ -31,7 +34,7 @@ _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", r
 class AskedForm:
     """The form, the words of the question that say so taken out, and what the algebra needs.
 
-    `function` is argmax, argmin or compare's direction; `operator` and `value` belong to a filter.
+    `function` is argmax, argmin, max, min or compare's direction; `operator` and `value` belong to a filter.
     """
 
     form: Form
@@ -101,8 +104,12 @@ def _extreme(text: str) -> AskedForm | None:
     for words, function in ((_GREATER, "argmax"), (_LESS, "argmin")):
         found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
         if found and not re.search(r"\b(?:first|last) name\b", text, re.IGNORECASE):
-            function = _BY_DATE.get(found[0].lower(), function)
-            return AskedForm("extreme", f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}", function)
+            rest = f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}"
+            if _ASKS_FOR_VALUE.match(rest):
+                return AskedForm(
+                    "extreme", _ASKS_FOR_VALUE.sub("date ", rest), "max" if function == "argmax" else "min"
+                )
+            return AskedForm("extreme", rest, _BY_DATE.get(found[0].lower(), function))
     return None
 
 

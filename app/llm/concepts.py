@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from app.llm.concept_nouns import NOUNS
 from app.llm.embedder import Embedder
-from app.llm.question_words import singular
+from app.llm.question_words import GRAMMAR, singular
 from app.llm.wording import readable
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
 
@@ -71,17 +71,25 @@ class ConceptNamer:
 
     @cached_property
     def _has(self) -> list[Fits]:
-        return [self._embedder.sentences(noun.has) for noun in NOUNS]
+        return self._vectors_of([noun.has for noun in NOUNS])
 
     @cached_property
     def _plays(self) -> list[Fits]:
-        return [self._embedder.sentences([noun.word, *noun.plays]) for noun in NOUNS]
+        return self._vectors_of([(noun.word, *noun.plays) for noun in NOUNS])
+
+    def _vectors_of(self, groups: Sequence[Sequence[str]]) -> list[Fits]:
+        """The vectors of each group, all embedded in one call: fifty small ones take many times as long."""
+        vectors = self._embedder.sentences([text for group in groups for text in group])
+        return np.split(vectors, np.cumsum([len(group) for group in groups])[:-1])
 
 
 def _head_noun(label: str) -> str:
-    """What a relation points at, by its own words: `release year` -> year, `place of birth` -> place."""
+    """What a relation points at, by its own words: `release year` -> year, `place of birth` -> place.
+
+    `works in` names nothing: what it points at is a thing.
+    """
     words = label.split(" of ")[0].split() or label.split()
-    return singular(words[-1])
+    return singular(words[-1]) if words and words[-1] not in GRAMMAR else "thing"
 
 
 def _value_word(schema: Schema, hops: Sequence[Hop]) -> str:

@@ -80,12 +80,7 @@ def _answer(asked: Asked, scored: ScoredPath) -> Plan:
 
 def _of_kind(asked: Asked, path: KnownPath) -> str:
     """The end of `path`, within the kind that the question names where it holds other kinds as well."""
-    end = path.end or ""
-    concepts = [concept.strip() for concept in path.concept.split(",")]
-    for kind in asked.kinds:
-        if kind.concept in concepts and len(concepts) > 1:
-            return f"intersect({end}, {kind.name})"
-    return end
+    return _narrowed(asked, path.end or "", path.concept)
 
 
 def _over_values(asked: Asked) -> Plan | None:
@@ -104,13 +99,14 @@ def _over_values(asked: Asked) -> Plan | None:
             if each.path.steps == best.path.steps[:-1] and each.path.candidate and each.path.root == best.path.root
         ]
         return Plan(best.score, choices=_numbers(shorter, 1)) if shorter and not asked.last_round else None
-    things = _narrowed(asked, before)
+    things = _narrowed(asked, before, asked.ends.get(before, ""))
     expression, text = _function(asked.form, things, relation)
     return Plan(best.score, (expression,), text)
 
 
-def _narrowed(asked: Asked, name: str) -> str:
-    concepts = [concept.strip() for concept in asked.ends.get(name, "").split(",")]
+def _narrowed(asked: Asked, name: str, concept: str) -> str:
+    """Things of no known kind may well be of the one that was asked for: they do not narrow anything."""
+    concepts = _parts(concept) - {"thing"}
     for kind in asked.kinds:
         if kind.name != name and kind.concept in concepts and len(concepts) > 1:
             return f"intersect({name}, {kind.name})"
@@ -197,7 +193,13 @@ def _length(pair: tuple[ScoredPath, ScoredPath]) -> int:
 
 
 def _share(concept: str, other: str) -> bool:
-    return not {part.strip() for part in concept.split(",")}.isdisjoint(part.strip() for part in other.split(","))
+    """Whether something may be of both concepts; `thing` says nothing of what it is."""
+    ours, theirs = _parts(concept), _parts(other)
+    return not ours.isdisjoint(theirs) or "thing" in ours | theirs
+
+
+def _parts(concept: str) -> set[str]:
+    return {part.strip() for part in concept.split(",")}
 
 
 def _numbers(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:

@@ -18,6 +18,9 @@ GRAMMAR = frozenset(
     "many us my your our if than then so about into also".split()
 )
 _POINTERS = ("by", "in", "at")
+_ARTICLES = frozenset({"the", "a", "an"})
+# A word before the topic that hangs it on what stands to its left.
+_LEADING = frozenset("of by in at to for with from on as than and or about".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,12 @@ def is_pseudonym(word: str) -> bool:
 
 def walk_question(question: str, topic: str) -> WalkedQuestion:
     """Words to the left of the topic are walked from near to far ("nation of the wife of X"), those to its right
-    as they stand; the right side comes first after a possessive ("X's wife")."""
+    as they stand. The right side comes first where its words are said of the topic alone: after a possessive
+    ("X's wife") and after a topic that nothing leads to ("in which city does X live")."""
     words = _words(question)
     at = words.index(topic) if topic in words else len(words)
     left, right = words[:at], words[at + 1 :]
-    possessive = bool(right) and right[0] == "'s"
-    sides = [(right, False), (left, True)] if possessive else [(left, True), (right, False)]
+    sides = [(right, False), (left, True)] if _right_is_nearer(left, right) else [(left, True), (right, False)]
     spans: list[Span] = []
     is_content: list[bool] = []
     for words_of_side, backwards in sides:
@@ -73,6 +76,19 @@ def walk_question(question: str, topic: str) -> WalkedQuestion:
         flags = [word not in GRAMMAR and not is_pseudonym(word) for word in plain]
         is_content += flags[::-1] if backwards else flags
     return WalkedQuestion(tuple(spans), tuple(is_content))
+
+
+def _right_is_nearer(left: list[str], right: list[str]) -> bool:
+    """Whether what follows the topic is said of it before what stands in front: "X's wife", or when
+    no preposition hangs the topic on the words in front, with at most an article and a noun between."""
+    if right[:1] == ["'s"]:
+        return True
+    before = left[::-1]
+    if before and before[0] not in GRAMMAR:
+        before = before[1:]
+    if before and before[0] in _ARTICLES:
+        before = before[1:]
+    return not (before and before[0] in _LEADING)
 
 
 def _spans(words: list[str], backwards: bool, base: int) -> Iterator[Span]:

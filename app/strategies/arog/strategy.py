@@ -118,7 +118,9 @@ class ArogStrategy:
     async def _abstract(self, inquiry: Inquiry, progress: _Progress, chosen: list[WayOn]) -> list[_Cluster]:
         """Entity abstraction: one concept, or several joined by commas, for each cluster that is new."""
         arrivals = [arrival for way in chosen if (arrival := arrive(inquiry, way)) is not None]
-        clusters = [_Cluster(place, fact) for place, fact in arrivals if fact not in progress.facts]
+        # Concepts may have been named anew since, so they don't tell whether a fact is there already.
+        known = {_identity(fact) for fact in progress.facts}
+        clusters = [_Cluster(place, fact) for place, fact in arrivals if _identity(fact) not in known]
         if not clusters:
             return []
         shown = [
@@ -128,8 +130,8 @@ class ArogStrategy:
         given = NameInput(question=inquiry.dialogue.question, clusters=shown)
         reply = (await inquiry.reasoner.ask(Task(NAME, given))).value
         # A model may answer with a name that it guessed: only words of the schema and general nouns travel on.
-        known = Vocabulary.of(inquiry.graph.schema, ())
-        concepts = {named.number: _joined(known.keep(each) for each in named.concepts) for named in reply.concepts}
+        words = Vocabulary.of(inquiry.graph.schema, ())
+        concepts = {named.number: _joined(words.keep(each) for each in named.concepts) for named in reply.concepts}
         return [_renamed(cluster, concepts.get(number, "")) for number, cluster in enumerate(clusters, start=1)]
 
     def _nearest_relations(self, inquiry: Inquiry, place: Place) -> list[str]:
@@ -167,6 +169,10 @@ class ArogStrategy:
 def _found(progress: _Progress, draft: Draft | None, rounds: int) -> Finding:
     things = tuple(place.pseudonym for place in progress.things)
     return Finding(draft, things, tuple(progress.facts), rounds, tuple(progress.notes))
+
+
+def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:
+    return fact.start, fact.path, fact.end
 
 
 def _renamed(cluster: _Cluster, concept: str) -> _Cluster:
