@@ -35,7 +35,7 @@ def shape(text: str) -> str:
     [
         ("Who treated Karl Östermann?", "Who treated <E>?"),
         ("who treated karl östermann?", "who treated <E>?"),
-        ("who treated KARL OSTERMANN?", "who treated <V>?"),  # Another letter, so no name; but a capital.
+        ("who treated karl ostermann?", "who treated <E>?"),
         ("Karl Östermann's wife", "<E>'s wife"),
         ("Karl Östermann’s wife", "<E>’s wife"),
         ("karl_östermann, karl-östermann", "<E>, <E>"),
