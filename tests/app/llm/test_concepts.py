@@ -66,8 +66,9 @@ def test_relations_tell_the_kind(namer: ConceptNamer, relations: list[str], conc
 
 
 @pytest.mark.parametrize(
-    ("label", "concept"), [("^has blorbs", "blorb"), ("^quux code of record", "code"), ("^zig|zag marks", "mark")]
-)
+    ("label", "concept"), [("^has blorbs", "blorb"), ("^quux code of record", "code"), ("^zig|zag marks", "mark"),
+     ("^quuxes in", "thing")],
+)  # fmt: skip
 def test_what_is_only_pointed_at_takes_the_pointers_own_word(namer: ConceptNamer, label: str, concept: str) -> None:
     assert namer.name_relations([label]) == concept
     assert concept not in GENERAL_NOUNS

@@ -125,7 +125,7 @@ BORN = way(6, "Sa1b2c", "date of birth", to="date")
 @pytest.mark.parametrize(
     ("question", "start"),
     [
-        ("What is the average monthly salary of the doctors Eq7f2k is treated by?", 'average(Sa1b2c, "monthly salary")'),
+        ("What is the mean monthly salary of the doctors Eq7f2k is treated by?", 'average(Sa1b2c, "monthly salary")'),
         ("What is the total monthly salary of the doctors Eq7f2k is treated by?", 'sum(Sa1b2c, "monthly salary")'),
         ("Which doctor Eq7f2k is treated by has the highest monthly salary?", 'argmax(Sa1b2c, "monthly salary")'),
         ("Who is the oldest doctor Eq7f2k is treated by?", 'argmin(Sa1b2c, "date of birth")'),

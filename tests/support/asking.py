@@ -1,0 +1,123 @@
+"""A loaded graph with its real parts, and questions about it as strategies get them: linked, guarded, recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from app.llm.concepts import ConceptNamer
+from app.llm.embedder import Embedder
+from app.llm.guarded import Errand, GuardedReasoner
+from app.llm.reasoner import Reasoner
+from app.privacy.anonymise import Anonymiser
+from app.privacy.guard import Guard, StaticSegments
+from app.privacy.ledger import Ledger, metadata
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.safe_text import SafeDialogue
+from app.strategies.arog.prompts import AROG_TASKS
+from app.strategies.base import Inquiry, Limits
+from app.strategies.sets.prompts import STEP
+from app.wire_words import request_words
+from client_sdk.protocol import Message
+from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.keys import MasterKey
+from kg_store.terms import Mids, Step
+from tests.kg_store.stores import PREFIXES, engine_in, mid_of
+
+PEOPLE = (
+    PREFIXES
+    + """
+:ad rdfs:label "admitted to" . :has rdfs:label "has admission" . :on rdfs:label "admitted on" .
+:tb rdfs:label "treated by" . :li rdfs:label "lives in" . :bo rdfs:label "date of birth" . :sp rdfs:label "married to" .
+:sa rdfs:label "monthly salary" . :wo rdfs:label "works in" .
+:p1 a :Patient ; rdfs:label "Zofia Quarrel" ; :tb :d1 ; :li :c1 ; :bo "1961-02-11"^^xsd:date ; :sp :p2 ;
+    :has [ :ad :w1 ; :on "2020-03-12"^^xsd:date ] , [ :ad :w2 ; :on "2021-05-01"^^xsd:date ] .
+:p2 a :Patient ; rdfs:label "Aurelio Vantongeren" ; :tb :d1, :d2 ; :li :c1 ; :bo "1958-09-30"^^xsd:date ; :sp :p1 .
+:p3 a :Patient ; rdfs:label "Bertil Oxenhame" ; :tb :d2 ; :li :c2 ; :bo "1990-01-05"^^xsd:date ;
+    :has [ :ad :w1 ; :on "2022-07-07"^^xsd:date ] .
+:d1 a :Doctor ; rdfs:label "Ottoline Brackwater" ; :wo :w1 ; :li :c2 ; :sa 5200 .
+:d2 a :Doctor ; rdfs:label "Ptolemy Ashgrove" ; :wo :w2 ; :li :c1 ; :sa 6100 .
+:w1 a :Ward ; rdfs:label "Kestrel Wing" . :w2 a :Ward ; rdfs:label "Gyrfalcon Wing" .
+:c1 a :City ; rdfs:label "Zemgalburg" . :c2 a :City ; rdfs:label "Umbrathal" .
+"""
+)
+SECRETS = (
+    "Zofia", "Quarrel", "Aurelio", "Vantongeren", "Bertil", "Oxenhame", "Ottoline", "Brackwater", "Ptolemy",
+    "Ashgrove", "Kestrel", "Gyrfalcon", "Zemgalburg", "Umbrathal", "1961-02-11", "1958-09-30", "1990-01-05",
+    "2020-03-12", "5200", "6100",
+)  # fmt: skip
+"""What must never reach a model; none of it stands anywhere else in the project."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """One conversation about one graph. `rounds` is what strategies told of their progress."""
+
+    graph: PrivateGraph
+    statics: StaticSegments
+    ledger: Ledger
+    table: PseudonymTable = field(default_factory=PseudonymTable.new)
+    rounds: list[int] = field(default_factory=list)
+
+    def dialogue(self, *turns: str) -> SafeDialogue:
+        """The turns, the user's first, as the model may see them."""
+        roles = ("user", "assistant")
+        messages = [Message(role=roles[at % 2], content=text) for at, text in enumerate(turns)]  # type: ignore[arg-type]
+        anonymiser = Anonymiser(self.graph.linker, self.graph.names, self.graph.public)
+        found = anonymiser.anonymise(messages, self.table, lambda word: self.table.resolve(word, self.graph.blind)[0])
+        return found.dialogue
+
+    def inquiry(self, reasoner: Reasoner, *turns: str, limits: Limits = Limits()) -> Inquiry:  # noqa: B008
+        guarded = GuardedReasoner(
+            reasoner, Guard(self.graph.names, self.statics), self.ledger, Errand("t1", "k", "a", "c"),
+            lambda: self.table.issued,
+        )  # fmt: skip
+        return Inquiry(self.dialogue(*turns), self.graph.blind, self.table, guarded, limits, self.rounds.append)
+
+    def names(self, pseudonym: str) -> set[str]:
+        """The real names of what a pseudonym of this conversation stands for."""
+        return {self.graph.vault.name_of(int(mid)) for mid in self.table.resolve(pseudonym, self.graph.blind)[0]}
+
+    def mids(self, *names: str) -> Mids:
+        return np.unique(np.array([mid_of(self.graph, name) for name in names], dtype=np.int64))
+
+    def step(self, label: str) -> Step:
+        """The step of these words, such as `^treated by` or `has admission|admitted to`."""
+        schema = self.graph.blind.schema
+        hops = {schema.label(hop): hop for signature in schema.signatures for hop in signature.hops}
+        return tuple(hops[part] for part in label.split("|"))
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A loaded graph; each `asked` is a conversation of its own. `model` names the endpoint's model."""
+
+    graph: PrivateGraph
+    ledger: Ledger
+
+    def asked(self, *reasoners: Reasoner) -> Asked:
+        """The instructions of `reasoners` are registered with the guard, as wiring does."""
+        statics = StaticSegments()
+        for reasoner in reasoners:
+            for kind in (STEP, *AROG_TASKS):
+                for data in reasoner.statics_of(kind):
+                    statics.register(data)
+        return Asked(self.graph, statics, self.ledger)
+
+
+def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
+    """`turtle` loaded as the service loads it, concepts named by the real namer."""
+    file = folder / "graph.ttl"
+    file.write_text(turtle, "utf-8")
+    engine, master = engine_in(folder), MasterKey.from_text(MasterKey.generate())
+    metadata.create_all(engine)
+    catalog = Catalog(folder, engine, master, request_words())
+    catalog.load("t1", "g", [file], None, ConceptNamer(embedder).name)
+    return Bench(catalog.open("t1", "g"), Ledger(engine, master))
+
+
+def labels(paths: Sequence[Sequence[str]]) -> set[tuple[str, ...]]:
+    return {tuple(path) for path in paths}
