@@ -31,7 +31,8 @@ PEOPLE = (
     PREFIXES
     + """
 :ad rdfs:label "admitted to" . :has rdfs:label "has admission" . :on rdfs:label "admitted on" .
-:tb rdfs:label "treated by" . :li rdfs:label "lives in" . :bo rdfs:label "date of birth" . :sp rdfs:label "married to" .
+:tb rdfs:label "treated by" . :li rdfs:label "lives in" . :bo rdfs:label "date of birth" .
+:sp rdfs:label "married to" .
 :sa rdfs:label "monthly salary" . :wo rdfs:label "works in" .
 :p1 a :Patient ; rdfs:label "Zofia Quarrel" ; :tb :d1 ; :li :c1 ; :bo "1961-02-11"^^xsd:date ; :sp :p2 ;
     :has [ :ad :w1 ; :on "2020-03-12"^^xsd:date ] , [ :ad :w2 ; :on "2021-05-01"^^xsd:date ] .

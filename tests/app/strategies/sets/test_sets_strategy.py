@@ -1,0 +1,201 @@
+"""The sets strategy with a model over real HTTP: what is followed, how far, and what a model can't do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.evaluation.questions import Plan
+from app.evaluation.scripted_endpoint import ScriptedEndpoint
+from app.llm.embedded import EmbeddedReasoner
+from app.llm.embedder import Embedder
+from app.llm.endpoint import ModelEndpoint
+from app.llm.prompted import PromptedReasoner
+from app.llm.reasoner import ReplyUnusable
+from app.strategies.base import Finding, Limits
+from app.strategies.sets.strategy import SetsStrategy
+from tests.kg_store.stores import PREFIXES
+from tests.support.asking import SECRETS, Asked, Bench, bench_of
+from tests.support.model_server import Canned, ModelServer, Request, completion, in_turn, reply, sent_to
+
+QUESTION = "Which wards was Zofia Quarrel admitted to?"
+
+
+def step(action: str, **more: Any) -> Canned:
+    return reply({"thought": "", "path": [], "choices": [], "answer": [], "text": "", "action": action, **more})
+
+
+def follow(*choices: int, **more: Any) -> Canned:
+    return step("follow", choices=list(choices), **more)
+
+
+def number_of(request: Request, *path: str) -> int:
+    found = [each["number"] for each in request.input["candidates"] if each["path"] == list(path)]
+    assert len(found) == 1
+    number: int = found[0]
+    return number
+
+
+def everything(request: Request) -> Canned:
+    return follow(*[each["number"] for each in request.input["candidates"]])
+
+
+async def find(
+    asked: Asked,
+    model: PromptedReasoner,
+    embedder: Embedder,
+    question: str = QUESTION,
+    limits: Limits = Limits(),  # noqa: B008
+) -> Finding:
+    return await SetsStrategy(embedder).find(asked.inquiry(model, question, limits=limits))
+
+
+@pytest.fixture
+def asked(bench: Bench, model: PromptedReasoner) -> Asked:
+    """A conversation whose guard knows the model's instructions."""
+    return bench.asked(model)
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "names"),
+    [
+        (QUESTION, ["has admission|admitted to"], {"Kestrel Wing", "Gyrfalcon Wing"}),
+        ("In which ward does the doctor of Zofia Quarrel work?", ["treated by", "works in"], {"Kestrel Wing"}),
+        ("Who lives where Bertil Oxenhame lives?", ["lives in", "^lives in"], {"Ottoline Brackwater", "Bertil Oxenhame"}),
+        ("Whose doctor does Zofia Quarrel's spouse see?", ["married to", "treated by", "^treated by"],
+         {"Zofia Quarrel", "Aurelio Vantongeren", "Bertil Oxenhame"}),
+    ],
+)  # fmt: skip
+async def test_a_model_that_understands_the_question_gets_to_the_answer(
+    bench: Bench, embedder: Embedder, question: str, path: list[str], names: set[str]
+) -> None:
+    with ScriptedEndpoint() as scripted:
+        scripted.expect(
+            Plan.model_validate({"sets": {"A": {"start": "topic:0", "path": path}}, "answer": ["A"]}), question
+        )
+        endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
+        model = PromptedReasoner(endpoint, embedder)
+        asked = bench.asked(model)
+        finding = await find(asked, model, embedder, question)
+        await endpoint.close()
+        assert finding.draft is not None
+        assert asked.names(finding.draft.expressions[0]) == names
+        assert scripted.contract_breaks == []
+        sent = b"\n".join(received.head + received.body for received in scripted.received).decode()
+        assert [secret for secret in SECRETS if secret.casefold() in sent.casefold()] == []
+        assert asked.rounds == list(range(1, finding.rounds + 1))
+
+
+async def test_the_embedded_reasoner_answers_too(asked: Asked, embedded: EmbeddedReasoner, embedder: Embedder) -> None:
+    finding = await SetsStrategy(embedder).find(asked.inquiry(embedded, QUESTION))
+    assert finding.draft is not None
+    assert asked.names(finding.draft.expressions[0]) == {"Kestrel Wing", "Gyrfalcon Wing"}
+
+
+async def test_no_more_than_the_width_is_followed(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    rounds = iter((everything, lambda _request: step("not_in_graph")))
+    server.replies = lambda request: next(rounds)(request)
+    finding = await find(asked, model, embedder, limits=Limits(width=2))
+    assert len(finding.evidence) == 2
+    assert (finding.draft, finding.rounds) == (None, 2)
+    assert [each["width"] for each in sent_to(server, "step")] == [2, 2]
+
+
+async def test_a_choice_that_is_repeated_counts_once_and_one_that_was_not_offered_never(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    rounds = iter((follow(1, 1, 999, -1, 2), step("not_in_graph")))
+    server.replies = lambda request: next(rounds)
+    assert len((await find(asked, model, embedder, limits=Limits(width=2))).evidence) == 2
+    server.replies = in_turn(follow(999, 0, -1))
+    lost = await find(asked, model, embedder)
+    assert (lost.draft, lost.evidence, lost.rounds) == (None, (), 1)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+async def test_after_the_last_round_there_is_one_call_to_answer_and_nothing_on_offer(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, depth: int
+) -> None:
+    server.replies = lambda request: follow(*[each["number"] for each in request.input["candidates"]][:1])
+    finding = await find(asked, model, embedder, limits=Limits(depth=depth))
+    inputs = sent_to(server, "step")
+    assert [each["round"] for each in inputs] == list(range(1, depth + 2)) == asked.rounds
+    assert [each["last_round"] for each in inputs] == [False] * depth + [True]
+    assert [bool(each["candidates"]) for each in inputs] == [True] * depth + [False]
+    assert finding.draft is None
+
+
+async def test_a_way_that_was_walked_is_not_offered_again_but_the_others_still_are(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    def replies(request: Request) -> Canned:
+        return follow(number_of(request, "lives in")) if request.input["round"] == 1 else step("not_in_graph")
+
+    server.replies = replies
+    finding = await find(asked, model, embedder)
+    first, second = sent_to(server, "step")
+    (topic,) = [thing["name"] for thing in second["things"] if thing["concept"] == "patient"]
+    offered = {tuple(each["path"]) for each in second["candidates"] if each["start"] == topic}
+    assert ("lives in",) not in offered
+    assert {("treated by",), ("has admission|admitted to",)} <= offered
+    assert [(each["start"], each["path"]) for each in second["evidence"]] == [(topic, ["lives in"])]
+    assert finding.evidence[0].path == ("lives in",)
+    assert first["evidence"] == []
+
+
+async def test_names_that_a_model_makes_up_do_not_come_back_to_it(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    path = [
+        {"head": "Zofia Quarrel", "relation": "admitted to", "tail": "Kestrel ward"},
+        {"head": "Ez9y8x", "relation": "adores", "tail": "Umbrathal"},
+    ]
+    rounds = iter((follow(1, path=path), step("not_in_graph", path=path)))
+    server.replies = lambda request: next(rounds)
+    await find(asked, model, embedder)
+    assert sent_to(server, "step")[1]["path"] == [{"head": "thing", "relation": "admitted to", "tail": "ward"}]
+    sent = server.everything.decode().casefold()
+    assert [secret for secret in SECRETS if secret.casefold() in sent] == []
+
+
+@pytest.mark.parametrize(
+    "last", [step("not_in_graph"), step("answer"), follow(), step("not_in_graph", answer=["Eq7f2k"], text="It is.")]
+)
+async def test_no_answer_is_no_draft(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, last: Canned
+) -> None:
+    server.replies = in_turn(last)
+    finding = await find(asked, model, embedder)
+    assert (finding.draft, finding.rounds) == (None, 1)
+
+
+async def test_a_draft_is_handed_on_as_it_came(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    server.replies = in_turn(step("answer", answer=["count(Sz9y8x)", "Ea1b2c"], text="It is {1}."))
+    finding = await find(asked, model, embedder)
+    assert finding.draft is not None
+    assert (finding.draft.expressions, finding.draft.text) == (("count(Sz9y8x)", "Ea1b2c"), "It is {1}.")
+    assert set(finding.things) == {thing["name"] for thing in sent_to(server, "step")[0]["things"]}
+
+
+async def test_an_unusable_model_is_an_error_and_no_answer(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    server.replies = in_turn(completion(json.dumps({"action": "Quarrel"})))
+    with pytest.raises(ReplyUnusable):
+        await find(asked, model, embedder)
+
+
+async def test_a_graph_without_anything_that_has_a_kind_is_not_asked_about(
+    embedder: Embedder, embedded: EmbeddedReasoner, tmp_path: Path
+) -> None:
+    nameless = bench_of(tmp_path, embedder, PREFIXES + "[] :of [ :at 3 ] .").asked()
+    finding = await SetsStrategy(embedder).find(nameless.inquiry(embedded, "What is there?"))
+    assert (finding.draft, finding.rounds, nameless.rounds) == (None, 0, [])
+    assert len(finding.notes) == 1
