@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from app.evaluation.questions import Plan
 from app.llm.concepts import ConceptNamer
 from app.llm.embedder import Embedder
 from app.llm.guarded import Errand, GuardedReasoner
@@ -94,7 +95,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A loaded graph; each `asked` is a conversation of its own. `model` names the endpoint's model."""
+    """A loaded graph; each `asked` is a conversation of its own."""
 
     graph: PrivateGraph
     ledger: Ledger
@@ -120,5 +121,12 @@ def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
     return Bench(catalog.open("t1", "g"), Ledger(engine, master))
 
 
-def labels(paths: Sequence[Sequence[str]]) -> set[tuple[str, ...]]:
-    return {tuple(path) for path in paths}
+def plan_along(path: Sequence[str]) -> Plan:
+    """What a model does that understands a question: it follows `path` from what the question names first."""
+    return Plan.model_validate({"sets": {"A": {"start": "topic:0", "path": list(path)}}, "answer": ["A"]})
+
+
+def secrets_in(data: bytes) -> list[str]:
+    """The names and values of PEOPLE that stand in `data`."""
+    text = data.decode().casefold()
+    return [secret for secret in SECRETS if secret.casefold() in text]

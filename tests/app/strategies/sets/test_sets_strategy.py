@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.questions import Plan
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
@@ -18,7 +17,7 @@ from app.llm.reasoner import ReplyUnusable
 from app.strategies.base import Finding, Limits
 from app.strategies.sets.strategy import SetsStrategy
 from tests.kg_store.stores import PREFIXES
-from tests.support.asking import SECRETS, Asked, Bench, bench_of
+from tests.support.asking import Asked, Bench, bench_of, secrets_in
 from tests.support.model_server import Canned, ModelServer, Request, completion, in_turn, reply, sent_to
 
 QUESTION = "Which wards was Zofia Quarrel admitted to?"
@@ -64,7 +63,8 @@ def asked(bench: Bench, model: PromptedReasoner) -> Asked:
     [
         (QUESTION, ["has admission|admitted to"], {"Kestrel Wing", "Gyrfalcon Wing"}),
         ("In which ward does the doctor of Zofia Quarrel work?", ["treated by", "works in"], {"Kestrel Wing"}),
-        ("Who lives where Bertil Oxenhame lives?", ["lives in", "^lives in"], {"Ottoline Brackwater", "Bertil Oxenhame"}),
+        ("Who lives where Bertil Oxenhame lives?", ["lives in", "^lives in"],
+         {"Ottoline Brackwater", "Bertil Oxenhame"}),
         ("Whose doctor does Zofia Quarrel's spouse see?", ["married to", "treated by", "^treated by"],
          {"Zofia Quarrel", "Aurelio Vantongeren", "Bertil Oxenhame"}),
     ],
@@ -84,8 +84,7 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
         assert finding.draft is not None
         assert asked.names(finding.draft.expressions[0]) == names
         assert scripted.contract_breaks == []
-        sent = b"\n".join(received.head + received.body for received in scripted.received).decode()
-        assert [secret for secret in SECRETS if secret.casefold() in sent.casefold()] == []
+        assert secrets_in(b"\n".join(received.head + received.body for received in scripted.received)) == []
         assert asked.rounds == list(range(1, finding.rounds + 1))
 
 
@@ -159,8 +158,7 @@ async def test_names_that_a_model_makes_up_do_not_come_back_to_it(
     server.replies = lambda request: next(rounds)
     await find(asked, model, embedder)
     assert sent_to(server, "step")[1]["path"] == [{"head": "thing", "relation": "admitted to", "tail": "ward"}]
-    sent = server.everything.decode().casefold()
-    assert [secret for secret in SECRETS if secret.casefold() in sent] == []
+    assert secrets_in(server.everything) == []
 
 
 @pytest.mark.parametrize(
