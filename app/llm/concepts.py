@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +23,8 @@ _VALUE_WORDS = {
 }
 # A thing that only is pointed at takes the pointer's own word, unless a general noun fits it about as well.
 LEAST_FIT_OF_LEAF = 0.75
+# A thing without a class is of the class that this share of its like have: what one `knows` is mostly a person.
+SHARE_OF_CLASS = 2 / 3
 
 Fits = npt.NDArray[np.float32]
 
@@ -34,7 +37,8 @@ class ConceptNamer:
 
     def name(self, schema: Schema) -> list[str]:
         """One concept per signature, in the order of `schema.signatures`."""
-        return [self._of_signature(schema, signature) for signature in schema.signatures]
+        classes = _classes_reached(schema)
+        return [self._of_signature(schema, signature, classes) for signature in schema.signatures]
 
     def name_relations(self, relations: Sequence[str]) -> str:
         """A concept for something that has these relations around it; `^` marks those that lead to it."""
@@ -42,11 +46,13 @@ class ConceptNamer:
         plays = [readable(label) for label in relations if label.startswith("^")]
         return self._of_words(has, plays)
 
-    def _of_signature(self, schema: Schema, signature: Signature) -> str:
+    def _of_signature(self, schema: Schema, signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str:
         if signature.kind is NodeKind.VALUE:
             return _value_word(schema, signature.hops)
         if signature.classes:
             return signature.classes[0]
+        if borrowed := _borrowed_class(signature, classes):
+            return borrowed
         has = [readable(schema.relations[hop.relation].label) for hop in signature.hops if not hop.inverse]
         plays = [readable(schema.relations[hop.relation].label) for hop in signature.hops if hop.inverse]
         return self._of_words(has, plays)
@@ -81,6 +87,25 @@ class ConceptNamer:
         """The vectors of each group, all embedded in one call: fifty small ones take many times as long."""
         vectors = self._embedder.sentences([text for group in groups for text in group])
         return np.split(vectors, np.cumsum([len(group) for group in groups])[:-1])
+
+
+def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
+    """The classes of what each relation leads to, counted by signatures."""
+    reached: dict[Hop, Counter[str]] = {}
+    for signature in schema.signatures:
+        for hop in signature.hops if signature.classes else ():
+            if hop.inverse:
+                reached.setdefault(hop, Counter())[signature.classes[0]] += 1
+    return reached
+
+
+def _borrowed_class(signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
+    """The class of most other things that the same relations lead to, if they have any."""
+    counts = sum((classes[hop] for hop in signature.hops if hop in classes), Counter[str]())
+    if not counts:
+        return None
+    word, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+    return word if count >= SHARE_OF_CLASS * counts.total() else None
 
 
 def _head_noun(label: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embedder import Embedder
-from app.llm.question_words import WalkedQuestion, walk_question
+from app.llm.question_words import IRREGULAR, WalkedQuestion, walk_question
 from app.llm.wording import HopWords, hop_words, kinds_in
 
 Scores = npt.NDArray[np.floating[Any]]
@@ -67,7 +67,8 @@ class PathScorer:
         spans = self._embedder.sentences([span.text for span in walked.spans])
         back = np.array([span.points_back for span in walked.spans])
         said = self._said(spans, back, [hop_words(label, kind) for label, kind in hops])
-        kinds = self._kinds(spans, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
+        things = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in walked.spans])
+        kinds = self._kinds(things, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
         turns = np.array([_turns_back(path.steps) for path in paths])
         return _align(walked, said, kinds, chosen) - COST_OF_TURNING_BACK * turns
 

@@ -18,6 +18,7 @@ GRAMMAR = frozenset(
     "many us my your our if than then so about into also".split()
 )
 _POINTERS = ("by", "in", "at")
+IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 _ARTICLES = frozenset({"the", "a", "an"})
 # A word before the topic that hangs it on what stands to its left.
 _LEADING = frozenset("of by in at to for with from on as than and or about".split())
@@ -118,6 +119,8 @@ def _words(text: str) -> list[str]:
 
 def singular(word: str) -> str:
     """An English noun without its plural ending; a rule of thumb, enough to match `patients` with `patient`."""
+    if word in IRREGULAR:
+        return IRREGULAR[word]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("sses", "ches", "shes", "xes")):
