@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -195,12 +196,12 @@ async def test_a_draft_needs_the_flag_and_an_expression(
 
 
 async def test_what_is_cut_by_rank_is_told(
-    server: ModelServer, model: PromptedReasoner, embedder: Embedder, tmp_path_factory: pytest.TempPathFactory
+    server: ModelServer, model: PromptedReasoner, embedder: Embedder, tmp_path: Path
 ) -> None:
     many = MAX_CANDIDATES + 5
     facts = "".join(f':f1 :hasPart{n}Of :m{n} . :m{n} rdfs:label "Mollusk{n} Vane" .\n' for n in range(many))
     text = PREFIXES + facts + ':f1 rdfs:label "Gribblewerk" ; :treatedBy :m1 .'
-    asked = bench_of(tmp_path_factory.mktemp("wide"), embedder, text).asked(model)
+    asked = bench_of(tmp_path, embedder, text).asked(model)
     server.replies = Model()
     finding = await find(asked, model, embedder, "Who is Gribblewerk treated by?", Limits(depth=1))
     (chosen,) = sent_to(server, "choose_relations")
@@ -209,9 +210,7 @@ async def test_what_is_cut_by_rank_is_told(
     assert any(note.startswith("6 ways on") for note in finding.notes)
 
 
-async def test_nothing_to_start_from_costs_no_call(
-    embedder: Embedder, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    nameless = bench_of(tmp_path_factory.mktemp("nameless"), embedder, PREFIXES + "[] :of [ :at 3 ] .").asked()
+async def test_nothing_to_start_from_costs_no_call(embedder: Embedder, tmp_path: Path) -> None:
+    nameless = bench_of(tmp_path, embedder, PREFIXES + "[] :of [ :at 3 ] .").asked()
     finding = await ArogStrategy(embedder).find(nameless.inquiry(EmbeddedReasoner(embedder), "What is there?"))
     assert (finding.draft, finding.rounds, len(finding.notes)) == (None, 0, 1)

@@ -17,7 +17,7 @@ from app.llm.reasoner import ReplyUnusable
 from app.strategies.base import Finding, Limits
 from app.strategies.sets.strategy import SetsStrategy
 from tests.kg_store.stores import PREFIXES
-from tests.support.asking import Asked, Bench, bench_of, secrets_in
+from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
 from tests.support.model_server import Canned, ModelServer, Request, completion, in_turn, reply, sent_to
 
 QUESTION = "Which wards was Zofia Quarrel admitted to?"
@@ -36,10 +36,6 @@ def number_of(request: Request, *path: str) -> int:
     assert len(found) == 1
     number: int = found[0]
     return number
-
-
-def everything(request: Request) -> Canned:
-    return follow(*[each["number"] for each in request.input["candidates"]])
 
 
 async def find(
@@ -73,9 +69,7 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
     bench: Bench, embedder: Embedder, question: str, path: list[str], names: set[str]
 ) -> None:
     with ScriptedEndpoint() as scripted:
-        scripted.expect(
-            Plan.model_validate({"sets": {"A": {"start": "topic:0", "path": path}}, "answer": ["A"]}), question
-        )
+        scripted.expect(plan_along(path), question)
         endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
         model = PromptedReasoner(endpoint, embedder)
         asked = bench.asked(model)
@@ -97,10 +91,14 @@ async def test_the_embedded_reasoner_answers_too(asked: Asked, embedded: Embedde
 async def test_no_more_than_the_width_is_followed(
     asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
 ) -> None:
-    rounds = iter((everything, lambda _request: step("not_in_graph")))
-    server.replies = lambda request: next(rounds)(request)
+    def replies(request: Request) -> Canned:
+        names = ("treated by", "lives in", "date of birth", "married to")
+        chosen = [number_of(request, name) for name in names] if request.input["round"] == 1 else []
+        return follow(*chosen)
+
+    server.replies = replies
     finding = await find(asked, model, embedder, limits=Limits(width=2))
-    assert len(finding.evidence) == 2
+    assert {fact.path for fact in finding.evidence} == {("treated by",), ("lives in",)}
     assert (finding.draft, finding.rounds) == (None, 2)
     assert [each["width"] for each in sent_to(server, "step")] == [2, 2]
 
@@ -108,9 +106,15 @@ async def test_no_more_than_the_width_is_followed(
 async def test_a_choice_that_is_repeated_counts_once_and_one_that_was_not_offered_never(
     asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
 ) -> None:
-    rounds = iter((follow(1, 1, 999, -1, 2), step("not_in_graph")))
-    server.replies = lambda request: next(rounds)
-    assert len((await find(asked, model, embedder, limits=Limits(width=2))).evidence) == 2
+    def replies(request: Request) -> Canned:
+        if request.input["round"] > 1:
+            return step("not_in_graph")
+        doctor, city = number_of(request, "treated by"), number_of(request, "lives in")
+        return follow(doctor, doctor, 999, -1, city)
+
+    server.replies = replies
+    finding = await find(asked, model, embedder, limits=Limits(width=2))
+    assert {fact.path for fact in finding.evidence} == {("treated by",), ("lives in",)}
     server.replies = in_turn(follow(999, 0, -1))
     lost = await find(asked, model, embedder)
     assert (lost.draft, lost.evidence, lost.rounds) == (None, (), 1)
@@ -120,7 +124,12 @@ async def test_a_choice_that_is_repeated_counts_once_and_one_that_was_not_offere
 async def test_after_the_last_round_there_is_one_call_to_answer_and_nothing_on_offer(
     asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, depth: int
 ) -> None:
-    server.replies = lambda request: follow(*[each["number"] for each in request.input["candidates"]][:1])
+    def replies(request: Request) -> Canned:
+        onward = [each["number"] for each in request.input["candidates"] if each["path"] == ["lives in"]]
+        back = [each["number"] for each in request.input["candidates"] if each["path"] == ["^lives in"]]
+        return follow(*[*onward, *back][:1])
+
+    server.replies = replies
     finding = await find(asked, model, embedder, limits=Limits(depth=depth))
     inputs = sent_to(server, "step")
     assert [each["round"] for each in inputs] == list(range(1, depth + 2)) == asked.rounds
@@ -154,8 +163,13 @@ async def test_names_that_a_model_makes_up_do_not_come_back_to_it(
         {"head": "Zofia Quarrel", "relation": "admitted to", "tail": "Kestrel ward"},
         {"head": "Ez9y8x", "relation": "adores", "tail": "Umbrathal"},
     ]
-    rounds = iter((follow(1, path=path), step("not_in_graph", path=path)))
-    server.replies = lambda request: next(rounds)
+
+    def replies(request: Request) -> Canned:
+        if request.input["round"] > 1:
+            return step("not_in_graph", path=path)
+        return follow(number_of(request, "treated by"), path=path)
+
+    server.replies = replies
     await find(asked, model, embedder)
     assert sent_to(server, "step")[1]["path"] == [{"head": "thing", "relation": "admitted to", "tail": "ward"}]
     assert secrets_in(server.everything) == []
