@@ -114,7 +114,7 @@ async def test_the_four_tasks_come_in_the_papers_order(
 async def test_no_more_than_the_width_is_chosen_or_kept(
     asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, width: int
 ) -> None:
-    server.replies = Model()
+    server.replies = Model(wanted=("treated by", "lives in", "date of birth", "married to", "^lives in"))
     finding = await find(asked, model, embedder, limits=Limits(width=width, depth=2))
     assert {each["width"] for each in sent_to(server, "choose_relations")} == {width}
     assert all(len(each["clusters"]) <= width for each in sent_to(server, "name_concepts"))
