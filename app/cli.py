@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -11,6 +12,8 @@ from app import cli_graph, cli_key
 
 def commands(app: typer.Typer) -> None:
     """Adds the service's commands; the entry point of the group `arog.commands`."""
+    # No bar of the model's library among our own lines.
+    os.environ.setdefault("TQDM_DISABLE", "1")
     app.command()(serve)
     app.add_typer(cli_graph.app, name="graph")
     app.add_typer(cli_key.app, name="key")

@@ -70,6 +70,7 @@ def load(
         highlight=False,
         soft_wrap=True,
     )
+    _errors.print(f"A key for it: arog key create --grant {name}   Then: arog ask --graph {name} QUESTION")
     for note in loaded.notes:
         _errors.print(note, markup=False, highlight=False, soft_wrap=True)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.access import Access
 from app.cli_show import failures_in_words, named
 from app.settings import load_settings
+
+if TYPE_CHECKING:
+    from app.wiring import Store
 
 Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
 app = typer.Typer(help="API keys.", no_args_is_help=True)
@@ -27,9 +29,12 @@ def create(
     days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
 ) -> None:
     """Make a key and print it: this once, the database keeps its hash alone."""
-    with _access() as access:
-        issued = access.create(tenant, role, grant, days)
+    with _store() as store:
+        issued = store.access.create(tenant, role, grant, days)
+        loaded = {graph.name for graph in store.catalog.graphs(tenant)}
     _errors.print(f"key id {issued.key_id}; the key is not shown again", highlight=False)
+    for name in sorted({*grant} - loaded - {"*"}):
+        _errors.print(f"no graph {name!r} is loaded yet: the key will open it when it is", highlight=False)
     print(issued.key)
 
 
@@ -37,8 +42,8 @@ def create(
 def list_keys(tenant: Tenant = "default") -> None:
     """Every key of a tenant, without the keys themselves."""
     table = Table("key id", "role", "graphs", "made", "state")
-    with _access() as access:
-        for record in access.keys(tenant):
+    with _store() as store:
+        for record in store.access.keys(tenant):
             until = f"until {record.expires_at:%Y-%m-%d}" if record.expires_at else "valid"
             state = "revoked" if record.revoked_at else until
             made, graphs = f"{record.created_at:%Y-%m-%d}", ", ".join(sorted(record.grants))
@@ -49,18 +54,18 @@ def list_keys(tenant: Tenant = "default") -> None:
 @app.command()
 def revoke(key_id: str, tenant: Tenant = "default") -> None:
     """End a key at once."""
-    with _access() as access:
-        access.revoke(tenant, key_id)
+    with _store() as store:
+        store.access.revoke(tenant, key_id)
     print(f"{key_id} is revoked")
 
 
 @contextmanager
-def _access() -> Iterator[Access]:
+def _store() -> Iterator[Store]:
     from app.wiring import open_store
 
     with failures_in_words(_errors):
         store = open_store(load_settings())
         try:
-            yield store.access
+            yield store
         finally:
             store.close()

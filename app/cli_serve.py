@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
 import shutil
+import socket
 import sys
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from app.cli_show import bar, failures_in_words
 from app.demo import GRAPH_NAME
 from app.first_start import demo_key_file, load_demo, prepare_folder
 from app.main import create_app
-from app.settings import Settings, load_settings
+from app.settings import Settings, SettingsProblem, load_settings, unknown_names
 from app.telemetry import forbid_core_dumps, start_logging
 from app.wiring import Services, build, open_store
 
@@ -36,24 +38,36 @@ def run_service(init: bool, demo: bool | None) -> None:
         written = prepare_folder(settings, init)
         # What is wrong with key, folder or database is said here and now, not in /readyz alone.
         open_store(settings).close()
+        listening = listen(settings.host, settings.port)
+        settings = settings.model_copy(update={"port": listening.getsockname()[1]})
+    for name in unknown_names(os.environ):
+        _say(f"arog: {name} is no setting of the service, and does nothing; docs/operations.md lists them.")
     if written:
-        _console.print(
-            f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost."
-        )
+        _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
-    # No bar of the model's library among our own lines.
-    os.environ.setdefault("TQDM_DISABLE", "1")
     application = create_app(settings, lambda settings: _build(settings, with_demo), _welcome)
-    uvicorn.run(
+    config = uvicorn.Config(
         application,
-        host=settings.host,
-        port=settings.port,
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=SHUTDOWN_S,
     )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket of the service, taken before anything is loaded. Raises SettingsProblem."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsProblem(f"port {port} is taken: stop what listens there, or set AROG_PORT") from None
+        if error.errno == errno.EACCES:
+            raise SettingsProblem(f"this user may not listen on port {port}: set AROG_PORT") from None
+        raise SettingsProblem("the address of AROG_HOST is none of this machine's") from None
 
 
 def _build(settings: Settings, with_demo: bool) -> Services:
@@ -71,7 +85,7 @@ def _build(settings: Settings, with_demo: bool) -> Services:
 
 def _welcome(services: Services) -> None:
     for line in how_to_ask(services.store.settings, services):
-        _console.print(line, soft_wrap=True, markup=False, highlight=False)
+        _say(line)
 
 
 def how_to_ask(settings: Settings, services: Services) -> list[str]:
@@ -92,6 +106,10 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
         f"  curl -s {url}/chat -H {_bearer(key)} -H 'Content-Type: application/json' -d {shlex.quote(body)}",
         "",
     ]
+
+
+def _say(line: str) -> None:
+    _console.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
 def _bearer(key: str) -> str:

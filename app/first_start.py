@@ -9,7 +9,7 @@ from pathlib import Path
 from app.access import Access, NotAuthenticated
 from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
 from app.graph_admin import GraphAdmin
-from app.settings import Settings
+from app.settings import Settings, make_data_folder
 from kg_store.keys import MasterKey
 
 TENANT = "default"
@@ -22,7 +22,7 @@ def prepare_folder(settings: Settings, init: bool) -> Path | None:
     Only into a folder that holds nothing yet, or with `init`: a lost key must not be replaced unseen, since what
     it sealed would stay shut.
     """
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_data_folder(settings)
     fresh = not any(settings.data_dir.iterdir())
     if settings.master_key is not None or settings.key_file.exists() or not (fresh or init):
         return None

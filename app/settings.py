@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +15,7 @@ PREFIX = "AROG_"
 MIN_KEY_CHARS = 32
 MIN_DIFFERENT_CHARS = 10
 
+_OF_THE_SDK = frozenset({"AROG_API_KEY", "AROG_CONFIG_DIR", "AROG_GRAPH", "AROG_URL"})
 # Words that stand in examples, tutorials and compose files; no generated secret holds one but by a freak chance.
 _EXAMPLE_WORDS = re.compile(
     r"change.?me|replace.?(me|this|with)|example|placeholder|your.?(admin|api|key|master|secret|token)"
@@ -97,6 +100,13 @@ class Settings(BaseSettings):
             raise ValueError("still holds the example's words: set your own, or leave it out")
         return key
 
+    @field_validator("endpoint_url")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is not None and not re.fullmatch(r"https?://[^/\s]+\S*", url):
+            raise ValueError("must be a base URL such as http://host/v1")
+        return url
+
     @model_validator(mode="after")
     def _endpoint_is_complete(self) -> Settings:
         if self.reasoner == "endpoint" and not (self.endpoint_url and self.endpoint_model):
@@ -126,6 +136,25 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
         raise SettingsProblem("\n".join(_sentence(found["loc"], found["msg"]) for found in error.errors())) from None
 
 
+def make_data_folder(settings: Settings) -> None:
+    """The data folder, where it is missing; for this user alone. Raises SettingsProblem."""
+    try:
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        raise SettingsProblem("the folder of AROG_DATA_DIR can't be made: name one that this user may write") from None
+    if not os.access(settings.data_dir, os.R_OK | os.W_OK | os.X_OK):
+        raise SettingsProblem("the folder of AROG_DATA_DIR can't be written by this user")
+
+
+def unknown_names(environment: Iterable[str], env_file: Path = Path(".env")) -> list[str]:
+    """Names that look like settings and are none: most likely typing errors."""
+    lines = env_file.read_text("utf-8", "replace") if env_file.is_file() else ""
+    written = re.findall(r"^\s*(?:export\s+)?(\w+)\s*=", lines, re.MULTILINE)
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | _OF_THE_SDK
+    return sorted(name for name in {*environment, *written} if name.startswith(PREFIX) and name not in known)
+
+
 def _sentence(place: tuple[int | str, ...], message: str) -> str:
     name = PREFIX + "_".join(str(part) for part in place).upper() if place else ""
-    return f"{name} {message.removeprefix('Value error, ')}".strip()
+    words = message.removeprefix("Value error, ").removeprefix("Input ")
+    return f"{name} {words}".strip()

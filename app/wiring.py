@@ -27,7 +27,7 @@ from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import Reasoner, TaskKind
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
-from app.settings import Settings, SettingsProblem
+from app.settings import Settings, SettingsProblem, make_data_folder
 from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
@@ -153,7 +153,12 @@ def graphs_of(store: Store) -> GraphAdmin:
 def think(settings: Settings) -> Thinking:
     """The reasoner and the strategies of the settings; loads the embedding model."""
     embedder = Embedder(settings.embedder)
-    embedder.load()
+    try:
+        embedder.load()
+    except (OSError, ValueError):
+        raise SettingsProblem(
+            "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
+        ) from None
     strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
     kinds = (STEP, *AROG_TASKS)
     name_concepts = ConceptNamer(embedder).name
@@ -173,7 +178,8 @@ def read_master_key(settings: Settings) -> MasterKey:
         return MasterKey.from_text(settings.master_key.get_secret_value())
     if not settings.key_file.exists():
         raise KeyProblem(
-            "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE, or let `arog serve --init` write one"
+            "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE to the one that sealed this folder; for a "
+            "folder without graphs `arog serve --init` writes a new one"
         )
     return MasterKey.from_file(settings.key_file)
 
@@ -181,17 +187,20 @@ def read_master_key(settings: Settings) -> MasterKey:
 def open_store(settings: Settings) -> Store:
     """The data folder and its database, migrated. Raises KeyProblem, StoreError, SettingsProblem."""
     master = read_master_key(settings)
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_data_folder(settings)
     try:
         engine = make_engine(settings.database)
         migrate(engine)
     except (SQLAlchemyError, ArgumentError, ImportError):
         raise SettingsProblem("the database of AROG_DATABASE_URL can't be opened or migrated") from None
+    catalog = Catalog(settings.data_dir, engine, master, request_words())
+    if not catalog.key_fits():
+        raise KeyProblem("the master key opens none of the graphs in this folder: set the one that sealed them")
     return Store(
         settings=settings,
         engine=engine,
         master=master,
-        catalog=Catalog(settings.data_dir, engine, master, request_words()),
+        catalog=catalog,
         access=Access(engine, settings.admin_key),
         conversations=ConversationStore(engine, master, settings.conversation_days),
         ledger=Ledger(engine, master),

@@ -38,6 +38,11 @@ _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
     (CannotOpenCapsule, 6),
     (BadAnswer, 6),
 )
+# The service's own hints speak of HTTP.
+_HINTS = {
+    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog key create`",
+    "unknown_graph": "Name another with --graph, or get a key for it: `arog key create --grant GRAPH`",
+}
 _GET_CLI = "arog: the command line is an extra; get it with: pip install 'arog[cli]'"
 _GET_SERVER = "Server commands (serve, graph, key, eval) are an extra; get them with: pip install 'arog[server]'"
 _OURS = ("app", "kg_store", "client_sdk")
@@ -91,8 +96,8 @@ def join_commands(app: typer.Typer, entries: Iterable[EntryPoint]) -> Joined:
 def error_line(error: ArogError) -> str:
     """One line: what happened, what to do, and the id to look it up."""
     parts = [f"arog: {_ended(str(error))}"]
-    if error.hint:
-        parts.append(_ended(error.hint[0].upper() + error.hint[1:]))
+    if hint := _HINTS.get(error.code, error.hint):
+        parts.append(_ended(hint[0].upper() + hint[1:]))
     if error.id:
         parts.append(f"(id {error.id})")
     return " ".join(parts)

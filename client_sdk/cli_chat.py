@@ -10,7 +10,7 @@ from rich.console import Console
 
 from client_sdk.answer import Answer
 from client_sdk.cli import error_line, exit_code_of
-from client_sdk.cli_show import show_answer, show_evidence, show_ledger
+from client_sdk.cli_show import show_answer, show_evidence, show_ledger, show_notes
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversation
 
@@ -59,6 +59,7 @@ class _Talker:
                 self._console.print("(no answer yet)", style="dim")
             case "/why" if self._last is not None:
                 show_evidence(self._console, self._last)
+                show_notes(self._console, self._last)
             case "/seen" if self._last is not None:
                 rows = self._chat.ledger(self._last.id)
                 show_ledger(self._console, reversed(rows), payload=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from client_sdk.cli_chat import talk
 from client_sdk.cli_settings import choose
-from client_sdk.cli_show import answer_as_json, make_console, show_answer, show_evidence, show_ledger
+from client_sdk.cli_show import answer_as_json, make_console, show_answer, show_evidence, show_ledger, show_notes
 from client_sdk.client import Chat
 from client_sdk.key_file import create_key, key_path, load_or_create_key
 
@@ -24,7 +24,7 @@ ApiKey = Annotated[
     typer.Option(envvar="AROG_API_KEY", help="Better in the environment: others can see options of a command"),
 ]
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
-Strategy = Annotated[str, typer.Option(help="sets or arog")]
+Strategy = Annotated[Literal["sets", "arog"], typer.Option(help="The way to search; arog asks the model more often")]
 PlainHttp = Annotated[bool, typer.Option("--plain-http", help="Allow http to another machine")]
 Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
@@ -73,6 +73,7 @@ def ask(
     show_answer(console, answer)
     if evidence:
         show_evidence(console, answer)
+        show_notes(console, answer)
     if rows is not None:
         show_ledger(console, reversed(rows), payload=True)
 

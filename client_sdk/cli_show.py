@@ -27,6 +27,12 @@ def show_answer(console: Console, answer: Answer) -> None:
         _say(console, "(not everything in this answer is in the evidence)", "yellow")
     for mention, choices in answer.ambiguous.items():
         _say(console, f"({mention} may be: {'; '.join(choices)})", "yellow")
+    if not answer.answered or answer.ambiguous:
+        show_notes(console, answer)
+
+
+def show_notes(console: Console, answer: Answer) -> None:
+    """How the answer was searched for, and what was left out."""
     for note in answer.notes:
         _say(console, f"({note})", "dim")
 

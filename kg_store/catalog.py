@@ -88,6 +88,10 @@ class Catalog:
         """True when no tenant has a graph."""
         return self._rows.is_empty()
 
+    def key_fits(self) -> bool:
+        """False when there are graphs and the master key opens none of them."""
+        return self._rows.key_fits()
+
     def open(self, tenant: str, name: str) -> PrivateGraph:
         """The current version. Raises UnknownGraph, and KeyProblem when the master key is another."""
         for _ in range(_OPEN_TRIES):

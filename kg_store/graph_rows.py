@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from kg_store.keys import MasterKey, bind, new_mid_key
 from kg_store.tables import graph_versions, graphs, vault_entries
-from kg_store.terms import LoadError, UnknownGraph
+from kg_store.terms import KeyProblem, LoadError, UnknownGraph
 
 BUILDING, COMPLETE, RETIRED = "building", "complete", "retired"
 _MID_KEY_PURPOSE = "mid key"
@@ -104,6 +104,19 @@ class GraphRows:
     def is_empty(self) -> bool:
         with self._engine.connect() as connection:
             return connection.execute(select(graphs.c.id).where(graphs.c.current_version.is_not(None))).first() is None
+
+    def key_fits(self) -> bool:
+        """False when there are graphs and the master key opens none of them."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key)).all()
+        return not rows or any(self._opens(*row) for row in rows)
+
+    def _opens(self, tenant: str, name: str, sealed: bytes) -> bool:
+        try:
+            self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), sealed)
+        except KeyProblem:
+            return False
+        return True
 
     def delete_graph(self, tenant: str, name: str) -> None:
         """UnknownGraph when there is none with a complete version."""

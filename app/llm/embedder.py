@@ -87,8 +87,11 @@ class Embedder:
             # Nothing is fetched at run time: a model is in the box, or in a folder that the owner names.
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
             os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+            import torch
             from sentence_transformers import SentenceTransformer
 
+            # Short texts gain nothing from a second thread, and on a busy machine threads wait for each other.
+            torch.set_num_threads(1)
             self._model = SentenceTransformer(_folder_of(self._name), device=None)
         return self._model
 

@@ -62,7 +62,15 @@ class WaysOn:
         return Offer(kept, len(single) + len(further) - len(kept))
 
     def _ranked(self, ways: list[WayOn]) -> list[WayOn]:
-        schema = self._inquiry.graph.schema
-        texts = [" ".join(schema.label_step(step).replace("^", "") for step in way.path) for way in ways]
-        nearness = self._embedder.similarity(self._inquiry.dialogue.question, texts)
+        """By the cosine of the question with the sum of a way's steps: the schema's words alone are embedded."""
+        if not ways:
+            return []
+        labels = self._inquiry.graph.schema.label_step
+        texts = [[labels(step).replace("^", "") for step in way.path] for way in ways]
+        known = sorted({text for way in texts for text in way})
+        position = {text: row for row, text in enumerate(known)}
+        vectors = self._embedder.sentences(known)
+        sums = np.stack([vectors[[position[text] for text in way]].sum(axis=0) for way in texts])
+        question = self._embedder.sentences([self._inquiry.dialogue.question])[0]
+        nearness = sums @ question / np.linalg.norm(sums, axis=1)
         return [ways[int(i)] for i in np.argsort(-nearness, kind="stable")]
