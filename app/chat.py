@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,10 +24,23 @@ from app.strategies.base import Finding, FoundFact, Inquiry, Limits, Strategy
 from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.terms import ExpressionError, Mids
+from kg_store.terms import NO_MIDS, ExpressionError, Mids
 
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one question is asked of: its graph version and its conversation."""
+
+    request: ChatRequest
+    graph: PrivateGraph
+    conversation: Conversation
+
+    @property
+    def concluder(self) -> Concluder:
+        return Concluder(self.graph, self.conversation.table, self.request.options.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,78 +72,63 @@ class ChatService:
         Blocked and LedgerUnavailable (nothing was sent), ReasonerError."""
         watch, answer_id = Stopwatch(), secrets.token_urlsafe(12)
         with watch.stage("opening"):
-            if request.public_key is not None:
-                parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
-            graph = self._catalog.open(caller.tenant, request.graph)
-            conversation = self._open(caller, request, graph)
+            asked = self._open(caller, request)
         with watch.stage("linking"):
-            anonymised = _anonymise(request, graph, conversation)
-        reasoner = self._guarded(caller, answer_id, graph, conversation)
+            read = await asyncio.to_thread(_anonymise, asked)
+        reasoner = self._guarded(caller, answer_id, asked)
         with watch.stage("finding"):
-            finding = await self._find(request, graph, conversation, anonymised, reasoner)
+            finding = await self._strategies[request.strategy].find(_inquiry(asked, read, reasoner))
         with watch.stage("concluding"):
-            outcome = _conclude(request, graph, conversation, anonymised, finding)
+            outcome = _conclude(asked, read, finding)
         with watch.stage("keeping"):
-            self._conversations.save(conversation, graph.blind.schema)
+            self._conversations.save(asked.conversation, asked.graph.blind.schema)
         with watch.stage("sealing"):
-            sealed = _seal(request, graph, conversation, anonymised, finding, outcome, answer_id)
+            sealed = _seal(answer_id, asked, read, finding, outcome)
         return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch)})
 
-    def _open(self, caller: Caller, request: ChatRequest, graph: PrivateGraph) -> Conversation:
-        return self._conversations.open(
+    def _open(self, caller: Caller, request: ChatRequest) -> _Asked:
+        if request.public_key is not None:
+            parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
+        graph = self._catalog.open(caller.tenant, request.graph)
+        conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
+        return _Asked(request, graph, conversation)
 
-    def _guarded(
-        self, caller: Caller, answer_id: str, graph: PrivateGraph, conversation: Conversation
-    ) -> GuardedReasoner:
+    def _guarded(self, caller: Caller, answer_id: str, asked: _Asked) -> GuardedReasoner:
         return GuardedReasoner(
             inner=self._reasoner,
-            guard=Guard(graph.names, self._statics),
+            guard=Guard(asked.graph.names, self._statics),
             ledger=self._ledger,
-            errand=Errand(caller.tenant, caller.key_id, answer_id, conversation.id),
-            issued=lambda: conversation.table.issued,
+            errand=Errand(caller.tenant, caller.key_id, answer_id, asked.conversation.id),
+            issued=lambda: asked.conversation.table.issued,
         )
 
-    async def _find(
-        self,
-        request: ChatRequest,
-        graph: PrivateGraph,
-        conversation: Conversation,
-        anonymised: Anonymised,
-        reasoner: GuardedReasoner,
-    ) -> Finding:
-        options = request.options
-        inquiry = Inquiry(
-            dialogue=anonymised.dialogue,
-            graph=graph.blind,
-            pseudonyms=conversation.table,
-            reasoner=reasoner,
-            limits=Limits(options.width, options.depth, options.relations_per_concept),
-        )
-        return await self._strategies[request.strategy].find(inquiry)
 
-
-def _anonymise(request: ChatRequest, graph: PrivateGraph, conversation: Conversation) -> Anonymised:
-    table = conversation.table
+def _anonymise(asked: _Asked) -> Anonymised:
+    graph, table = asked.graph, asked.conversation.table
     anonymiser = Anonymiser(graph.linker, graph.names, graph.public)
-    return anonymiser.anonymise(request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
+    return anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
 
 
-def _conclude(
-    request: ChatRequest,
-    graph: PrivateGraph,
-    conversation: Conversation,
-    anonymised: Anonymised,
-    finding: Finding,
-) -> _Outcome:
+def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner) -> Inquiry:
+    options = asked.request.options
+    return Inquiry(
+        dialogue=read.dialogue,
+        graph=asked.graph.blind,
+        pseudonyms=asked.conversation.table,
+        reasoner=reasoner,
+        limits=Limits(options.width, options.depth, options.relations_per_concept),
+    )
+
+
+def _conclude(asked: _Asked, read: Anonymised, finding: Finding) -> _Outcome:
     if finding.draft is None:
         return _Outcome(None, True, NOT_IN_GRAPH)
     allowed = {*finding.things, *(end for fact in finding.evidence for end in (fact.start, fact.end))}
-    concluder = Concluder(graph, conversation.table, request.options.names)
     try:
-        grounded = ground(finding.draft.text, finding.draft.expressions, allowed, conversation.table)
-        conclusion = concluder.conclude(grounded, _named_in(anonymised))
+        grounded = ground(finding.draft.text, finding.draft.expressions, allowed, asked.conversation.table)
+        conclusion = asked.concluder.conclude(grounded, _named_in(read))
     except (NotGrounded, ExpressionError):
         return _Outcome(None, False, NOT_GROUNDED)
     if conclusion is None:
@@ -137,58 +136,42 @@ def _conclude(
     return _Outcome(conclusion, True, conclusion.text)
 
 
-def _named_in(anonymised: Anonymised) -> Mids:
+def _named_in(read: Anonymised) -> Mids:
     """The single things that the question names itself; a set of an earlier answer may well be asked for again."""
-    named = [topic.mids for topic in anonymised.dialogue.topics if topic.newest and len(topic.mids) == 1]
-    return np.unique(np.concatenate(named)) if named else np.empty(0, dtype=np.int64)
+    named = [topic.mids for topic in read.dialogue.topics if topic.newest and len(topic.mids) == 1]
+    return np.unique(np.concatenate(named)) if named else NO_MIDS
 
 
-def _seal(
-    request: ChatRequest,
-    graph: PrivateGraph,
-    conversation: Conversation,
-    anonymised: Anonymised,
-    finding: Finding,
-    outcome: _Outcome,
-    answer_id: str,
-) -> ChatAnswer:
-    items = outcome.conclusion.items if outcome.conclusion else ()
+def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, outcome: _Outcome) -> ChatAnswer:
+    request, conclusion = asked.request, outcome.conclusion
     answer = ChatAnswer(
         id=answer_id,
-        conversation=conversation.id,
+        conversation=asked.conversation.id,
         graph=request.graph,
         message=Message(role="assistant", content=outcome.sentence),
-        answered=outcome.conclusion is not None,
-        entities=list(items),
+        answered=conclusion is not None,
+        entities=list(conclusion.items) if conclusion else [],
         evidence=[_fact(fact) for fact in finding.evidence],
         grounded=outcome.grounded,
-        ambiguous=list(anonymised.ambiguous),
-        notes=[*anonymised.notes, *finding.notes],
+        ambiguous=list(read.ambiguous),
+        notes=[*read.notes, *finding.notes],
         usage=Usage(),
     )
     if request.public_key is None:
         return answer
-    names = _names(request, graph, conversation, anonymised, finding, outcome)
-    capsule = seal_names(request.public_key, answer_id, conversation.id, request.graph, names)
+    names = _names(asked, read, finding, conclusion)
+    capsule = seal_names(request.public_key, answer_id, asked.conversation.id, request.graph, names)
     return answer.model_copy(update={"capsule": capsule})
 
 
-def _names(
-    request: ChatRequest,
-    graph: PrivateGraph,
-    conversation: Conversation,
-    anonymised: Anonymised,
-    finding: Finding,
-    outcome: _Outcome,
-) -> dict[str, Names]:
+def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
     """The names of this answer, of its cited evidence and of its choices, and no others."""
-    concluder = Concluder(graph, conversation.table, request.options.names)
-    words = [word for ambiguity in anonymised.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
-    if outcome.conclusion is not None and finding.draft is not None:
-        said = conversation.table.known(" ".join([outcome.conclusion.text, *finding.draft.expressions]))
+    words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
+    if conclusion is not None and finding.draft is not None:
+        said = asked.conversation.table.known(" ".join([conclusion.text, *finding.draft.expressions]))
         words += said + _cited(finding.evidence, said)
-    own = outcome.conclusion.names if outcome.conclusion else {}
-    return {**concluder.names_of(dict.fromkeys(words)), **own}
+    own = conclusion.names if conclusion else {}
+    return {**asked.concluder.names_of(dict.fromkeys(words)), **own}
 
 
 def _cited(evidence: tuple[FoundFact, ...], said: list[str]) -> list[str]:

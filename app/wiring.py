@@ -195,6 +195,7 @@ def open_store(settings: Settings) -> Store:
         raise SettingsProblem("the database of AROG_DATABASE_URL can't be opened or migrated") from None
     catalog = Catalog(settings.data_dir, engine, master, request_words())
     if not catalog.key_fits():
+        engine.dispose()
         raise KeyProblem("the master key opens none of the graphs in this folder: set the one that sealed them")
     return Store(
         settings=settings,

@@ -204,11 +204,8 @@ def _sentences(error: ValidationError) -> Iterable[str]:
         unknown = problem["type"] == "extra_forbidden"
         place = problem["loc"][:-1] if unknown else problem["loc"]
         where = ".".join(str(part) if part in _FIELDS else "?" for part in place) or "top level"
-        what = (
-            f"unknown field; allowed: {', '.join(_allowed(place))}"
-            if unknown
-            else problem["msg"].replace("tuple", "list")
-        )
+        rule = problem["msg"].replace("tuple", "list")
+        what = f"unknown field; allowed: {', '.join(_allowed(place))}" if unknown else rule
         yield f"{where}: {what}"
 
 

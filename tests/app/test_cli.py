@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -129,6 +130,42 @@ def test_a_setting_that_can_not_be_is_told_in_a_sentence(folder: Path, monkeypat
         told = arog(*command)
         assert told.exit_code == 2
         assert told.stderr.startswith("arog: AROG_ADMIN_KEY is an example or too simple")
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_loaded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("AROG_PORT", str(taken.getsockname()[1]))
+        told = arog("serve")
+    assert told.exit_code == 2
+    assert "is taken" in told.stderr
+    assert "AROG_PORT" in told.stderr
+
+
+def test_an_address_of_another_machine_is_told_by_its_setting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AROG_HOST", "192.0.2.1")
+    told = arog("serve")
+    assert told.exit_code == 2
+    assert "AROG_HOST" in told.stderr
+
+
+def test_a_data_folder_that_can_not_be_made_is_told_by_its_setting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AROG_DATA_DIR", str(folder / "clinic.ttl"))
+    for command in (("serve",), ("graph", "list")):
+        told = arog(*command)
+        assert told.exit_code == 2
+        assert "AROG_DATA_DIR" in told.stderr
+
+
+def test_a_key_for_a_graph_that_is_not_there_is_made_with_a_word_about_it(folder: Path) -> None:
+    assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0
+    assert "'clinik'" in arog("key", "create", "--grant", "clinik").stderr
+    assert "no graph" not in arog("key", "create", "--grant", "clinic", "--grant", "*").stderr
 
 
 def test_without_a_master_key_nothing_starts_but_in_a_new_folder(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import PREFIX, Settings, SettingsProblem, load_settings
+from app.settings import PREFIX, Settings, SettingsProblem, load_settings, unknown_names
 
 GOOD_KEY = secrets.token_urlsafe(32)
 
@@ -105,3 +105,19 @@ def test_a_dotenv_file_is_read_and_empty_values_mean_the_default(tmp_path: Path)
     settings = load_settings(env_file)
     assert settings.port == 9001
     assert settings.admin_key is None
+
+
+@pytest.mark.parametrize("url", ["foo", "localhost:8001/v1", "http://", "ftp://host/v1", "http://a b"])
+def test_an_endpoint_url_that_is_none_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_ENDPOINT_URL", url)
+    with pytest.raises(SettingsProblem, match="AROG_ENDPOINT_URL must be a base URL") as caught:
+        load()
+    assert url not in str(caught.value).replace("http://host/v1", "")
+
+
+def test_names_that_are_no_settings_are_found_in_the_environment_and_the_file(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("# AROG_REMARK=1\nexport AROG_LEDGER_DAY=3\nAROG_HOST=x\nOTHER=1\n")
+    names = ("AROG_PORTS", "AROG_PORT", "AROG_API_KEY", "PATH")
+    assert unknown_names(names, file) == ["AROG_LEDGER_DAY", "AROG_PORTS"]
+    assert unknown_names(names, tmp_path / "none") == ["AROG_PORTS"]

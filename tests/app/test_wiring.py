@@ -17,7 +17,7 @@ from app.privacy.ledger import LedgerEntry, ledger_entries
 from app.settings import Settings, SettingsProblem
 from app.tables import jobs
 from app.wire_words import request_words
-from app.wiring import build, graphs_of, open_store, read_master_key
+from app.wiring import build, graphs_of, open_store, read_master_key, think
 from client_sdk import Chat
 from client_sdk.sealing import KeyPair
 from kg_store.keys import MasterKey
@@ -120,10 +120,23 @@ def test_another_master_key_opens_no_graph(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
     load(settings)
     other = settings_in(tmp_path, master_key_file=None, master_key=MasterKey.generate())
-    store = open_store(other)
-    with pytest.raises(KeyProblem):
-        store.catalog.open("default", "clinic")
+    with pytest.raises(KeyProblem, match="opens none of the graphs"):
+        open_store(other)
+
+
+def test_a_ring_that_holds_the_graphs_key_too_opens_them(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    load(settings)
+    assert settings.master_key_file is not None
+    ring = MasterKey.generate().replace("v1:", "v2:") + "," + settings.master_key_file.read_text()
+    store = open_store(settings_in(tmp_path, master_key_file=None, master_key=ring))
+    assert store.catalog.open("default", "clinic").name == "clinic"
     store.close()
+
+
+def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> None:
+    with pytest.raises(SettingsProblem, match="AROG_EMBEDDER"):
+        think(settings_in(tmp_path, embedder=str(tmp_path / "no-model")))
 
 
 @pytest.mark.parametrize("url", ["nonsense", "sqlite:////nonexistent/arog.db", "postgresql+nothing://u:Canaria@h/d"])

@@ -94,6 +94,27 @@ def test_an_error_is_one_line_with_what_to_do_and_the_id(
     assert printed.out == ""
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "named"), [(401, "not_authenticated", "AROG_API_KEY"), (404, "unknown_graph", "--graph")]
+)
+def test_hints_that_speak_of_http_are_replaced(
+    env: FakeService, capsys: pytest.CaptureFixture[str], status: int, code: str, named: str
+) -> None:
+    env.canned.append(problem(status, code))
+    assert run(["ask", "Where is Anna Keller?"]) == 4
+    told = capsys.readouterr().err
+    assert named in told
+    assert "Do it otherwise" not in told
+
+
+def test_notes_of_a_plain_answer_are_shown_on_demand(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
+    plain = replace(chat.ask("Who?"), ambiguous={})
+    show_answer(make_console(), plain)
+    assert "were left out" not in capsys.readouterr().out
+    show_notes(make_console(), plain)
+    assert "were left out" in capsys.readouterr().out
+
+
 def test_a_wrong_capsule_has_its_own_exit_code(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
     env.sealed_answer_id = "another"
     assert run(["ask", "Who?"]) == 6
