@@ -132,9 +132,7 @@ def test_a_setting_that_can_not_be_is_told_in_a_sentence(folder: Path, monkeypat
         assert told.stderr.startswith("arog: AROG_ADMIN_KEY is an example or too simple")
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_loaded(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_port_that_is_taken_is_told_before_anything_is_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setenv("AROG_PORT", str(taken.getsockname()[1]))
         told = arog("serve")
@@ -143,9 +141,7 @@ def test_a_port_that_is_taken_is_told_before_anything_is_loaded(
     assert "AROG_PORT" in told.stderr
 
 
-def test_an_address_of_another_machine_is_told_by_its_setting(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_of_another_machine_is_told_by_its_setting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_HOST", "192.0.2.1")
     told = arog("serve")
     assert told.exit_code == 2

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -12,10 +13,10 @@ import pytest
 import typer
 from rich.console import Console
 
-from client_sdk import cli
+from client_sdk import Chat, cli
 from client_sdk.cli import join_commands, run
 from client_sdk.cli_settings import choose
-from client_sdk.cli_show import printable, readable_payload
+from client_sdk.cli_show import make_console, printable, readable_payload, show_answer, show_notes
 from client_sdk.errors import ArogError, NotConfigured, ServerError
 from client_sdk.key_file import key_path, load_key
 from client_sdk.private_file import create_private
@@ -107,8 +108,9 @@ def test_hints_that_speak_of_http_are_replaced(
     assert "Do it otherwise" not in told
 
 
-def test_notes_of_a_plain_answer_are_shown_on_demand(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
-    plain = replace(chat.ask("Who?"), ambiguous={})
+def test_notes_of_a_plain_answer_are_shown_on_demand(service: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    with Chat(service.url, API_KEY, "demo") as chat:
+        plain = replace(chat.ask("Who?"), ambiguous={})
     show_answer(make_console(), plain)
     assert "were left out" not in capsys.readouterr().out
     show_notes(make_console(), plain)
