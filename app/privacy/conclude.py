@@ -16,9 +16,9 @@ from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.blind_graph import BlindGraph
 from kg_store.expressions import Call, Expression, Name
 from kg_store.set_algebra import Operand, Outcome, SetAlgebra
-from kg_store.terms import Mids, as_mids
-from kg_store.vault import Vault
-from kg_store.walking import concept_of
+from kg_store.terms import Mids, NodeKind, as_mids
+from kg_store.vault import Vault, readable_name
+from kg_store.walking import concept_of, kind_of
 
 _PLACEHOLDER = re.compile(r"\{\s*(\d+)\s*\}")
 
@@ -95,8 +95,7 @@ class Concluder:
         if outcome.kind == "set":
             return self._shown_set(expression, outcome)
         if outcome.kind == "table":
-            rows = [f"{self._graph.vault.name_of(mid)}: {count}" for mid, count in outcome.rows]
-            names = Names(names=rows[: self._most], total=len(rows))
+            names = self._rows(outcome.rows)
         elif outcome.kind == "truth":
             names = Names(names=["yes" if outcome.truth else "no"], total=1)
         else:
@@ -111,8 +110,7 @@ class Concluder:
         pseudonym = self._pseudonym_of_set(expression, members)
         kind: ItemKind = "set"
         if len(members) == 1:
-            meaning = self._table.meaning(pseudonym)
-            kind = "value" if meaning is not None and meaning.kind in ("value", "literal") else "entity"
+            kind = "value" if kind_of(self._graph.blind, members) is NodeKind.VALUE else "entity"
         concept = concept_of(self._graph.blind, members) if len(members) else "thing"
         item = Item(pseudonym=pseudonym, kind=kind, concept=concept, size=len(outcome.mids), ordered=outcome.ordered)
         return item, self._names(outcome.mids)
@@ -135,6 +133,13 @@ class Concluder:
             if mid in records
         ]
         return Names(names=names, total=len(mids))
+
+    def _rows(self, rows: Sequence[tuple[int, int]]) -> Names:
+        """A table's rows as `name: count`."""
+        most = rows[: self._most]
+        records = self._graph.vault.records([mid for mid, _ in most])
+        lines = [f"{readable_name(records[mid])}: {count}" for mid, count in most if mid in records]
+        return Names(names=lines, total=len(rows))
 
 
 def written(expression: Expression) -> str:

@@ -54,7 +54,7 @@ def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str
     cited = [name for expression in parsed for name in names_in(expression)]
     stated = _cited_in(text, table)
     _check_cited([*cited, *stated], allowed, table)
-    placeholders = [int(digits[:4]) for digits in _PLACEHOLDER.findall(text)]
+    placeholders = [int(digits) for digits in _PLACEHOLDER.findall(text)]
     if not all(1 <= number <= len(parsed) for number in placeholders):
         raise NotGrounded("bad_placeholder")
     if not cited and not stated:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,12 +47,12 @@ def concepts(schema: Schema) -> Sequence[str]:
 
 
 @pytest.fixture(scope="module")
-def family(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateGraph]:
+def family(tmp_path_factory: pytest.TempPathFactory) -> PrivateGraph:
     folder: Path = tmp_path_factory.mktemp("family")
     catalog = catalog_in(folder)
     policy = Policy(types="concept", mediators=MediatorPolicy(blank_nodes=True))
     catalog.load("t1", "g", [written(folder, FAMILY)], policy, concepts)
-    yield catalog.open("t1", "g")
+    return catalog.open("t1", "g")
 
 
 def one(graph: PrivateGraph, *names: str) -> Mids:
