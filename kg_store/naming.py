@@ -20,6 +20,7 @@ _UUID = re.compile(r"([0-9a-fA-F]{8})-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _OPAQUE = re.compile(
     r"(?:(?P<prefix>[A-Za-z][A-Za-z_]*?)[-_:.])??(?P<id>" + _UUID.pattern + r"|\d+(?:[-_.]\d+)*|[0-9a-fA-F]{12,})"
 )
+_PAGE = re.compile(r"https?://([^/]+/.*[^/])/+")
 _MIN_ALIAS_CHARS = 3
 
 
@@ -109,7 +110,9 @@ def _local(term: str, word: str) -> list[str]:
     local = local_name(iri) or iri
     match = _OPAQUE.fullmatch(local)
     if match is None:
-        return [readable(local) or local, local]
+        page = _PAGE.fullmatch(iri)
+        # Nothing says what it is, and it ends like the address of a page: then the address is what people know.
+        return [page[1], readable(local), local] if page and not word else [readable(local) or local, local]
     uuid = _UUID.fullmatch(match.group("id"))
     short = uuid.group(1) if uuid else match.group("id").replace("_", " ")
     prefix = word or readable(match.group("prefix") or _segment_before(iri)).lower()

@@ -54,7 +54,7 @@ def plan_of(asked: Asked) -> Plan | None:
     if asked.both_named:
         return _conjunction(asked) or _things(asked)
     if form == "count" and asked.kinds and not asked.paths:
-        return Plan(0.0, (f"count({asked.kinds[0].name})",), "There are {1}.")
+        return Plan(0.0, (f"count({asked.kinds[0].name})",), "The number is {1}.")
     return _things(asked)
 
 
@@ -72,7 +72,7 @@ def _things(asked: Asked) -> Plan | None:
 def _answer(asked: Asked, scored: ScoredPath) -> Plan:
     things = _of_kind(asked, scored.path)
     if asked.form.form == "count":
-        return Plan(scored.score, (f"count({things})",), "There are {1}.")
+        return Plan(scored.score, (f"count({things})",), "The number is {1}.")
     if asked.form.form == "truth":
         return Plan(scored.score, (f"exists({things})",), "The answer is {1}.")
     return Plan(scored.score, (things,), "It is {1}." if scored.path.size == "1" else "These are {1}.")
@@ -178,7 +178,7 @@ def _conjunction(asked: Asked) -> Plan | None:
         return Plan(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
     whole = f"intersect({best[0].path.end}, {best[1].path.end})"
     if asked.form.form == "count":
-        return Plan(score, (f"count({whole})",), "There are {1}.")
+        return Plan(score, (f"count({whole})",), "The number is {1}.")
     return Plan(score, (whole,), "These are {1}.")
 
 

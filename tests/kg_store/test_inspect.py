@@ -75,6 +75,13 @@ def test_a_title_that_many_share_is_no_name(tmp_path: Path) -> None:
     assert X + "title" in propose(raw_of(tmp_path, PREFIXES + books)).names
 
 
+def test_companies_may_share_a_name_but_a_rank_is_none(tmp_path: Path) -> None:
+    shops = "".join(f':s{n} :name "Corner Shop {n % 5}" . ' for n in range(20))
+    ranks = "".join(f':s{n} :name "first rank" . ' for n in range(20))
+    assert X + "name" in propose(raw_of(tmp_path, PREFIXES + shops)).names
+    assert X + "name" not in propose(raw_of(tmp_path, PREFIXES + ranks)).names
+
+
 def test_text_that_reads_as_years_dates_and_numbers_becomes_values(tmp_path: Path) -> None:
     rows = [
         f"film {n}\trelease_year\t{1980 + n}\nfilm {n}\trating\t{n}.5\nfilm {n}\tshown\t2001-0{n}-11"
@@ -166,7 +173,7 @@ def test_the_bank_works_at_the_first_try() -> None:
     loaded, policy = loaded_real("rdf/aml.ttl")
     assert policy.composite_names == (("tag:stardog:demo:aml:firstName", "tag:stardog:demo:aml:lastName"),)
     names = all_names(loaded)
-    assert {"Sean Bowman", "transaction 23249", "bank account 8223-4445-5171-5212"} <= names
+    assert {"Sean Bowman", "Npath", "transaction 23249", "bank account 8223-4445-5171-5212"} <= names
     assert loaded.counts[NodeKind.ENTITY] > 25_000
 
 

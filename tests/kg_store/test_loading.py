@@ -132,6 +132,8 @@ def test_first_and_last_name_make_a_name_and_stay_values(tmp_path: Path) -> None
         (":Q42 :of :x .", {"Q42", "x"}),
         ("<mailto:dean@w3.test> :of :x .", {"dean@w3.test", "x"}),
         ("<http://clinic.test/k%C3%B6nig> :of :x .", {"könig", "x"}),
+        (":x :homepage <http://quarrel.test/zofia/> .", {"quarrel.test/zofia", "zofia", "x"}),
+        ("<http://clinic.test/Ward/> a :Ward ; :of :x .", {"Ward", "x"}),
     ],
 )
 def test_a_node_without_a_label_is_called_by_its_iri(tmp_path: Path, turtle: str, names: set[str]) -> None:
