@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.cli_show import bar, failures_in_words, named, show_preview
+from app.cli_show import bar, failures_in_words, named, program, show_preview
 from app.graph_admin import GraphAdmin
 from app.settings import load_settings
 
@@ -70,8 +70,8 @@ def load(
         highlight=False,
         soft_wrap=True,
     )
-    _errors.print(f"A key for it: arog key create --grant {name}   Then: arog ask --graph {name} QUESTION")
-    for note in loaded.notes:
+    ways = f"{program()} key create --grant {name}   and then   {program()} ask --graph {name} QUESTION"
+    for note in (f"A key for it: {ways}", *loaded.notes):
         _errors.print(note, markup=False, highlight=False, soft_wrap=True)
 
 

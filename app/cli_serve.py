@@ -6,21 +6,19 @@ import errno
 import json
 import os
 import shlex
-import shutil
 import socket
-import sys
-from pathlib import Path
 
 import uvicorn
 from rich.console import Console
 
-from app.cli_show import bar, failures_in_words
+from app.cli_show import bar, failures_in_words, program, shortest
 from app.demo import GRAPH_NAME
 from app.first_start import demo_key_file, load_demo, prepare_folder
 from app.main import create_app
 from app.settings import Settings, SettingsProblem, load_settings, unknown_names
 from app.telemetry import forbid_core_dumps, start_logging
 from app.wiring import Services, build, open_store
+from kg_store.terms import StoreError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SHUTDOWN_S = 30
@@ -77,8 +75,11 @@ def _build(settings: Settings, with_demo: bool) -> Services:
         if with_demo and services.graphs.is_empty():
             with bar(_console, "demo graph") as progress:
                 load_demo(services.graphs, progress)
+    except (SettingsProblem, StoreError) as error:
+        _say(f"arog: {error}. Until that is mended the service answers no question.")
+        raise
     except Exception:
-        _console.print("arog: the service can't answer; the log says why, and so does /readyz.", markup=False)
+        _say("arog: the service can't answer; the log says why, and so does /readyz.")
         raise
     return services
 
@@ -94,14 +95,14 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
     url = f"http://{host}:{settings.port}"
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner})."]
     if GRAPH_NAME not in services.graphs.names("default"):
-        return [*lines, "Make a key with: " + _program() + " key create --grant GRAPH"]
-    key = f'"$(cat {shlex.quote(str(_shortest(demo_key_file(settings, services.store.access))))})"'
+        return [*lines, "Make a key with: " + program() + " key create --grant GRAPH"]
+    key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
     body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})
     at = "" if settings.port == 8000 else f" --url {url}"
     return [
         *lines,
         "Ask, with names restored on this machine:",
-        f"  AROG_API_KEY={key} {_program()} ask {shlex.quote(DEMO_QUESTION)}{at}",
+        f"  AROG_API_KEY={key} {program()} ask {shlex.quote(DEMO_QUESTION)}{at}",
         "The bare service, which answers in pseudonyms:",
         f"  curl -s {url}/chat -H {_bearer(key)} -H 'Content-Type: application/json' -d {shlex.quote(body)}",
         "",
@@ -114,18 +115,3 @@ def _say(line: str) -> None:
 
 def _bearer(key: str) -> str:
     return '"Authorization: Bearer ' + key.strip('"') + '"'
-
-
-def _program() -> str:
-    """How this command was called, so that it can be called again from the same folder."""
-    called = shutil.which("arog")
-    ours = Path(sys.argv[0])
-    if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():
-        return "arog"
-    return shlex.quote(str(_shortest(ours))) if ours.name == "arog" else f"{shlex.quote(sys.executable)} -m client_sdk"
-
-
-def _shortest(path: Path) -> Path:
-    """Relative to the folder that the command was called in, where that is shorter."""
-    relative = Path(os.path.relpath(path))
-    return relative if len(str(relative)) < len(str(path)) else path

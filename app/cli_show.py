@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -80,6 +85,21 @@ def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
         task = progress.add_task("", total=100.0)
         yield lambda step, percent: progress.update(task, description=step, completed=percent)
         progress.update(task, description="done", completed=100.0)
+
+
+def program() -> str:
+    """How this command was called, so that it can be called again from the same folder."""
+    called = shutil.which("arog")
+    ours = Path(sys.argv[0])
+    if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():
+        return "arog"
+    return shlex.quote(str(shortest(ours))) if ours.name == "arog" else f"{shlex.quote(sys.executable)} -m client_sdk"
+
+
+def shortest(path: Path) -> Path:
+    """Relative to the folder that the command was called in, where that is shorter."""
+    relative = Path(os.path.relpath(path))
+    return relative if len(str(relative)) < len(str(path)) else path
 
 
 def _tell(console: Console, sentence: str) -> None:

@@ -216,7 +216,7 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
 
 
 def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_serve.sys, "argv", [".venv/bin/arog", "serve"])
+    monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
     store = wiring.open_store(load_settings())
     graphs = wiring.graphs_of(store)
     thinking = wiring.Thinking(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
