@@ -1,0 +1,328 @@
+"""ChatService on a real graph, with the embedded reasoner and with models over real HTTP, good ones and bad ones."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+from sqlalchemy import create_engine
+
+from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, ChatService
+from app.conversations import UnknownConversation
+from app.evaluation.scripted_endpoint import ScriptedEndpoint
+from app.llm.concepts import ConceptNamer
+from app.llm.embedded import EmbeddedReasoner
+from app.llm.embedder import Embedder
+from app.llm.endpoint import ModelEndpoint
+from app.llm.prompted import PromptedReasoner
+from app.llm.reasoner import Reasoner, ReasonerUnavailable, ReplyUnusable
+from app.privacy.guard import Blocked, StaticSegments
+from app.privacy.ledger import Ledger, LedgerUnavailable
+from app.strategies.arog.prompts import AROG_TASKS
+from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
+from app.wiring import Store, graphs_of, open_store
+from client_sdk.protocol import ChatRequest, Message
+from client_sdk.sealing import BadPublicKey
+from kg_store.keys import MasterKey
+from kg_store.terms import UnknownGraph
+from tests.support.asking import PEOPLE, plan_along, secrets_in
+from tests.support.house import CALLER, DOCTOR_OF, House, drafting, step, visible
+from tests.support.model_server import (
+    Canned,
+    ModelServer,
+    completion,
+    failure,
+    in_turn,
+    sent_to,
+    serving,
+)
+from tests.support.service import settings_in
+
+TWINS = """
+:p4 a :Patient ; rdfs:label "Marisol Ventrake" ; :li :c1 . :p5 a :Doctor ; rdfs:label "Marisol Ventrake" ; :li :c2 .
+"""
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    folder = tmp_path_factory.mktemp("house")
+    opened = open_store(settings_in(folder))
+    file = folder / "clinic.ttl"
+    file.write_text(PEOPLE + TWINS, "utf-8")
+    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
+    assert graphs_of(opened).summaries("default")
+    yield opened
+    opened.close()
+
+
+Around = Callable[..., House]
+
+
+@pytest.fixture
+def around(store: Store, embedder: Embedder) -> Around:
+    def built(reasoner: Reasoner, ledger: Ledger | None = None, strategy: str = "sets", **options: int) -> House:
+        statics = StaticSegments()
+        for kind in (STEP, *AROG_TASKS):
+            for data in reasoner.statics_of(kind):
+                statics.register(data)
+        strategies = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
+        ledger = ledger or store.ledger
+        chat = ChatService(store.catalog, store.conversations, ledger, reasoner, strategies, statics)
+        return House(chat, ledger, strategy, options)
+
+    return built
+
+
+@pytest.fixture
+def embedded(around: Around, embedder: Embedder) -> House:
+    return around(EmbeddedReasoner(embedder))
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+async def model(server: ModelServer, embedder: Embedder) -> AsyncIterator[PromptedReasoner]:
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=20)
+    yield PromptedReasoner(endpoint, embedder)
+    await endpoint.close()
+
+
+# --- what the caller gets ------------------------------------------------------------------------------------
+
+
+async def test_names_are_in_the_capsule_and_nowhere_else(embedded: House) -> None:
+    answer = await embedded.ask(DOCTOR_OF)
+    assert answer.text == "It is Ottoline Brackwater."
+    assert (answer.answered, answer.grounded, answer.names) == (True, True, ["Ottoline Brackwater"])
+    assert secrets_in(visible(embedded.last)) == []
+    assert [item.kind for item in embedded.last.entities] == ["entity"]
+
+
+@pytest.mark.parametrize("strategy", ["sets", "arog"])
+async def test_both_strategies_answer(around: Around, embedder: Embedder, strategy: str) -> None:
+    house = around(EmbeddedReasoner(embedder), strategy=strategy)
+    assert set((await house.ask("Which wards was Zofia Quarrel admitted to?")).names) == {
+        "Kestrel Wing",
+        "Gyrfalcon Wing",
+    }
+    assert (await house.ask("How many patients are treated by Ottoline Brackwater?")).names == ["2"]
+
+
+async def test_only_what_the_answer_cites_is_named(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("It is {1}.", "{treated by}", follow=("treated by", "lives in", "date of birth"))
+    answer = await house.ask(DOCTOR_OF)
+    assert answer.names == ["Ottoline Brackwater"]
+    assert len(answer.evidence) == 3
+    assert house.named == {"Ottoline Brackwater", "Zofia Quarrel"}
+    assert secrets_in(visible(house.last) + server.everything) == []
+
+
+async def test_what_the_text_names_beside_its_expressions_is_named_too(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("{1}, who lives in {lives in}.", "{treated by}", follow=("treated by", "lives in"))
+    assert (await house.ask(DOCTOR_OF)).text == "Ottoline Brackwater, who lives in Zemgalburg."
+
+
+async def test_without_a_key_nothing_is_named(embedded: House) -> None:
+    request = ChatRequest(graph="clinic", messages=[Message(role="user", content=DOCTOR_OF)])
+    answer = await embedded.chat.answer(CALLER, request)
+    assert (answer.answered, answer.capsule) == (True, None)
+    assert secrets_in(answer.model_dump_json().encode()) == []
+
+
+async def test_no_more_names_than_were_asked_for(around: Around, embedder: Embedder) -> None:
+    house = around(EmbeddedReasoner(embedder), names=1)
+    (entity,) = (await house.ask("Which wards was Zofia Quarrel admitted to?")).entities
+    assert (len(entity.names), entity.total) == (1, 2)
+    assert all(len(names.names) <= 1 for names in house.capsule.values())
+
+
+async def test_who_is_asked_about_is_no_answer(around: Around, embedder: Embedder) -> None:
+    question = "Who lives in the city Zofia Quarrel lives in?"
+    with ScriptedEndpoint(counts_tokens=True) as scripted:
+        scripted.expect(plan_along(["lives in", "^lives in"]), question)
+        endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
+        house = around(PromptedReasoner(endpoint, embedder))
+        answer = await house.ask(question)
+        await endpoint.close()
+        assert set(answer.names) == {"Aurelio Vantongeren", "Ptolemy Ashgrove", "Marisol Ventrake"}
+        assert scripted.contract_breaks == []
+        assert answer.usage.tokens_counted_by == "endpoint"
+        assert secrets_in(b"".join(each.head + each.body for each in scripted.received)) == []
+
+
+async def test_a_name_that_two_share_is_asked_about_with_its_choices(embedded: House) -> None:
+    answer = await embedded.ask("Where does Marisol Ventrake live?")
+    (choices,) = embedded.last.ambiguous
+    assert len(choices.choices) == 2
+    assert [names.names for word, names in embedded.capsule.items() if word in choices.choices] == [
+        ["Marisol Ventrake"], ["Marisol Ventrake"],
+    ]  # fmt: skip
+    assert len(answer.ambiguous) == 1
+
+
+async def test_every_call_is_recorded_and_counted(embedded: House) -> None:
+    usage = (await embedded.ask(DOCTOR_OF)).usage
+    assert usage.calls == embedded.recorded >= 1
+    assert usage.prompt_tokens == usage.completion_tokens == 0
+    assert {"linking", "retrieving", "guarding", "reasoning", "sealing"} <= set(usage.milliseconds)
+    assert all(spent >= 0 for spent in usage.milliseconds.values())
+
+
+async def test_the_limits_reach_the_model(around: Around, server: ModelServer, model: PromptedReasoner) -> None:
+    house = around(model, width=2, depth=1)
+    server.replies = drafting("{1}", "{treated by}", follow=("treated by", "lives in", "date of birth"))
+    assert len((await house.ask(DOCTOR_OF)).evidence) <= 2
+    assert {each["width"] for each in sent_to(server, "step")} == {2}
+    assert [each["last_round"] for each in sent_to(server, "step")] == [False, True]
+
+
+# --- dialogue ------------------------------------------------------------------------------------------------
+
+
+async def test_a_follow_up_leans_on_the_turns_before(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("It is {1}.", "{treated by}")
+    first = await house.ask(DOCTOR_OF)
+    server.replies = drafting("It is {1}.", "{works in}", follow=("works in",))
+    second = await house.ask("And in which ward does she work?")
+    assert second.conversation == first.conversation
+    assert second.names == ["Kestrel Wing"]
+    dialogue = sent_to(server, "step")[-1]["dialogue"]
+    assert [turn["role"] for turn in dialogue] == ["user", "assistant"]
+    assert dialogue[1]["text"] == first.pseudonymous_text
+    assert secrets_in(server.everything) == []
+
+
+async def test_a_thing_keeps_its_pseudonym_in_its_conversation_and_has_another_elsewhere(embedded: House) -> None:
+    await embedded.ask(DOCTOR_OF)
+    first = embedded.last.entities[0].pseudonym
+    await embedded.ask(DOCTOR_OF)
+    assert embedded.last.entities[0].pseudonym == first
+    embedded.dialogue.reset()
+    await embedded.ask(DOCTOR_OF)
+    assert embedded.last.entities[0].pseudonym != first
+
+
+async def test_graphs_and_conversations_that_are_not_there_cost_no_call(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    ask = [Message(role="user", content=DOCTOR_OF)]
+    with pytest.raises(UnknownGraph):
+        await house.chat.answer(CALLER, ChatRequest(graph="other", messages=ask))
+    with pytest.raises(UnknownConversation):
+        await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, conversation="nothing"))
+    with pytest.raises(BadPublicKey):
+        await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, public_key="AAAA"))
+    assert server.received == []
+
+
+# --- what a model can't do -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "draft"),
+    [
+        ("It is {1}.", "Ez9y8x"),
+        ("It is {1}, said Ez9y8x.", "{treated by}"),
+        ("It is {1}.", "count({treated by}"),
+        ("It is {1}.", "__import__(os)"),
+        ("It is {2}.", "{treated by}"),
+        ("It is {00010}.", "{treated by}"),
+        ("It is {1}.", 'sum({treated by}, "lives in")'),
+        ("It is {1}.", 'reach({treated by}, "adores")'),
+    ],
+)
+async def test_what_can_not_be_traced_to_the_graph_is_not_shown(
+    around: Around, server: ModelServer, model: PromptedReasoner, text: str, draft: str
+) -> None:
+    house = around(model)
+    server.replies = drafting(text, draft)
+    answer = await house.ask(DOCTOR_OF)
+    assert (answer.answered, answer.grounded, answer.text) == (False, False, NOT_GROUNDED)
+    assert (house.last.entities, house.capsule) == ([], {})
+
+
+async def test_a_pseudonym_of_another_question_is_outside_the_evidence(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("It is {1}.", "{treated by}")
+    await house.ask(DOCTOR_OF)
+    earlier = house.last.entities[0].pseudonym
+    server.replies = drafting("It is {1}.", earlier, follow=("lives in",))
+    answer = await house.ask("Where does Bertil Oxenhame live?")
+    assert (answer.grounded, house.capsule) == (False, {})
+
+
+@pytest.mark.parametrize(
+    "draft", [None, "intersect({treated by}, {lives in})", 'filter({treated by}, "lives in", =, {lives in})']
+)
+async def test_nothing_found_is_said_and_names_nothing(
+    around: Around, server: ModelServer, model: PromptedReasoner, draft: str | None
+) -> None:
+    house = around(model)
+    server.replies = (
+        drafting("{1}", draft, follow=("treated by", "lives in")) if draft else in_turn(step("not_in_graph"))
+    )
+    answer = await house.ask(DOCTOR_OF)
+    assert (answer.answered, answer.grounded, answer.text) == (False, True, NOT_IN_GRAPH)
+    assert house.capsule == {}
+
+
+# --- when a part fails ---------------------------------------------------------------------------------------
+
+
+async def test_nothing_is_sent_when_the_guard_stops_a_request(
+    store: Store, server: ModelServer, embedder: Embedder
+) -> None:
+    endpoint = ModelEndpoint(server.url, "zofia quarrel", deadline_s=20)
+    strategies = {"sets": SetsStrategy(embedder)}
+    unregistered = StaticSegments()
+    reasoner = PromptedReasoner(endpoint, embedder)
+    chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, unregistered)
+    before = len(store.ledger.entries("default"))
+    with pytest.raises(Blocked):
+        await House(chat, store.ledger).ask(DOCTOR_OF)
+    await endpoint.close()
+    assert server.received == []
+    (newest, *_), after = store.ledger.entries("default"), len(store.ledger.entries("default"))
+    assert (newest.verdict, newest.payload, after) == ("blocked", None, before + 1)
+
+
+async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    engine = create_engine("sqlite://")
+    house = around(model, ledger=Ledger(engine, MasterKey.from_text(MasterKey.generate())))
+    with pytest.raises(LedgerUnavailable):
+        await house.ask(DOCTOR_OF)
+    engine.dispose()
+    assert server.received == []
+
+
+@pytest.mark.parametrize(
+    ("canned", "error"), [(failure(503, "Quarrel"), ReasonerUnavailable), (completion("Quarrel"), ReplyUnusable)]
+)
+async def test_a_model_that_fails_is_an_error_without_its_words(
+    around: Around, server: ModelServer, model: PromptedReasoner, canned: Canned, error: type[Exception]
+) -> None:
+    server.replies = in_turn(canned)
+    with pytest.raises(error) as caught:
+        await around(model).ask(DOCTOR_OF)
+    assert "Quarrel" not in str(caught.value)

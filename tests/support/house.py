@@ -1,0 +1,82 @@
+"""One caller's dialogue with the service around one reasoner, and models that draft as a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.access import Caller
+from app.chat import ChatService
+from app.privacy.ledger import Ledger
+from client_sdk.answer import Answer
+from client_sdk.dialogue import Dialogue
+from client_sdk.protocol import ChatAnswer, Names, capsule_context
+from client_sdk.sealing import KeyPair, open_capsule
+from tests.support.model_server import Canned, Request, reply
+
+CALLER = Caller("default", "k1", "user", frozenset({"*"}))
+KEY = KeyPair.generate()
+DOCTOR_OF = "Who is Zofia Quarrel treated by?"
+
+
+@dataclass(slots=True)
+class House:
+    """The service around one reasoner, and one caller's dialogue with it."""
+
+    chat: ChatService
+    ledger: Ledger
+    strategy: str = "sets"
+    options: dict[str, int] = field(default_factory=dict)
+    dialogue: Dialogue = field(init=False)
+    last: ChatAnswer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dialogue = Dialogue("clinic", KEY, self.strategy, self.options)
+
+    async def ask(self, text: str) -> Answer:
+        self.last = await self.chat.answer(CALLER, self.dialogue.request(text, None, {}))
+        return self.dialogue.accept(text, self.last)
+
+    @property
+    def capsule(self) -> dict[str, Names]:
+        """What the last answer's capsule names."""
+        assert self.last.capsule is not None
+        context = capsule_context(self.last.id, self.last.conversation, self.last.graph)
+        return open_capsule(self.last.capsule, KEY, context).table
+
+    @property
+    def named(self) -> set[str]:
+        return {name for names in self.capsule.values() for name in names.names}
+
+    @property
+    def recorded(self) -> int:
+        return len(self.ledger.entries("default", answer_id=self.last.id))
+
+
+def step(action: str, **more: object) -> Canned:
+    return reply({"thought": "", "path": [], "choices": [], "answer": [], "text": "", "action": action, **more})
+
+
+def drafting(text: str, *draft: str, follow: tuple[str, ...] = ("treated by",)) -> Callable[[Request], Canned]:
+    """Follows single steps of the first round, then answers; `{treated by}` in a draft is what that step found."""
+
+    def replies(request: Request) -> Canned:
+        given = request.input
+        if not given["evidence"]:
+            chosen = [each["number"] for each in given["candidates"] if each["path"] in [[step] for step in follow]]
+            return step("follow", choices=chosen)
+        found = {each["path"][0]: each["end"] for each in given["evidence"]}
+
+        def filled(words: str) -> str:
+            for label, end in found.items():
+                words = words.replace("{" + label + "}", end)
+            return words
+
+        return step("answer", answer=[filled(each) for each in draft], text=filled(text))
+
+    return replies
+
+
+def visible(answer: ChatAnswer) -> bytes:
+    """All of an answer that is not sealed."""
+    return answer.model_copy(update={"capsule": None}).model_dump_json().encode()
