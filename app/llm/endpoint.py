@@ -51,7 +51,8 @@ class ModelEndpoint:
             # Local servers take any key, and the package refuses an empty one.
             api_key=api_key or "none",
             max_retries=0,
-            timeout=deadline_s,
+            # Its timeouts count from byte to byte: an answer that trickles would never end. `complete` has its own.
+            timeout=None,
         )
 
     @property
@@ -61,7 +62,6 @@ class ModelEndpoint:
     async def complete(self, body: bytes) -> Completion:
         """Sends exactly `body`; one retry where the endpoint was busy or out of reach."""
         try:
-            # The client's own timeout counts from byte to byte: an answer that trickles would never end.
             async with asyncio.timeout(self._deadline_s):
                 # Errors are ours before they are retried, for each retry is logged with its cause.
                 async for attempt in stamina.retry_context(
@@ -111,6 +111,4 @@ def _typed(error: openai.OpenAIError) -> ReasonerUnavailable | ReasonerRefused:
         if (status in _FOR_NOW and error.code != _NO_MONEY) or status >= 500:
             return ReasonerUnavailable(f"the endpoint answered with status {status}")
         return ReasonerRefused(f"the endpoint refused the request with status {status}")
-    if isinstance(error, openai.APITimeoutError):
-        return ReasonerUnavailable("the endpoint did not answer within the deadline")
     return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")

@@ -6,15 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 import stamina
-import torch
 
 from app.llm.embedder import Embedder
 
 
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
-    # On a busy machine the threads of one small computation wait for each other longest.
-    torch.set_num_threads(1)
     embedder = Embedder()
     embedder.load()
     return embedder

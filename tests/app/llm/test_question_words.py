@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.llm.question_words import content_words, is_pseudonym, singular, walk_question
@@ -46,6 +46,7 @@ def test_a_pointer_before_the_topic_points_back() -> None:
     assert not spans["treated"].points_back
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from("who treats the mother of doctor 's Ez9y8x in lives".split()), max_size=9), st.booleans()
 )

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.llm.reasoner import AnswerInput, StructureInput, Task, TaskKind, Turn
@@ -26,6 +26,7 @@ def asked(question: str, told: str = "") -> Task[Any]:
     return Task(STRUCTURE, StructureInput(question=question, dialogue=dialogue, things=[]))
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_the_input_arrives_whole_and_stands_between_the_statics(question: str, told: str) -> None:
     task = asked(question, told)

@@ -16,6 +16,7 @@ from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import ReplyUnusable
 from app.strategies.base import Finding, Limits
 from app.strategies.sets.strategy import SetsStrategy
+from app.strategies.sets.ways import MAX_OFFERED
 from tests.kg_store.stores import PREFIXES
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
 from tests.support.model_server import Canned, ModelServer, Request, completion, in_turn, reply, sent_to
@@ -211,3 +212,15 @@ async def test_a_graph_without_anything_that_has_a_kind_is_not_asked_about(
     finding = await SetsStrategy(embedder).find(nameless.inquiry(embedded, "What is there?"))
     assert (finding.draft, finding.rounds, nameless.rounds) == (None, 0, [])
     assert len(finding.notes) == 1
+
+
+async def test_what_is_cut_by_rank_is_told(
+    server: ModelServer, model: PromptedReasoner, embedder: Embedder, tmp_path: Path
+) -> None:
+    many = range(MAX_OFFERED + 9)
+    facts = "".join(f':f1 :hasPart{n}Of :m{n} . :m{n} rdfs:label "Mollusk{n} Vane" .\n' for n in many)
+    asked = bench_of(tmp_path, embedder, PREFIXES + facts + ':f1 rdfs:label "Gribblewerk" .').asked(model)
+    server.replies = in_turn(step("not_in_graph"))
+    finding = await find(asked, model, embedder, "What is part of Gribblewerk?")
+    assert len(sent_to(server, "step")[0]["candidates"]) == MAX_OFFERED
+    assert [note.startswith("Round 1: ") for note in finding.notes] == [True]
