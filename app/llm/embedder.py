@@ -25,7 +25,7 @@ class ModelNotTrusted(Exception):
 
 
 class Embedder:
-    """Unit vectors of texts and of their words. Thread-safe; loads at first use, keeps what it has embedded.
+    """Unit vectors of texts. Thread-safe; loads at first use, keeps what it has embedded.
 
     Questions pass through the cache too: it holds pseudonymous text only, in memory.
     """
@@ -35,7 +35,6 @@ class Embedder:
         self._lock = threading.Lock()
         self._model: object | None = None
         self._sentences: OrderedDict[str, Vectors] = OrderedDict()
-        self._words: OrderedDict[str, Vectors] = OrderedDict()
 
     def load(self) -> None:
         """Loads the model now, so that the first question need not wait. Raises ModelNotTrusted, OSError."""
@@ -45,12 +44,7 @@ class Embedder:
     def sentences(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text; shape (texts, dimensions)."""
         with self._lock:
-            return self._lookup(self._sentences, texts)
-
-    def words(self, texts: Sequence[str]) -> Vectors:
-        """The same for short texts that are reused often: relation words, concepts, words of questions."""
-        with self._lock:
-            return self._lookup(self._words, texts)
+            return self._lookup(texts)
 
     def similarity(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
         """Cosine of `text` with each of `others`; shape (others,)."""
@@ -65,7 +59,8 @@ class Embedder:
             tokenizer = self._loaded().tokenizer  # type: ignore[attr-defined]
         return len(tokenizer.encode(text, add_special_tokens=False, verbose=False))
 
-    def _lookup(self, cache: OrderedDict[str, Vectors], texts: Sequence[str]) -> Vectors:
+    def _lookup(self, texts: Sequence[str]) -> Vectors:
+        cache = self._sentences
         missing = [text for text in dict.fromkeys(texts) if text not in cache]
         fresh = dict(zip(missing, self._encode(missing), strict=True)) if missing else {}
         result = np.stack([fresh[text] if text in fresh else cache[text] for text in texts])
