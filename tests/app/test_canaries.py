@@ -55,7 +55,20 @@ class Endpoint(ScriptedEndpoint):
             return 400, {"object": "error", "message": "Pettigrouse"}
         if self.mode == "babbles":
             return 200, {**body, "choices": [{"index": 0, "message": {"role": "assistant", "content": "Pettigrouse"}}]}
+        if self.mode == "guesses":
+            return status, {**body, "choices": [_with_guesses(choice) for choice in body["choices"]]}  # type: ignore[attr-defined]
         return status, body
+
+
+def _with_guesses(choice: dict[str, dict[str, str]]) -> dict[str, object]:
+    """A reply as it was, but for a private name that the model may have guessed right."""
+    reply = json.loads(choice["message"]["content"])
+    guess = {
+        "thought": "Quillowmere",
+        "path": [{"head": "Quillowmere", "relation": "treated by", "tail": "Klabautrix"}],
+    }
+    content = json.dumps({key: guess.get(key, value) for key, value in reply.items()})
+    return {**choice, "message": {"role": "assistant", "content": content}}
 
 
 @dataclass(slots=True)
@@ -175,6 +188,9 @@ def ask_a_failing_model(walk: Walk) -> None:
     for mode in ("fails", "refuses", "babbles"):
         walk.endpoint.mode = mode
         walk.ask(f"endpoint {mode}", TREATED_BY, TREATERS)
+    walk.endpoint.mode = "guesses"
+    for strategy in ("sets", "arog"):
+        walk.ask(f"guesses, {strategy}", TREATED_BY, TREATERS, strategy=strategy)
     walk.endpoint.mode = "works"
 
 
