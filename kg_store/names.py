@@ -61,7 +61,7 @@ class NameHit:
 class NameReport:
     """Counts of distinct spellings; the names that equal public words; the nodes that can't be guarded.
 
-    `too_short` are nodes with a spelling of one character, or of punctuation alone: it is not looked for.
+    `too_short` are nodes with a spelling of punctuation alone: it is not looked for.
     """
 
     names: int
@@ -135,9 +135,10 @@ class NameIndex:
         return cls(WordMatcher.from_bytes(automaton), texts, ends, flags, mids, mid_ends, too_short)
 
     def with_public(self, words: PublicWords) -> NameIndex:
-        """The same index, its public spellings marked by `words`."""
+        """The same index, its public spellings marked by `words`; one character alone is always public."""
         pairs = zip(self._all_texts(), self._flags, strict=True)
-        marked = (flags | _PUBLIC if text in words else flags & ~_PUBLIC for text, flags in pairs)
+        public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
+        marked = (flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
         return replace(self, _flags=bytes(marked))
 
     def find(self, text: str) -> list[NameHit]:
@@ -193,8 +194,8 @@ class NameIndex:
 
 
 def _can_be_found(pattern: str) -> bool:
-    """Not one character, and not punctuation alone, which JSON is full of."""
-    return len(pattern) > 1 and any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
+    """Not punctuation alone, which JSON is full of."""
+    return any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
 
 
 def _spellings(pattern: str) -> list[str]:

@@ -27,6 +27,7 @@ Resolve = Callable[[str], Mids]
 """What a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
 
 _NAMED = (Source.MENTION, Source.PROTECTED)
+_NAMING = (Source.PSEUDONYM, *_NAMED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
 
 
@@ -67,6 +68,8 @@ class Anonymiser:
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
         turns = [self._read(message, table) for message in messages]
+        if not any(span.source in _NAMING for turn in turns for span in turn.spans):
+            turns[-1] = self._read(messages[-1], table, unmarked=True)
         for turn in turns:
             _settle(turn, table)
         replaced = [self._replace(turn, table) for turn in turns]
@@ -74,9 +77,9 @@ class Anonymiser:
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
         return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table))
 
-    def _read(self, message: Message, table: PseudonymTable) -> _Turn:
+    def _read(self, message: Message, table: PseudonymTable, *, unmarked: bool = False) -> _Turn:
         visible = Visible.of(message.content)
-        return _Turn(message, visible.text, self._finder.find(visible, message.content, table))
+        return _Turn(message, visible.text, self._finder.find(visible, message.content, table, unmarked=unmarked))
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
         """The safe text, made in one pass over the original's offsets, and its pseudonyms in order."""

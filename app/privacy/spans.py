@@ -47,9 +47,9 @@ class SpanFinder:
     def __init__(self, linker: EntityLinker, names: NameIndex, public: PublicWords, regions: Sequence[str]) -> None:
         self._linker, self._names, self._public, self._regions = linker, names, public, regions
 
-    def find(self, visible: Visible, original: str, table: PseudonymTable) -> list[Span]:
+    def find(self, visible: Visible, original: str, table: PseudonymTable, *, unmarked: bool = False) -> list[Span]:
         """Spans of `visible.text`, in order. Pseudonyms of this conversation are among them; a word that only
-        looks like one is FORGED."""
+        looks like one is FORGED. `unmarked`: everyday words of a text without capitals may name things, too."""
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
         kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in words if word.word in issued]
@@ -59,6 +59,7 @@ class SpanFinder:
         literals = [piece for literal in _literals(text) for piece in _uncovered(text, literal, covered)]
         patterns = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
         named = [*self._mentions(visible, original), *self._protected(text)]
+        named += self._unmarked(text) if unmarked else []
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
         unknown = unknown_spans(text, [(span.start, span.end) for span in chosen], self._public)
         return sorted([*chosen, *(Span(*span, Source.UNKNOWN) for span in unknown)], key=lambda span: span.start)
@@ -70,6 +71,10 @@ class SpanFinder:
         if visible.origins is not None:
             for each in self._linker.find_mentions(original):
                 yield Span(*visible.span(each.start, each.end), Source.MENTION, each.mids, each.value_kind)
+
+    def _unmarked(self, text: str) -> Iterator[Span]:
+        for each in self._linker.find_unmarked(text, self._public):
+            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind)
 
     def _protected(self, text: str) -> Iterator[Span]:
         """What the guard would block though the policy does not link it."""

@@ -240,10 +240,19 @@ def test_hits_say_what_they_are_for() -> None:
     assert [(hit.linkable, hit.protected) for hit in hits] == [(True, False), (False, True)]
 
 
-def test_one_character_and_bare_punctuation_are_reported_and_not_looked_for() -> None:
-    index = index_of("王", "X", "!!!", "--", "", "Anna", '"a"', "…")
-    assert index.report().too_short == (0, 1, 2, 3, 4, 6, 7)
-    assert found(index, 'X 王 !!! "a" Anna … --') == ["Anna"]
+def test_bare_punctuation_is_reported_and_not_looked_for() -> None:
+    index = index_of("!!!", "--", "", "Anna", "…")
+    assert index.report().too_short == (0, 1, 2, 4)
+    assert found(index, "X !!! Anna … --") == ["Anna"]
+
+
+def test_one_character_is_found_and_always_public() -> None:
+    index = index_of("王", "Ξ", "Anna").with_public(PublicWords.of([]))
+    assert [(hit.text, hit.public) for hit in index.find("Ξ, 王, Anna")] == [
+        ("ξ", True),
+        ("王", True),
+        ("anna", False),
+    ]
 
 
 def test_repr_and_report_hold_no_name() -> None:

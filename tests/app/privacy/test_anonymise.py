@@ -48,7 +48,7 @@ def shape(text: str) -> str:
         ("Karl Östermanns", "<V>"),
         ("the New York Times of New York", "the <E> of <E>"),
         ("Is Hope in?", "Is <E> in?"),
-        ("i hope so", "i hope so"),
+        ("I hope so", "I hope so"),
         ("born on 12 May 1990", "born on <V>"),
         ("born on 1990-05-12", "born on <V>"),
         ("weighs 72.50 now", "weighs <V> now"),
@@ -85,6 +85,15 @@ def test_invisible_characters_hide_no_name_and_do_not_stay(ask: Ask, guard: Guar
     assert "nna" not in safe
     assert "erg" not in safe
     assert safe.isprintable()
+
+
+def test_an_everyday_word_is_a_name_where_a_dialogue_without_capitals_names_nothing_else(ask: Ask) -> None:
+    assert shape(text_of(ask("who is the spouse of hope"))) == "who is the spouse of <E>"
+    assert shape(text_of(ask("is there hope for karl östermann"))) == "is there hope for <E>"
+    assert shape(text_of(ask("Who is there? I hope somebody."))) == "Who is there? I hope somebody."
+    assert shape(text_of(ask("who treated karl östermann?", "It is somebody.", "and is there hope"))) == (
+        "and is there hope"
+    )
 
 
 def test_line_ends_and_tabs_stay(ask: Ask) -> None:
