@@ -27,7 +27,6 @@ Resolve = Callable[[str], Mids]
 """What a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
 
 _NAMED = (Source.MENTION, Source.PROTECTED)
-_NAMING = (Source.PSEUDONYM, *_NAMED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
 
 
@@ -68,7 +67,7 @@ class Anonymiser:
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
         turns = [self._read(message, table) for message in messages]
-        if not any(span.source in _NAMING for turn in turns for span in turn.spans):
+        if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
             turns[-1] = self._read(messages[-1], table, unmarked=True)
         for turn in turns:
             _settle(turn, table)
@@ -101,6 +100,12 @@ class Anonymiser:
         """The graph's values that a literal equals; 1990 is a year as well as a number."""
         kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
         return tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)}))
+
+
+def _names_a_thing(text: str, span: Span) -> bool:
+    """Values and bare numbers name nothing that a question could be about alone."""
+    named = span.source in _NAMED and span.value_kind is None
+    return span.source is Source.PSEUDONYM or (named and any(map(str.isalpha, text[span.start : span.end])))
 
 
 def _settle(turn: _Turn, table: PseudonymTable) -> None:
