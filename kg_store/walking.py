@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -56,7 +56,7 @@ def concept_of(graph: BlindGraph, mids: Mids) -> str:
 
 def tail_concept(schema: Schema, step: Step) -> str:
     """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
-    return _tail_concept(schema, step[-1])
+    return _tail_concepts(schema).get(step[-1], "thing")
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
@@ -136,13 +136,14 @@ def _may_end(schema: Schema, hop: Hop) -> bool:
     return hop in _hops_into_ends(schema)
 
 
-@lru_cache(maxsize=16_384)
-def _tail_concept(schema: Schema, hop: Hop) -> str:
-    counts: Counter[str] = Counter()
+@lru_cache(maxsize=64)
+def _tail_concepts(schema: Schema) -> dict[Hop, str]:
+    """What each hop leads to, all in one pass over the signatures."""
+    counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:
-        if hop.reversed() in signature.hops:
-            counts[_concept(schema, signature.id)] += 1
-    return _commonest(counts)
+        for hop in signature.hops:
+            counts[hop.reversed()][_concept(schema, signature.id)] += 1
+    return {hop: _commonest(concepts) for hop, concepts in counts.items()}
 
 
 @lru_cache(maxsize=64)

@@ -58,7 +58,9 @@ class Linked:
         self._graph = graph
 
     def names_in(self, text: str) -> frozenset[str]:
-        mids = [mid for mention in self._graph.linker.find_mentions(text) for mid in mention.mids]
+        linker = self._graph.linker
+        mentions = linker.find_mentions(text) or linker.find_unmarked(text, self._graph.public)
+        mids = [mid for mention in mentions for mid in mention.mids]
         records = self._graph.vault.records(mids)
         return frozenset(
             name for record in records.values() for name in (*record.names, record.lexical) if name is not None

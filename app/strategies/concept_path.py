@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from app.llm.concept_nouns import GENERAL_NOUNS
 from app.llm.reasoner import PathTriple
@@ -16,15 +17,13 @@ MAX_TRIPLES = 8
 class Vocabulary:
     """The words that may stand in a concept path: pseudonyms that were sent, concepts and relation words."""
 
-    def __init__(self, pseudonyms: Collection[str], phrases: Iterable[str]) -> None:
-        self._pseudonyms = frozenset(pseudonyms)
-        self._words = frozenset(word for phrase in phrases for word in _words(phrase))
+    def __init__(self, pseudonyms: Collection[str], words: frozenset[str]) -> None:
+        self._pseudonyms, self._words = frozenset(pseudonyms), words
 
     @classmethod
     def of(cls, schema: Schema, pseudonyms: Collection[str]) -> Vocabulary:
         """The words of a graph's schema, beside these pseudonyms."""
-        labels = [words for relation in schema.relations for words in (relation.label, relation.inverse_label)]
-        return cls(pseudonyms, [*labels, *schema.concepts, *GENERAL_NOUNS])
+        return cls(pseudonyms, _words_of(schema))
 
     def keep(self, text: str) -> str:
         """`text` without every word that is not of the vocabulary; a guessed name never travels again."""
@@ -43,5 +42,8 @@ def parse_path(path: Iterable[PathTriple], vocabulary: Vocabulary) -> list[PathT
     return parsed
 
 
-def _words(phrase: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(phrase)]
+@lru_cache(maxsize=64)
+def _words_of(schema: Schema) -> frozenset[str]:
+    labels = [words for relation in schema.relations for words in (relation.label, relation.inverse_label)]
+    phrases = {*labels, *schema.concepts, *GENERAL_NOUNS}
+    return frozenset(word.casefold() for phrase in phrases for word in _WORD.findall(phrase))

@@ -62,11 +62,11 @@ class WaysOn:
         return Offer(kept, len(single) + len(further) - len(kept))
 
     def _ranked(self, ways: list[WayOn]) -> list[WayOn]:
-        """By the cosine of the question with the sum of a way's steps: the schema's words alone are embedded."""
+        """By the cosine of the question with the sum of a way's relations: so each relation is embedded once."""
         if not ways:
             return []
-        labels = self._inquiry.graph.schema.label_step
-        texts = [[labels(step).replace("^", "") for step in way.path] for way in ways]
+        relations = self._inquiry.graph.schema.relations
+        texts = [[relations[hop.relation].label for step in way.path for hop in step] for way in ways]
         known = sorted({text for way in texts for text in way})
         position = {text: row for row, text in enumerate(known)}
         vectors = self._embedder.sentences(known)

@@ -10,7 +10,7 @@ from app.llm.reasoner import PathTriple
 from app.strategies.concept_path import MAX_TRIPLES, Vocabulary, parse_path
 from tests.support.asking import SECRETS, Asked
 
-KNOWN = Vocabulary({"Eq7f2k", "Sk3mmd"}, ["treated by", "date of birth", "Patient"])
+KNOWN = Vocabulary({"Eq7f2k", "Sk3mmd"}, frozenset("treated by date of birth patient".split()))
 
 
 def triple(head: str, relation: str, tail: str) -> PathTriple:
