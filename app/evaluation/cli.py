@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -12,6 +13,10 @@ from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.evaluation.questions import Question, QuestionsProblem, read_questions
+
+if TYPE_CHECKING:
+    from app.evaluation.asking import Outcome
+    from app.evaluation.report import Report, RunLabel
 
 CONTRACT_PAGE = Path("docs/reasoner_contract.md")
 WRONG_INPUT = 2
@@ -38,14 +43,23 @@ def qa(
     reasoner: Annotated[Reasoner, typer.Option(help="`scripted` answers by the questions' gold plans")] = "embedded",
     limit: Annotated[int | None, typer.Option(min=1, help="Ask a random sample of so many")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample")] = 0,
+    width: Annotated[int | None, typer.Option(min=1, max=20, help="W: relations that a round follows")] = None,
+    depth: Annotated[int | None, typer.Option(min=1, max=5, help="D: rounds of retrieval")] = None,
     json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
 ) -> None:
     """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
     from app.cli_show import failures_in_words
+    from app.evaluation.report import RunLabel, markdown, stages_markdown, write_json
+    from app.evaluation.run import sample
 
-    asked = _read(questions, reasoner)
+    chosen = sample(_read(questions, reasoner), limit, seed)
+    label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
+    options = {name: value for name, value in (("width", width), ("depth", depth)) if value is not None}
     with failures_in_words(console):
-        _qa(graph, asked, policy, strategy, reasoner, limit, seed, json)
+        report, outcomes = _ask(graph, policy, reasoner, label, chosen, options)
+    if json:
+        write_json([report], [outcomes], json)
+    _print_markdown(markdown([report]) + "\n" + stages_markdown(report))
 
 
 @app.command()
@@ -109,29 +123,27 @@ def table(
     raise typer.Exit(MISSED if results.missed else 0)
 
 
-def _qa(
-    graph: list[Path], questions: list[Question], policy: Path | None, strategy: Strategy, reasoner: Reasoner,
-    limit: int | None, seed: int, json: Path | None,
-) -> None:  # fmt: skip
+def _ask(
+    graph: list[Path],
+    policy: Path | None,
+    reasoner: Reasoner,
+    label: RunLabel,
+    chosen: list[Question],
+    options: Mapping[str, int],
+) -> tuple[Report, list[Outcome]]:
     from app.cli_show import bar
-    from app.evaluation.report import RunLabel, markdown, stages_markdown, write_json
-    from app.evaluation.run import Bench, sample
+    from app.evaluation.run import Bench
 
-    chosen = sample(questions, limit, seed)
-    label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
     with Bench(reasoner) as bench:
         with bar(console, "loading") as loading:
             loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
         with _progress() as bars:
             task = bars.add_task("asking", total=len(chosen))
-            report, outcomes = asyncio.run(
-                bench.ask(loaded, label, chosen, progress=lambda done: bars.update(task, completed=done))
-            )
+            asking = bench.ask(loaded, label, chosen, options, lambda done: bars.update(task, completed=done))
+            result = asyncio.run(asking)
         for broken in bench.contract_breaks[:3]:
             console.print(f"contract: {broken}")
-    if json:
-        write_json([report], [outcomes], json)
-    _print_markdown(markdown([report]) + "\n" + stages_markdown(report))
+    return result
 
 
 def _read(file: Path, reasoner: Reasoner) -> list[Question]:

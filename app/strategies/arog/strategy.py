@@ -91,7 +91,7 @@ class ArogStrategy:
         return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
 
     async def _choose(self, inquiry: Inquiry, progress: _Progress) -> list[WayOn]:
-        """Relation retrieval: W of the relations that leave the frontier."""
+        """Relation retrieval: W of the relations that leave the frontier, each from every head that has it."""
         ways = [WayOn(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
         ways = self._offered(inquiry, progress, ways)
         if not ways:
@@ -105,7 +105,9 @@ class ArogStrategy:
         )
         reply = (await inquiry.reasoner.ask(Task(CHOOSE, given))).value
         numbers = [number for number in dict.fromkeys(reply.choices) if number in by_number]
-        return [by_number[number] for number in numbers[: inquiry.limits.width]]
+        chosen = [by_number[number] for number in numbers[: inquiry.limits.width]]
+        relations = {way.path for way in chosen}
+        return chosen + [way for way in ways if way.path in relations and way not in chosen]
 
     def _offered(self, inquiry: Inquiry, progress: _Progress, ways: list[WayOn]) -> list[WayOn]:
         if len(ways) <= MAX_CANDIDATES:

@@ -117,9 +117,27 @@ async def test_no_more_than_the_width_is_chosen_or_kept(
     server.replies = Model(wanted=("treated by", "lives in", "date of birth", "married to", "^lives in"))
     finding = await find(asked, model, embedder, limits=Limits(width=width, depth=2))
     assert {each["width"] for each in sent_to(server, "choose_relations")} == {width}
-    assert all(len(each["clusters"]) <= width for each in sent_to(server, "name_concepts"))
     assert len(finding.evidence) <= 2 * width
     assert len(sent_to(server, "answer")[0]["evidence"]) == width
+
+
+@pytest.mark.parametrize(("width", "kept"), [(1, 1), (3, 2)])
+async def test_a_relation_is_followed_from_every_head_and_the_nearest_clusters_are_kept(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, width: int, kept: int
+) -> None:
+    def first_only(request: Request) -> Canned:
+        model = Model(wanted=("lives in",))
+        if request.task != "choose_relations":
+            return model(request)
+        fits = [each["number"] for each in request.input["candidates"] if each["path"] == ["treated by"]]
+        return reply({"choices": fits[:1]})
+
+    server.replies = first_only
+    question = "Who are Zofia Quarrel and Bertil Oxenhame treated by?"
+    finding = await find(asked, model, embedder, question, limits=Limits(width=width, depth=1))
+    assert [len(each["clusters"]) for each in sent_to(server, "name_concepts")] == [2]
+    assert len(finding.evidence) == kept
+    assert any("not kept" in note for note in finding.notes) == (kept < 2)
 
 
 async def test_a_cluster_shows_at_most_k_relations_and_no_thing(
