@@ -18,6 +18,7 @@ from kg_store.values import plain_number
 __all__ = ["Operand", "Outcome", "SetAlgebra", "ValueAlgebra"]
 
 _DIGITS = 28
+_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
 
 
 class SetAlgebra(Protocol):
@@ -101,7 +102,11 @@ class _Evaluation:
 
     def _average(self, call: Call) -> Result:
         numbers = self._numbers(call)
-        return sum(numbers, start=Decimal(0)) / len(numbers) if numbers else ResultSet(NO_MIDS)
+        if not numbers:
+            return ResultSet(NO_MIDS)
+        average = sum(numbers, start=Decimal(0)) / len(numbers)
+        # Four decimals, and more where a small number would have fewer than six digits.
+        return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
 
     def _numbers(self, call: Call) -> list[Decimal]:
         """One number per (entity, value) pair."""

@@ -27,6 +27,7 @@ _OPERATORS = (
 )
 # "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
 _ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
+_HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
 
@@ -34,7 +35,8 @@ _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", r
 class AskedForm:
     """The form, the words of the question that say so taken out, and what the algebra needs.
 
-    `function` is argmax, argmin, max, min or compare's direction; `operator` and `value` belong to a filter.
+    `function` is argmax, argmin, max, min or compare's direction; `operator` and `value` belong to a filter, whose
+    `function` may be count.
     """
 
     form: Form
@@ -67,7 +69,7 @@ def _without(text: str, pattern: str) -> str | None:
 def _per_group(text: str) -> AskedForm | None:
     if not re.search(r"\b(?:each|every|per)\b", text, re.IGNORECASE):
         return None
-    rest = _without(text, r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b")
+    rest = _without(text, _HOW_MANY)
     return None if rest is None else AskedForm("per_group", re.sub(r"\b(?:each|every|per)\b", " ", rest))
 
 
@@ -95,8 +97,10 @@ def _filter(text: str) -> AskedForm | None:
     for words, operator in _OPERATORS:
         found = re.search(rf"\b{words}\s+(?:the\s+)?(?:year\s+)?{_VALUE}\b", text, re.IGNORECASE)
         if found:
-            rest = f"{text[: found.start()]} {text[found.end() :]}"
-            return AskedForm("filter", rest, operator=operator, value=found[found.lastindex or 1])
+            rest, function = f"{text[: found.start()]} {text[found.end() :]}", ""
+            if (uncounted := _without(rest, _HOW_MANY)) is not None:
+                rest, function = uncounted, "count"
+            return AskedForm("filter", rest, function, operator=operator, value=found[found.lastindex or 1])
     return None
 
 

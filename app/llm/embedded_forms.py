@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from app.llm.answer_form import AskedForm
 from app.llm.embedded_paths import KnownPath, ScoredPath
+from app.llm.question_words import content_words, singular
 from app.llm.reasoner import Thing
 
 # An answer in hand is worth a little more than a longer way that fits equally well.
@@ -14,6 +15,9 @@ ANSWER_BONUS = 0.01
 HALF_OF_WORDS = 0.3
 _PAIRED = 12
 _VALUES = frozenset({"number", "date", "year", "age"})
+# What nobody counts: "how many people smoke" is not about the two answers to it.
+_UNCOUNTED = _VALUES | {"yes or no"}
+THE_NUMBER = "The number is {1}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +57,25 @@ def plan_of(asked: Asked) -> Plan | None:
         return _truth(asked)
     if asked.both_named:
         return _conjunction(asked) or _things(asked)
-    if form == "count" and asked.kinds and not asked.paths:
-        return Plan(0.0, (f"count({asked.kinds[0].name})",), "The number is {1}.")
     return _things(asked)
+
+
+def whole_kind(form: AskedForm, kind: Thing) -> Plan | None:
+    """Everything of a kind, listed or counted, where the question says no more than the kind's word."""
+    said = {singular(word.lower()) for word in content_words(form.rest)}
+    if form.form not in ("things", "count") or said != {singular(word) for word in kind.concept.lower().split()}:
+        return None
+    expression, text = (f"count({kind.name})", THE_NUMBER) if form.form == "count" else (kind.name, "These are {1}.")
+    return Plan(0.0, (expression,), text)
 
 
 def _things(asked: Asked) -> Plan | None:
     """The end of the best path; a way that is not walked yet must be better than what is in hand."""
-    walked = next((each for each in asked.paths if each.path.end is not None), None)
-    offered = [each for each in asked.paths if each.path.candidate is not None]
+    paths = asked.paths
+    if asked.form.form == "count":
+        paths = [each for each in paths if each.path.concept not in _UNCOUNTED] or paths
+    walked = next((each for each in paths if each.path.end is not None), None)
+    offered = [each for each in paths if each.path.candidate is not None]
     if walked and (asked.last_round or not offered or walked.score + ANSWER_BONUS >= offered[0].score):
         return _answer(asked, walked)
     if asked.last_round or not offered:
@@ -72,7 +86,7 @@ def _things(asked: Asked) -> Plan | None:
 def _answer(asked: Asked, scored: ScoredPath) -> Plan:
     things = _of_kind(asked, scored.path)
     if asked.form.form == "count":
-        return Plan(scored.score, (f"count({things})",), "The number is {1}.")
+        return Plan(scored.score, (f"count({things})",), THE_NUMBER)
     if asked.form.form == "truth":
         return Plan(scored.score, (f"exists({things})",), "The answer is {1}.")
     return Plan(scored.score, (things,), "It is {1}." if scored.path.size == "1" else "These are {1}.")
@@ -115,7 +129,8 @@ def _narrowed(asked: Asked, name: str, concept: str) -> str:
 
 def _function(form: AskedForm, things: str, relation: str) -> tuple[str, str]:
     if form.form == "filter":
-        return f'filter({things}, "{relation}", {form.operator}, {form.value})', "These are {1}."
+        kept = f'filter({things}, "{relation}", {form.operator}, {form.value})'
+        return (f"count({kept})", THE_NUMBER) if form.function == "count" else (kept, "These are {1}.")
     if form.form == "extreme":
         return f'{form.function}({things}, "{relation}")', "It is {1}."
     words = {"average": "On average it is {1}.", "sum": "In total it is {1}."}
@@ -178,7 +193,7 @@ def _conjunction(asked: Asked) -> Plan | None:
         return Plan(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
     whole = f"intersect({best[0].path.end}, {best[1].path.end})"
     if asked.form.form == "count":
-        return Plan(score, (f"count({whole})",), "The number is {1}.")
+        return Plan(score, (f"count({whole})",), THE_NUMBER)
     return Plan(score, (whole,), "These are {1}.")
 
 

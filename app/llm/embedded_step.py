@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.llm.answer_form import read_form
-from app.llm.embedded_forms import Asked, Plan, plan_of
+from app.llm.embedded_forms import Asked, Plan, plan_of, whole_kind
 from app.llm.embedded_paths import roots_of, score_paths
 from app.llm.path_scoring import PathScorer
 from app.llm.question_words import content_words
@@ -63,6 +63,8 @@ def _plan(scorer: PathScorer, given: StepInput) -> Plan | None:
     named = [thing for thing in entities if thing.name in asked_words]
     if any(thing.concept == "text" for thing in unheld):
         return None  # The question is about somebody or something that the graph does not hold.
+    if not entities and kinds and (whole := whole_kind(form, kinds[0])):
+        return whole
     roots = entities or kinds
     ends = {fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things}
     asked = Asked(

@@ -191,7 +191,7 @@ NUMBERS = {
     'count(group(All, "ward"))': "2",
     'sum(All, "age")': "105.5",
     'sum(All, "salary")': "600.5",
-    'average(Some, "salary")': "200.1666666666666666666666667",
+    'average(Some, "salary")': "200.1667",
     'average(Some, "age")': "37.75",
     'min(All, "age")': "30",
     'max(All, "age")': "45.5",

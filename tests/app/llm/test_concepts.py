@@ -72,3 +72,18 @@ def test_relations_tell_the_kind(namer: ConceptNamer, relations: list[str], conc
 def test_what_is_only_pointed_at_takes_the_pointers_own_word(namer: ConceptNamer, label: str, concept: str) -> None:
     assert namer.name_relations([label]) == concept
     assert concept not in GENERAL_NOUNS
+
+
+def test_a_thing_without_a_class_is_of_the_class_of_most_of_its_like(namer: ConceptNamer) -> None:
+    schema = schema_of(
+        [("knows", None), ("cites", None), ("wrote", None)],
+        (NodeKind.ENTITY, "Colleague", ["^knows", "cites"]),
+        (NodeKind.ENTITY, "Colleague", ["^knows", "wrote"]),
+        (NodeKind.ENTITY, "", ["^knows"]),
+        (NodeKind.ENTITY, "Paper", ["^cites"]),
+        (NodeKind.ENTITY, "Memo", ["^cites", "^wrote"]),
+        (NodeKind.ENTITY, "", ["^cites"]),
+    )
+    concepts = namer.name(schema)
+    assert concepts[2] == "Colleague"
+    assert concepts[5] not in ("Paper", "Memo")

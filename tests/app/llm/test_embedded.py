@@ -131,6 +131,9 @@ BORN = way(6, "Sa1b2c", "date of birth", to="date")
         ("Who is the oldest doctor Eq7f2k is treated by?", 'argmin(Sa1b2c, "date of birth")'),
         ("Which doctors Eq7f2k is treated by have a monthly salary over Vx81zp?",
          'filter(Sa1b2c, "monthly salary", >, Vx81zp)'),
+        ("How many doctors Eq7f2k is treated by have a monthly salary over Vx81zp?",
+         'count(filter(Sa1b2c, "monthly salary", >, Vx81zp))'),
+        ("When was the youngest doctor Eq7f2k is treated by born?", 'max(Sa1b2c, "date of birth")'),
     ],
 )  # fmt: skip
 async def test_values_are_worked_on_by_the_algebra(reasoner: EmbeddedReasoner, question: str, start: str) -> None:
@@ -162,9 +165,31 @@ async def test_counts_per_group(reasoner: EmbeddedReasoner) -> None:
     assert (await stepped(reasoner, step("How many patients per ward?", [patients]))).action == "not_in_graph"
 
 
-async def test_a_kind_alone_is_counted(reasoner: EmbeddedReasoner) -> None:
-    reply = await stepped(reasoner, step("How many doctors are there?", [DOCTORS]))
-    assert reply.answer == ["count(Sk3mmd)"]
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("How many doctors are there?", "count(Sk3mmd)"),
+        ("Which doctors are there?", "Sk3mmd"),
+        ("Please list all doctors", "Sk3mmd"),
+    ],
+)
+async def test_a_kind_alone_is_counted_or_listed(reasoner: EmbeddedReasoner, question: str, expression: str) -> None:
+    ways = [way(1, "Sk3mmd", "treats", to="patient")]
+    assert (await stepped(reasoner, step(question, [DOCTORS], ways))).answer == [expression]
+
+
+async def test_answers_to_yes_or_no_are_not_counted(reasoner: EmbeddedReasoner) -> None:
+    ways = [way(1, "Eq7f2k", "lives in", to="city"), way(2, "Eq7f2k", "lives alone", to="yes or no")]
+    assert 2 not in (await stepped(reasoner, step("How many cities does Eq7f2k live in?", [TOPIC], ways))).choices
+
+
+async def test_a_thing_of_no_known_kind_may_be_what_is_asked_for(reasoner: EmbeddedReasoner) -> None:
+    known = fact("Eq7f2k", "knows", end="Sa1b2c", to="thing, doctor", of="patient", size="6-20")
+    counted = await stepped(reasoner, step("How many doctors does Eq7f2k know?", [TOPIC, DOCTORS], [], [known]))
+    assert counted.answer == ["count(Sa1b2c)"]
+    stranger = thing("Ez9y8x", "thing")
+    met = await stepped(reasoner, step("Does Eq7f2k know Ez9y8x?", [TOPIC, stranger], [], [known]))
+    assert met.answer == ["exists(intersect(Sa1b2c, Ez9y8x))"]
 
 
 async def test_things_that_two_share_are_intersected(reasoner: EmbeddedReasoner) -> None:

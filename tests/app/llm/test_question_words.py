@@ -25,6 +25,13 @@ def test_after_a_possessive_the_right_side_comes_first() -> None:
     assert said("which doctor treats Eq7f2k’s mother") == ["mother", "treats", "doctor"]
 
 
+def test_words_said_of_the_topic_alone_come_before_those_in_front() -> None:
+    assert said("In which city does Eq7f2k live?") == ["live", "city"]
+    assert said("Which ward was the patient Eq7f2k admitted to?")[0] == "admitted"
+    assert said("Who treats the person Eq7f2k is married to?") == ["married", "person", "treats"]
+    assert said("the children of Eq7f2k living abroad") == ["children", "living", "abroad"]
+
+
 def test_words_on_both_sides_of_the_topic_are_walked() -> None:
     assert set(said("films that Eq7f2k directed")) == {"films", "directed"}
 
