@@ -56,7 +56,7 @@ def qa(
     label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
     options = {name: value for name, value in (("width", width), ("depth", depth)) if value is not None}
     with failures_in_words(console):
-        report, outcomes = _ask(graph, policy, reasoner, label, chosen, options)
+        report, outcomes = asyncio.run(_ask(graph, policy, reasoner, label, chosen, options))
     if json:
         write_json([report], [outcomes], json)
     _print_markdown(markdown([report]) + "\n" + stages_markdown(report))
@@ -123,7 +123,7 @@ def table(
     raise typer.Exit(MISSED if results.missed else 0)
 
 
-def _ask(
+async def _ask(
     graph: list[Path],
     policy: Path | None,
     reasoner: Reasoner,
@@ -134,13 +134,12 @@ def _ask(
     from app.cli_show import bar
     from app.evaluation.run import Bench
 
-    with Bench(reasoner) as bench:
+    async with Bench(reasoner) as bench:
         with bar(console, "loading") as loading:
             loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
         with _progress() as bars:
             task = bars.add_task("asking", total=len(chosen))
-            asking = bench.ask(loaded, label, chosen, options, lambda done: bars.update(task, completed=done))
-            result = asyncio.run(asking)
+            result = await bench.ask(loaded, label, chosen, options, lambda done: bars.update(task, completed=done))
         for broken in bench.contract_breaks[:3]:
             console.print(f"contract: {broken}")
     return result

@@ -71,7 +71,7 @@ class Bench:
     """The service as it is deployed, in a folder that is deleted at the end. For public data only.
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
-    AROG_ENDPOINT_ settings.
+    AROG_ENDPOINT_ settings. Opened, asked and closed in one event loop, as its connections are the loop's.
     """
 
     def __init__(self, reasoner: ReasonerName = "embedded", *, counts_tokens: bool = False) -> None:
@@ -79,7 +79,7 @@ class Bench:
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
         self._scripted = ScriptedEndpoint(counts_tokens) if reasoner == "scripted" else None
 
-    def __enter__(self) -> Bench:
+    async def __aenter__(self) -> Bench:
         if self._scripted:
             self._scripted.__enter__()
         settings = _settings(Path(self._folder.name), self._name, self._scripted)
@@ -88,11 +88,10 @@ class Bench:
         self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))
         return self
 
-    def __exit__(
+    async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._services.jobs.close()
-        self._services.store.close()
+        await self._services.close()
         if self._scripted:
             self._scripted.__exit__(kind, error, trace)
         self._folder.cleanup()

@@ -115,7 +115,7 @@ async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) ->
     found: dict[Row, Result] = {}
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         for reasoner in dict.fromkeys(row.reasoner for row in rows):
-            with Bench(reasoner) as bench:
+            async with Bench(reasoner) as bench:
                 sets = _Sets(bench, data, Path(folder), show)
                 for row in (row for row in rows if row.reasoner == reasoner):
                     found[row] = await _run(row, sets, limit, seed, show)

@@ -54,10 +54,11 @@ class SpanFinder:
         words = list(shaped_in(text))
         kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in words if word.word in issued]
         forged = [Span(word.start, word.end, Source.FORGED) for word in words if word.word not in issued]
-        # A code may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`.
+        # A code or an address may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
         covered = _cover(text, kept)
         literals = [piece for literal in _literals(text) for piece in _uncovered(text, literal, covered)]
-        patterns = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
+        found = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
+        patterns = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
         named = [*self._mentions(visible, original), *self._protected(text)]
         named += self._unmarked(text) if unmarked else []
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])

@@ -1,0 +1,62 @@
+"""The forty demo questions through the whole service: rightly answered, refused where they must be, nothing leaked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
+from app.evaluation.cli import app
+from app.evaluation.questions import read_questions
+from app.evaluation.report import RunLabel
+from app.evaluation.run import Bench, ReasonerName, sample
+from app.evaluation.table import run_table
+
+QUESTIONS = read_questions(QUESTIONS_FILE)
+
+
+@pytest.mark.parametrize(
+    ("reasoner", "strategy", "least"), [("scripted", "sets", 40), ("scripted", "arog", 40), ("embedded", "sets", 30)]
+)
+async def test_the_demo_questions_are_answered_and_nothing_leaks(
+    reasoner: ReasonerName, strategy: str, least: int
+) -> None:
+    label = RunLabel(set_name="demo", strategy=strategy, reasoner=reasoner)
+    async with Bench(reasoner) as bench:
+        loaded = bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
+        report, outcomes = await bench.ask(loaded, label, QUESTIONS)
+        assert bench.contract_breaks == []
+    assert sum(outcome.score.f1 == 1.0 for outcome in outcomes) >= least
+    assert (report.unanswerable, report.unanswerable_answered, report.problems) == (5, 0, {})
+    assert report.leaks.leaks == 0
+    assert report.leaks.payloads >= len(outcomes)
+    assert report.leaks.names_looked_for > 500
+
+
+def test_the_command_writes_every_outcome(tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    arguments = ["qa", "--graph", GRAPH_FILE, "--policy", POLICY_FILE, "--questions", QUESTIONS_FILE, "--json", out]
+    options = ["--limit", "3", "--seed", "1", "--width", "2", "--depth", "2", "--reasoner", "scripted"]
+    result = CliRunner().invoke(app, [*map(str, arguments), *options])
+    assert result.exit_code == 0, result.output
+    row = json.loads(out.read_text("utf-8"))["rows"][0]
+    assert row["report"]["quality"]["questions"] == len(row["questions"]) == 3
+    assert "| clinic | sets | scripted | 3 |" in result.output
+
+
+async def test_the_table_runs_its_rows_and_says_what_was_missed(tmp_path: Path) -> None:
+    shown: list[str] = []
+    results = await run_table(tmp_path, 4, 0, "demo sets scripted", lambda title, _done, _total: shown.append(title))
+    results.write(tmp_path)
+    # Four of the forty can't be forty right ones.
+    assert results.missed
+    assert "- demo, sets, scripted: 4 right < 40" in (tmp_path / "table.md").read_text("utf-8")
+    assert "demo, sets, scripted" in shown
+
+
+def test_a_sample_is_the_same_for_the_same_seed() -> None:
+    assert sample(QUESTIONS, 5, 3) == sample(QUESTIONS, 5, 3) != sample(QUESTIONS, 5, 4)
+    assert sample(QUESTIONS, None, 3) == sample(QUESTIONS, 99, 3) == QUESTIONS
