@@ -20,8 +20,8 @@ from app.llm.wording import HopWords, hop_words, kinds_in
 
 Scores = npt.NDArray[np.floating[Any]]
 
-# Chosen on PathQuestion's wordings, 150 questions of each set; docs/performance.md has the grid.
-COST_OF_HOP = 0.4
+# Chosen on 150 questions of each public set; docs/performance.md has the grid.
+COST_OF_HOP = 0.35
 COST_OF_INVERSE = 0.2
 COST_OF_TURNING_BACK = 0.25
 COST_OF_UNSAID_WORD = 0.28
