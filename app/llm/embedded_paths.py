@@ -63,7 +63,7 @@ def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
 def score_paths(
     scorer: PathScorer, question: str, given: StepInput, roots: Sequence[Thing], kinds: Sequence[Thing]
 ) -> list[ScoredPath]:
-    """Every path from one of `roots`, best first; ties go to the shorter one, then to the earlier root."""
+    """Every path from one of `roots`, best first; ties go to the shorter one, then by its words."""
     scored: list[ScoredPath] = []
     for root in roots:
         wording = _with_kind(question, root) if root in kinds else question
@@ -71,7 +71,12 @@ def score_paths(
         worded = [WordedPath(path.steps, path.concepts) for path in paths]
         scores = scorer.scores(wording, root.name, root.concept, worded)
         scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
-    return sorted(scored, key=lambda each: (-round(each.score, 4), len(each.path.steps), each.path.end is None))
+    return sorted(scored, key=_rank)
+
+
+def _rank(scored: ScoredPath) -> tuple[float, int, bool, tuple[str, ...]]:
+    path = scored.path
+    return -round(scored.score, 4), len(path.steps), path.end is None, path.steps
 
 
 def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:

@@ -12,7 +12,7 @@ from app.llm.question_words import content_words
 from app.llm.reasoner import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 
 # Below this score nothing in the graph covers the question.
-LEAST_SCORE = -0.12
+LEAST_SCORE = -0.07
 
 
 def take_step(scorer: PathScorer, given: StepInput) -> StepReply:

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.llm.embedder import Embedder
 from app.strategies.base import Inquiry
-from app.strategies.retrieval import Place, WayOn
+from app.strategies.retrieval import Place, WayOn, words_of
 from kg_store.terms import Step
 from kg_store.walking import reached, steps_from
 
@@ -71,6 +71,6 @@ class WaysOn:
         position = {text: row for row, text in enumerate(known)}
         vectors = self._embedder.sentences(known)
         sums = np.stack([vectors[[position[text] for text in way]].sum(axis=0) for way in texts])
-        question = self._embedder.sentences([self._inquiry.dialogue.question])[0]
+        question = self._embedder.sentences([words_of(self._inquiry)])[0]
         nearness = sums @ question / np.linalg.norm(sums, axis=1)
         return [ways[int(i)] for i in np.argsort(-nearness, kind="stable")]
