@@ -127,11 +127,7 @@ class Concluder:
     def _names(self, mids: Sequence[int]) -> Names:
         most = list(mids[: self._most])
         records = self._graph.vault.records(most)
-        names = [
-            records[mid].names[0] if records[mid].names else records[mid].lexical or ""
-            for mid in most
-            if mid in records
-        ]
+        names = [readable_name(records[mid]) for mid in most if mid in records]
         return Names(names=names, total=len(mids))
 
     def _rows(self, rows: Sequence[tuple[int, int]]) -> Names:
