@@ -6,7 +6,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --quiet
 # torch comes first and pinned, in its CPU build where that index is reachable. For the CUDA build of PyPI:
 #   make serve TORCH="torch==2.13.0"
-TORCH ?= torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu --retries 1 --timeout 30
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+HAS_CPU_INDEX = $(BIN)/pip index versions torch --index-url $(CPU_INDEX) --retries 0 --timeout 10
+TORCH ?= torch==2.13.0 $(shell $(HAS_CPU_INDEX) >/dev/null 2>&1 && echo --extra-index-url $(CPU_INDEX))
 
 # The model is in the box: nothing is fetched when the service starts.
 export HF_HUB_OFFLINE := 1
@@ -41,8 +43,11 @@ lint-deploy: $(VENV)/.installed-dev
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
-$(VENV)/.torch:
-	@test -x $(BIN)/python || { echo "Making the Python environment in $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+$(BIN)/pip:
+	@echo "Making the Python environment in $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.torch: | $(BIN)/pip
 	@echo "Installing torch (about 200 MB to fetch; once) ..."
 	@$(PIP) $(TORCH)
 	@touch $@
