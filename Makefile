@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet --quiet
 # torch comes first and pinned, in its CPU build where that index is reachable. For the CUDA build of PyPI:
 #   make serve TORCH="torch==2.13.0"
 CPU_INDEX := https://download.pytorch.org/whl/cpu
-HAS_CPU_INDEX = $(BIN)/pip index versions torch --index-url $(CPU_INDEX) --retries 0 --timeout 10
+HAS_CPU_INDEX = $(BIN)/pip --isolated index versions torch --index-url $(CPU_INDEX) --retries 0 --timeout 10
 TORCH ?= torch==2.13.0 $(shell $(HAS_CPU_INDEX) >/dev/null 2>&1 && echo --extra-index-url $(CPU_INDEX))
 
 # The model is in the box: nothing is fetched when the service starts.
