@@ -70,7 +70,7 @@ def ask(
         print(answer_as_json(answer, rows))
         return
     console = make_console()
-    show_answer(console, answer)
+    show_answer(console, answer, notes=not evidence)
     if evidence:
         show_evidence(console, answer)
         show_notes(console, answer)

@@ -20,14 +20,14 @@ def make_console() -> Console:
     return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def show_answer(console: Console, answer: Answer) -> None:
-    """The text, then what the asker should know about it."""
+def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None:
+    """The text, then what the asker should know about it; `notes`, where they may explain it."""
     _say(console, answer.text)
     if not answer.grounded and answer.answered:
         _say(console, "(not everything in this answer is in the evidence)", "yellow")
     for mention, choices in answer.ambiguous.items():
         _say(console, f"({mention} may be: {'; '.join(choices)})", "yellow")
-    if not answer.answered or answer.ambiguous:
+    if notes and (not answer.answered or answer.ambiguous):
         show_notes(console, answer)
 
 

@@ -53,6 +53,7 @@ def test_ask_shows_evidence_and_what_the_model_saw(env: FakeService, capsys: pyt
     assert run(["ask", "Who?", "--evidence", "--seen"]) == 0
     printed = capsys.readouterr().out
     assert "  Anna Keller (patient), treated by, Dr. Bruno Weiß (doctor)" in printed
+    assert printed.count("were left out") == 1
     seen = printed[printed.index("2026-01-02") :]
     assert "[user]\nWho treats\nEq7f2k?" in seen
     assert "answer answer-1" in seen
