@@ -12,37 +12,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
-from client_sdk.errors import (
-    ArogError,
-    BadAnswer,
-    CannotOpenCapsule,
-    NotConfigured,
-    Refused,
-    ServerError,
-    Timeout,
-    Unreachable,
-)
+from client_sdk.cli_errors import WRONG_USAGE, error_line, exit_code_of
+from client_sdk.errors import ArogError
 
 if TYPE_CHECKING:
     import typer
 
 GROUP = "arog.commands"
-WRONG_USAGE = 2
-
-_EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
-    (NotConfigured, WRONG_USAGE),
-    (Unreachable, 3),
-    (Timeout, 3),
-    (Refused, 4),
-    (ServerError, 5),
-    (CannotOpenCapsule, 6),
-    (BadAnswer, 6),
-)
-# The service's own hints speak of HTTP.
-_HINTS = {
-    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog key create`",
-    "unknown_graph": "Name another with --graph, or get a key for it: `arog key create --grant GRAPH`",
-}
 _GET_CLI = "arog: the command line is an extra; get it with: pip install 'arog[cli]'"
 _GET_SERVER = "Server commands (serve, graph, key, eval) are an extra; get them with: pip install 'arog[server]'"
 _OURS = ("app", "kg_store", "client_sdk")
@@ -91,24 +67,6 @@ def join_commands(app: typer.Typer, entries: Iterable[EntryPoint]) -> Joined:
                 text = f": {problem}" if isinstance(problem, ImportError) else ""
                 joined.broken.append(f"the commands of {entry.name!r} are broken: {type(problem).__name__}{text}")
     return joined
-
-
-def error_line(error: ArogError) -> str:
-    """One line: what happened, what to do, and the id to look it up."""
-    parts = [f"arog: {_ended(str(error))}"]
-    if hint := _HINTS.get(error.code, error.hint):
-        parts.append(_ended(hint[0].upper() + hint[1:]))
-    if error.id:
-        parts.append(f"(id {error.id})")
-    return " ".join(parts)
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
-
-
-def exit_code_of(error: ArogError) -> int:
-    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
 
 
 def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from client_sdk.answer import Answer
-from client_sdk.cli import error_line, exit_code_of
+from client_sdk.cli_errors import error_line, exit_code_of
 from client_sdk.cli_show import show_answer, show_evidence, show_ledger, show_notes
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversation

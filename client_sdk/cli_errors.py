@@ -1,0 +1,49 @@
+"""What the command line says of an error, and the exit code that it ends with."""
+
+from __future__ import annotations
+
+from client_sdk.errors import (
+    ArogError,
+    BadAnswer,
+    CannotOpenCapsule,
+    NotConfigured,
+    Refused,
+    ServerError,
+    Timeout,
+    Unreachable,
+)
+
+WRONG_USAGE = 2
+
+_EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
+    (NotConfigured, WRONG_USAGE),
+    (Unreachable, 3),
+    (Timeout, 3),
+    (Refused, 4),
+    (ServerError, 5),
+    (CannotOpenCapsule, 6),
+    (BadAnswer, 6),
+)
+# The service's own hints speak of HTTP.
+_HINTS = {
+    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog key create`",
+    "unknown_graph": "Name another with --graph, or get a key for it: `arog key create --grant GRAPH`",
+}
+
+
+def error_line(error: ArogError) -> str:
+    """One line: what happened, what to do, and the id to look it up."""
+    parts = [f"arog: {_ended(str(error))}"]
+    if hint := _HINTS.get(error.code, error.hint):
+        parts.append(_ended(hint[0].upper() + hint[1:]))
+    if error.id:
+        parts.append(f"(id {error.id})")
+    return " ".join(parts)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
+
+
+def exit_code_of(error: ArogError) -> int:
+    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
