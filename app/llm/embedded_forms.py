@@ -130,7 +130,7 @@ def _narrowed(asked: Asked, name: str, concept: str) -> str:
 def _function(form: AskedForm, things: str, relation: str) -> tuple[str, str]:
     if form.form == "filter":
         kept = f'filter({things}, "{relation}", {form.operator}, {form.value})'
-        return (f"count({kept})", THE_NUMBER) if form.function == "count" else (kept, "These are {1}.")
+        return (f"count({kept})", THE_NUMBER) if form.function == "count" else (kept, "That holds for {1}.")
     if form.form == "extreme":
         return f'{form.function}({things}, "{relation}")', "It is {1}."
     words = {"average": "On average it is {1}.", "sum": "In total it is {1}."}
@@ -194,7 +194,7 @@ def _conjunction(asked: Asked) -> Plan | None:
     whole = f"intersect({best[0].path.end}, {best[1].path.end})"
     if asked.form.form == "count":
         return Plan(score, (f"count({whole})",), THE_NUMBER)
-    return Plan(score, (whole,), "These are {1}.")
+    return Plan(score, (whole,), "That holds for {1}.")
 
 
 def _of_root(asked: Asked, root: str) -> list[ScoredPath]:
