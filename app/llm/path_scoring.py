@@ -119,7 +119,9 @@ def _align(walked: WalkedQuestion, said: Scores, kinds: Scores, paths: Sequence[
         for number, span in walked.spans_at(at):
             there = best[span.end]
             there[:, 1:] = np.maximum(there[:, 1:], here[:, :-1] + said[hops, number])
-            np.maximum(there, here + np.maximum(kinds[after, number], kinds[before, number]), out=there)
+            kind = np.maximum(kinds[after, number], kinds[before, number])
+            # What the topic is may be read late, though it stands beside it: "the film X starred which actors".
+            np.maximum(there, here + np.maximum(kind, kinds[start, number] if span.beside else _IMPOSSIBLE), out=there)
     ends = np.array([len(path) for path in paths])
     result: Scores = best[length, np.arange(len(paths)), ends]
     return result

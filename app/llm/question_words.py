@@ -29,12 +29,14 @@ class Span:
     """Neighbouring words of the question; `start` and `end` count in walking order.
 
     `points_back`: what follows in the question is what the words are said of ("treated by", "lives in").
+    `beside`: it stands right before the topic, as what the topic is ("the film X").
     """
 
     start: int
     end: int
     text: str
     points_back: bool
+    beside: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,8 @@ def _spans(words: list[str], backwards: bool, base: int) -> Iterator[Span]:
             if _may_name(span):
                 low, high = (len(words) - end, len(words) - start) if backwards else (start, end)
                 points_back = backwards and (span[-1] in _POINTERS or words[end : end + 1] in (["by"], ["in"], ["at"]))
-                yield Span(base + low, base + high, " ".join(span), points_back)
+                beside = backwards and end == len(words)
+                yield Span(base + low, base + high, " ".join(span), points_back, beside)
 
 
 def _may_name(span: list[str]) -> bool:
