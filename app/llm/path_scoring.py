@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embedder import Embedder
-from app.llm.question_words import IRREGULAR, WalkedQuestion, walk_question
+from app.llm.question_words import IRREGULAR, Span, WalkedQuestion, walk_question
 from app.llm.wording import HopWords, hop_words, kinds_in
 
 Scores = npt.NDArray[np.floating[Any]]
@@ -29,6 +29,8 @@ COST_OF_UNSAID_WORD = 0.28
 GAIN_OF_DIRECTION = 0.2
 WEIGHT_OF_RIVALS = 1.0
 MOST_OUTDONE = 0.3
+# "did X direct" says `directed by` backwards, word by word.
+LIKENESS_OF_VERB = 0.9
 # A hop that no words come near would only be there to reach something else.
 LEAST_LIKENESS = 0.15
 # "which ward", "the doctor X": the kind of thing at a step's end or at the start is said beside the relation.
@@ -64,21 +66,24 @@ class PathScorer:
         hops = sorted({hop for path in paths for hop in zip(path.steps, path.concepts, strict=True)})
         position = {hop: row for row, hop in enumerate(hops)}
         chosen = [[position[hop] for hop in zip(path.steps, path.concepts, strict=True)] for path in paths]
-        spans = self._embedder.sentences([span.text for span in walked.spans])
-        back = np.array([span.points_back for span in walked.spans])
-        said = self._said(spans, back, [hop_words(label, kind) for label, kind in hops])
+        said = self._said(walked.spans, [hop_words(label, kind) for label, kind in hops])
         things = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in walked.spans])
         kinds = self._kinds(things, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
+        # "the film X": the word says what X is, and no step.
+        said[:, np.array([span.beside for span in walked.spans]) & (kinds[-1] > 0)] = _IMPOSSIBLE
         turns = np.array([_turns_back(path.steps) for path in paths])
         return _align(walked, said, kinds, chosen) - COST_OF_TURNING_BACK * turns
 
-    def _said(self, spans: Scores, back: npt.NDArray[np.bool_], hops: Sequence[HopWords]) -> Scores:
+    def _said(self, spans: Sequence[Span], hops: Sequence[HopWords]) -> Scores:
         """What each hop gains on each span; shape (hops + 1, spans), the last row impossible."""
-        likeness = np.stack([self._likeness(spans, hop) for hop in hops])
+        vectors = self._embedder.sentences([span.text for span in spans])
+        done = np.array([[span.follows and span.text in hop.verbs for span in spans] for hop in hops])
+        likeness = np.maximum(np.stack([self._likeness(vectors, hop) for hop in hops]), LIKENESS_OF_VERB * done)
         # Words that say another relation far better are no evidence for this one.
         fit = likeness - WEIGHT_OF_RIVALS * (likeness.max(axis=0) - likeness)
         inverse = np.array([hop.inverse for hop in hops])[:, None]
-        gains = fit - COST_OF_HOP - COST_OF_INVERSE * inverse
+        gains = fit - COST_OF_HOP - COST_OF_INVERSE * (inverse & ~done)
+        back = np.array([span.points_back for span in spans])
         gains += np.where(back[None, :], np.where(inverse, GAIN_OF_DIRECTION, -GAIN_OF_DIRECTION), 0.0)
         outdone = likeness.max(axis=0) - likeness > MOST_OUTDONE
         gains = np.where((likeness < LEAST_LIKENESS) | outdone, _IMPOSSIBLE, gains)

@@ -29,7 +29,8 @@ class Span:
     """Neighbouring words of the question; `start` and `end` count in walking order.
 
     `points_back`: what follows in the question is what the words are said of ("treated by", "lives in").
-    `beside`: it stands right before the topic, as what the topic is ("the film X").
+    `beside`: it stands right before the topic, as what the topic is ("the film X"). `follows`: it stands behind
+    the topic, as what the topic does ("did X direct").
     """
 
     start: int
@@ -37,6 +38,7 @@ class Span:
     text: str
     points_back: bool
     beside: bool
+    follows: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def _spans(words: list[str], backwards: bool, base: int) -> Iterator[Span]:
                 low, high = (len(words) - end, len(words) - start) if backwards else (start, end)
                 points_back = backwards and (span[-1] in _POINTERS or words[end : end + 1] in (["by"], ["in"], ["at"]))
                 beside = backwards and end == len(words)
-                yield Span(base + low, base + high, " ".join(span), points_back, beside)
+                yield Span(base + low, base + high, " ".join(span), points_back, beside, not backwards)
 
 
 def _may_name(span: list[str]) -> bool:

@@ -77,3 +77,29 @@ def test_no_paths_have_no_scores_and_no_words_prefer_the_shortest(scorer: PathSc
     assert scorer.scores("Who is Eq7f2k?", "Eq7f2k", "person", []).shape == (0,)
     scores = scorer.scores("Who is it?", "Eq7f2k", "person", [path("spouse", "spouse"), path("spouse")])
     assert scores[1] > scores[0]
+
+
+def best_of(scorer: PathScorer, question: str, concept: str, paths: list[WordedPath]) -> tuple[str, ...]:
+    return paths[int(np.argmax(scorer.scores(question, "Eq7f2k", concept, paths)))].steps
+
+
+@pytest.mark.parametrize(
+    ("question", "step"),
+    [
+        ("What songs did Eq7f2k compose?", "^composed by"),
+        ("What books did Eq7f2k write?", "^written by"),
+        ("Which plays does Eq7f2k act in?", "^played actors"),
+    ],
+)
+def test_what_the_topic_does_is_a_passive_read_backwards(scorer: PathScorer, question: str, step: str) -> None:
+    ways = [path(one, end="work") for one in ("^composed by", "^written by", "^played actors", "in language")]
+    assert best_of(scorer, question, "person", ways) == (step,)
+
+
+def test_what_the_topic_is_may_stand_beside_it_without_a_step_of_its_own(scorer: PathScorer) -> None:
+    ways = [
+        path("featured singers", end="person"),
+        path("featured singers", "^composed by", middle="person", end="song"),
+        path("featured singers", "^featured singers", middle="person", end="song"),
+    ]
+    assert best_of(scorer, "the song Eq7f2k featured which singers", "song", ways) == ("featured singers",)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.llm.question_words import content_words, is_pseudonym, singular, walk_question
-from app.llm.wording import hop_words, kinds_in, readable
+from app.llm.wording import active_verbs, hop_words, kinds_in, readable
 
 
 def said(question: str, topic: str = "Eq7f2k") -> list[str]:
@@ -98,6 +98,25 @@ def test_a_relation_read_backwards_says_so() -> None:
     backwards = hop_words("^treated by", "patient")
     assert backwards.inverse
     assert all("^" not in text for text, _ in backwards.wordings)
+
+
+@pytest.mark.parametrize(
+    ("relation", "verbs"),
+    [
+        ("directed by", {"direct"}),
+        ("produced by", {"produce"}),
+        ("planned by", {"plan"}),
+        ("written by", {"write", "wrote"}),
+        ("featured singers", {"feature", "sing"}),
+        ("employer", {"employ"}),
+        ("date of birth", set()),
+    ],
+)
+def test_what_one_does_to_whom_a_relation_leads_back(relation: str, verbs: set[str]) -> None:
+    assert verbs <= set(active_verbs(relation))
+    assert not hop_words(relation, "thing").verbs
+    assert hop_words(f"^{relation}", "thing").verbs == frozenset(active_verbs(relation))
+    assert bool(verbs) == bool(active_verbs(relation))
 
 
 def test_concepts_that_say_nothing_are_no_kinds() -> None:
