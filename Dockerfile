@@ -37,5 +37,5 @@ WORKDIR /tmp
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 CMD ["python", "-c", \
-    "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+    "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"AROG_PORT\"]}/healthz', timeout=4)"]
 CMD ["arog", "serve"]

@@ -55,9 +55,11 @@ def _place(inquiry: Inquiry, topic: Topic) -> Place:
 
 
 def _named_kinds(inquiry: Inquiry) -> tuple[Place, ...]:
-    asked = _stems(inquiry.dialogue.question)
-    named = [kind for kind in kinds_of(inquiry.graph.schema) if _stems(kind) <= asked]
-    return _of_kinds(inquiry, named)
+    """In the order of the question: what it asks for comes first."""
+    said = [singular(word) for word in _words(inquiry.dialogue.question)]
+    stems = {kind: _stems(kind) for kind in kinds_of(inquiry.graph.schema)}
+    named = [kind for kind, words in stems.items() if words and words <= set(said)]
+    return _of_kinds(inquiry, sorted(named, key=lambda kind: min(said.index(word) for word in stems[kind])))
 
 
 def _nearest_kinds(inquiry: Inquiry, embedder: Embedder) -> tuple[Place, ...]:

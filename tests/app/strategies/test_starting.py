@@ -38,6 +38,14 @@ def test_a_question_that_names_only_kinds_starts_from_all_of_them(asked: Asked, 
     assert found.kinds == ()
 
 
+def test_kinds_come_in_the_order_of_the_question(asked: Asked, embedder: Embedder) -> None:
+    for question, kinds in (
+        ("Which wards have patients?", ["ward", "patient"]),
+        ("Which patients lie in wards?", ["patient", "ward"]),
+    ):
+        assert [place.concept for place in start(asked, embedder, question).frontier] == kinds
+
+
 def test_without_a_name_or_kind_the_nearest_kinds_are_taken(asked: Asked, embedder: Embedder) -> None:
     found = start(asked, embedder, "Which physician earns most?")
     assert found.frontier[0].concept == "doctor"
