@@ -17,6 +17,7 @@ from kg_store.blind_graph import BlindGraph
 from kg_store.expressions import Call, Expression, Name
 from kg_store.set_algebra import Operand, Outcome, SetAlgebra
 from kg_store.terms import Mids, NodeKind, as_mids
+from kg_store.values import plain_number
 from kg_store.vault import Vault, readable_name
 from kg_store.walking import concept_of, kind_of
 
@@ -99,7 +100,7 @@ class Concluder:
         elif outcome.kind == "truth":
             names = Names(names=["yes" if outcome.truth else "no"], total=1)
         else:
-            names = Names(names=[_plain(outcome.number or Decimal(0))], total=1)
+            names = Names(names=[plain_number(outcome.number or Decimal(0))], total=1)
         kind: ItemKind = outcome.kind
         pseudonym = self._table.of_outcome(written(expression))
         ordered = kind == "table"
@@ -149,11 +150,6 @@ def written(expression: Expression) -> str:
 
 def _is_empty(outcome: Outcome) -> bool:
     return (outcome.kind == "set" and not outcome.mids) or (outcome.kind == "table" and not outcome.rows)
-
-
-def _plain(number: Decimal) -> str:
-    text = f"{number:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _filled(text: str, items: Sequence[Item]) -> str:

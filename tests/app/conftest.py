@@ -1,13 +1,16 @@
-"""The embedding model, loaded once for all tests of the service."""
+"""The embedding model, loaded once for all tests of the service, and models over real HTTP."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import stamina
 
 from app.llm.embedder import Embedder
+from app.llm.endpoint import ModelEndpoint
+from app.llm.prompted import PromptedReasoner
+from tests.support.model_server import ModelServer, serving
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +25,17 @@ def no_waiting() -> Iterator[None]:
     """Retries come at once, and as often as the code says."""
     with stamina.set_testing(True, attempts=10, cap=True):
         yield
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+async def model(server: ModelServer, embedder: Embedder) -> AsyncIterator[PromptedReasoner]:
+    """A model that replies as the test tells `server`."""
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=20)
+    yield PromptedReasoner(endpoint, embedder)
+    await endpoint.close()

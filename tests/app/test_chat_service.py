@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from sqlalchemy import create_engine
@@ -36,7 +36,6 @@ from tests.support.model_server import (
     failure,
     in_turn,
     sent_to,
-    serving,
 )
 from tests.support.service import settings_in
 
@@ -79,19 +78,6 @@ def around(store: Store, embedder: Embedder) -> Around:
 @pytest.fixture
 def embedded(around: Around, embedder: Embedder) -> House:
     return around(EmbeddedReasoner(embedder))
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-async def model(server: ModelServer, embedder: Embedder) -> AsyncIterator[PromptedReasoner]:
-    endpoint = ModelEndpoint(server.url, "m", deadline_s=20)
-    yield PromptedReasoner(endpoint, embedder)
-    await endpoint.close()
 
 
 # --- what the caller gets ------------------------------------------------------------------------------------

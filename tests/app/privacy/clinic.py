@@ -111,7 +111,8 @@ class FakeGraph:
         return Schema(tuple(relations), tuple(signatures), concepts)
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        raise NotImplementedError
+        hops = [Hop(RelationId(at), inverse) for at in range(len(self.relations)) for inverse in (False, True)]
+        return tuple(sorted(hop for hop in hops if len(self.neighbours(mids, hop).heads)))
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
         iri, wanted = self.relations[hop.relation], set(mids.tolist())

@@ -1,17 +1,12 @@
-"""A small clinic loaded as the service loads it, and reasoners: the embedded one, and models over real HTTP."""
+"""A small clinic loaded as the service loads it, and the embedded reasoner."""
 
 from __future__ import annotations
-
-from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
-from app.llm.endpoint import ModelEndpoint
-from app.llm.prompted import PromptedReasoner
 from tests.support.asking import Asked, Bench, bench_of
-from tests.support.model_server import ModelServer, serving
 
 
 @pytest.fixture(scope="package")
@@ -27,17 +22,3 @@ def asked(bench: Bench) -> Asked:
 @pytest.fixture(scope="package")
 def embedded(embedder: Embedder) -> EmbeddedReasoner:
     return EmbeddedReasoner(embedder)
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-async def model(server: ModelServer, embedder: Embedder) -> AsyncIterator[PromptedReasoner]:
-    """A model that replies as the test tells `server`."""
-    endpoint = ModelEndpoint(server.url, "m", deadline_s=20)
-    yield PromptedReasoner(endpoint, embedder)
-    await endpoint.close()
