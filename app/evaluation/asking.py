@@ -37,7 +37,10 @@ class KnowsNames(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one question. `problem` names the error's type when there was no answer at all."""
+    """What came of one question. `problem` names the error's type when there was no answer at all.
+
+    `missed_topics` are gold topics that linking did not find; `linked` is None where no topic is known.
+    """
 
     id: str
     kind: str
@@ -56,6 +59,7 @@ class Outcome:
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     problem: str = ""
     names: tuple[str, ...] = field(default=(), repr=False)
+    missed_topics: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def local_ms(self) -> float:
@@ -63,9 +67,13 @@ class Outcome:
         return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
 
 
+Watch = Callable[[Question, Outcome, Answer | None], None]
+"""Sees each question with what came of it; no answer where there was a problem."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a set of questions is asked. `expect` tells a scripted endpoint the plan of the next turn."""
+    """How a set of questions is asked. `expect` is told each turn, with its plan, before it is asked."""
 
     chat: AnswersQuestions
     caller: Caller
@@ -74,6 +82,7 @@ class Asking:
     options: Mapping[str, int] = field(default_factory=dict)
     names: KnowsNames | None = None
     expect: Callable[[Plan | None, str], None] = lambda _plan, _typed: None
+    watch: Watch = lambda _question, _outcome, _answer: None
 
     async def ask_all(
         self, questions: Sequence[Question], progress: Callable[[int], None] = lambda _done: None
@@ -82,13 +91,15 @@ class Asking:
         key = KeyPair.generate()
         outcomes = []
         for done, question in enumerate(questions, start=1):
-            outcomes.append(await self._ask(question, key))
+            outcome, answer = await self._ask(question, key)
+            self.watch(question, outcome, answer)
+            outcomes.append(outcome)
             progress(done)
         return outcomes
 
-    async def _ask(self, question: Question, key: KeyPair) -> Outcome:
+    async def _ask(self, question: Question, key: KeyPair) -> tuple[Outcome, Answer | None]:
         dialogue = Dialogue(self.graph, key, self.strategy, {"names": MOST_NAMES, **self.options})
-        linked = self._is_linked(question)
+        missed = self._missed_topics(question)
         try:
             for plan, text in zip(question.plans, question.texts, strict=True):
                 self.expect(plan, text)
@@ -97,24 +108,32 @@ class Asking:
                 whole_ms = (time.perf_counter() - began) * 1000
                 answer = dialogue.accept(text, sealed)
         except (ReasonerError, PrivacyError) as error:
-            return self._failed(question, linked, type(error).__name__)
-        return _outcome(question, answer, linked, whole_ms)
+            return _failed(question, missed, type(error).__name__), None
+        return _outcome(question, answer, missed, whole_ms), answer
 
-    def _failed(self, question: Question, linked: bool | None, problem: str) -> Outcome:
-        wrong = Score(0.0, 0.0)
-        return Outcome(
-            question.id, question.kind, wrong, False, question.is_answerable, linked,
-            question.reproduced, question.filtered, problem=problem,
-        )  # fmt: skip
-
-    def _is_linked(self, question: Question) -> bool | None:
+    def _missed_topics(self, question: Question) -> tuple[str, ...] | None:
         if self.names is None or not question.topic_entities:
             return None
         found = {comparable(name) for name in self.names.names_in("\n".join(question.texts))}
-        return all(comparable(topic) in found for topic in question.topic_entities)
+        return tuple(topic for topic in question.topic_entities if comparable(topic) not in found)
 
 
-def _outcome(question: Question, answer: Answer, linked: bool | None, whole_ms: float) -> Outcome:
+def _failed(question: Question, missed: tuple[str, ...] | None, problem: str) -> Outcome:
+    return Outcome(
+        id=question.id,
+        kind=question.kind,
+        score=Score(0.0, 0.0),
+        answered=False,
+        expects_answer=question.is_answerable,
+        linked=None if missed is None else not missed,
+        reproduced=question.reproduced,
+        filtered=question.filtered,
+        problem=problem,
+        missed_topics=missed or (),
+    )
+
+
+def _outcome(question: Question, answer: Answer, missed: tuple[str, ...] | None, whole_ms: float) -> Outcome:
     parts = [Part(entity.names, entity.ordered) for entity in answer.entities] if answer.answered else []
     usage = answer.usage
     milliseconds = dict(usage.milliseconds)
@@ -126,7 +145,7 @@ def _outcome(question: Question, answer: Answer, linked: bool | None, whole_ms: 
         score=score(parts, question.answers),
         answered=answer.answered,
         expects_answer=question.is_answerable,
-        linked=linked,
+        linked=None if missed is None else not missed,
         reproduced=question.reproduced,
         filtered=question.filtered,
         grounded=answer.grounded,
@@ -137,4 +156,5 @@ def _outcome(question: Question, answer: Answer, linked: bool | None, whole_ms: 
         tokens_by_endpoint=usage.tokens_counted_by == "endpoint",
         milliseconds=milliseconds,
         names=tuple(answer.names),
+        missed_topics=missed or (),
     )

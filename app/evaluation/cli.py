@@ -46,6 +46,9 @@ def qa(
     width: Annotated[int | None, typer.Option(min=1, max=20, help="W: relations that a round follows")] = None,
     depth: Annotated[int | None, typer.Option(min=1, max=5, help="D: rounds of retrieval")] = None,
     json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
+    errors: Annotated[
+        Path | None, typer.Option(help="Write each wrong answer here, by cause; it holds names: mode 600")
+    ] = None,
 ) -> None:
     """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
     from app.cli_show import failures_in_words
@@ -56,7 +59,7 @@ def qa(
     label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
     options = {name: value for name, value in (("width", width), ("depth", depth)) if value is not None}
     with failures_in_words(console):
-        report, outcomes = asyncio.run(_ask(graph, policy, reasoner, label, chosen, options))
+        report, outcomes = asyncio.run(_ask(graph, policy, reasoner, label, chosen, options, errors))
     if json:
         write_json([report], [outcomes], json)
     _print_markdown(markdown([report]) + "\n" + stages_markdown(report))
@@ -130,16 +133,28 @@ async def _ask(
     label: RunLabel,
     chosen: list[Question],
     options: Mapping[str, int],
+    errors: Path | None,
 ) -> tuple[Report, list[Outcome]]:
     from app.cli_show import bar
-    from app.evaluation.run import Bench
+    from app.evaluation.error_log import ErrorLog
+    from app.evaluation.run import Bench, unseen
 
     async with Bench(reasoner) as bench:
         with bar(console, "loading") as loading:
             loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
         with _progress() as bars:
             task = bars.add_task("asking", total=len(chosen))
-            result = await bench.ask(loaded, label, chosen, options, lambda done: bars.update(task, completed=done))
+            log = ErrorLog(bench.scorer) if errors else None
+            result = await bench.ask(
+                loaded,
+                label,
+                chosen,
+                options,
+                lambda done: bars.update(task, completed=done),
+                log.see if log else unseen,
+            )
+        if log and errors:
+            log.write(label, errors)
         for broken in bench.contract_breaks[:3]:
             console.print(f"contract: {broken}")
     return result

@@ -16,6 +16,35 @@ _SIMPLE_START = re.compile(r"^(topic|earlier|answer|kind|set):")
 _MAX_UNION = MAX_NODES - 10
 
 
+def plan_paths(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
+    """The whole paths that lead to the plan's answer, each with what it starts from: `topic:0`, `kind:patient`.
+
+    A start alone is a path only where there is no other: kinds that only narrow an answer are left out.
+    """
+    paths = [path for expression in plan.answer for path in _paths_in(plan, expression)]
+    return list(dict.fromkeys([path for path in paths if path[1]] or paths))
+
+
+def _paths_in(plan: Plan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Those of the sets that an expression names; of what stands beside them only where it names no set."""
+    references = [match[2] for match in _REFERENCE.finditer(expression) if match[2]]
+    letters = [reference for reference in references if reference in plan.sets]
+    if not letters:
+        return [(reference, ()) for reference in references]
+    return [(start, path) for letter in letters for start, path in _paths_to(plan, plan.sets[letter])]
+
+
+def _paths_to(plan: Plan, planned: PlanSet) -> list[tuple[str, tuple[str, ...]]]:
+    kind, _, rest = planned.start.partition(":")
+    if kind == "set":
+        begun = _paths_to(plan, plan.sets[rest])
+    elif _SIMPLE_START.match(planned.start):
+        begun = [(planned.start, ())]
+    else:
+        begun = _paths_in(plan, planned.start)
+    return [(start, (*path, *planned.path)) for start, path in begun]
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What the requests for one question have shown so far.

@@ -7,6 +7,7 @@ import random
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, get_args
@@ -17,19 +18,25 @@ from app.access import EVERY_GRAPH, Caller
 from app.evaluation.asking import Asking, Outcome
 from app.evaluation.contract import TASKS
 from app.evaluation.leak_scan import Findings, LeakScanner
-from app.evaluation.questions import Question
-from app.evaluation.recording import RecordingReasoner
+from app.evaluation.questions import Plan, Question
+from app.evaluation.recording import RecordingReasoner, Step
 from app.evaluation.report import Report, RunLabel, summarise
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.secret_names import secret_names
+from app.llm.embedded import EmbeddedReasoner
+from app.llm.embedder import Embedder
+from app.llm.path_scoring import PathScorer
 from app.llm.reasoner import Size
 from app.settings import Settings, load_settings
-from app.wiring import Services, build, think
+from app.wiring import Services, Thinking, build, think
+from client_sdk.answer import Answer
 from kg_store.catalog import PrivateGraph
 from kg_store.keys import MasterKey
 
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
 Progress = Callable[[str, float], None]
+See = Callable[[Question, Outcome, Answer | None, Sequence[Step]], None]
+"""Sees each question, what came of it, and what its last turn asked of the reasoner."""
 
 TENANT = "evaluation"
 CALLER = Caller(TENANT, "evaluation", "user", frozenset({EVERY_GRAPH}))
@@ -40,6 +47,10 @@ _TRANSPORT_LINES = frozenset(
         "user-agent", "content-type", "content-length", "authorization",
     }
 )  # fmt: skip
+
+
+def unseen(_question: Question, _outcome: Outcome, _answer: Answer | None, _steps: Sequence[Step]) -> None:
+    """For runs that nobody looks into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,7 @@ class Bench:
         settings = _settings(Path(self._folder.name), self._name, self._scripted)
         thinking = think(settings)
         self._recorder = RecordingReasoner(thinking.reasoner)
+        self._scorer = _scorer_of(thinking, settings)
         self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))
         return self
 
@@ -99,6 +111,11 @@ class Bench:
     @property
     def services(self) -> Services:
         return self._services
+
+    @property
+    def scorer(self) -> PathScorer:
+        """Scores paths as the embedded reasoner does; for other reasoners, as it would."""
+        return self._scorer()
 
     @property
     def contract_breaks(self) -> list[str]:
@@ -124,6 +141,7 @@ class Bench:
         questions: Sequence[Question],
         options: Mapping[str, int] | None = None,
         progress: Callable[[int], None] = lambda _done: None,
+        see: See = unseen,
     ) -> tuple[Report, list[Outcome]]:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
         graph = self._services.store.catalog.open(TENANT, loaded.graph)
@@ -135,11 +153,17 @@ class Bench:
             strategy=label.strategy,
             options=options or {},
             names=Linked(graph),
-            expect=self._scripted.expect if self._scripted else lambda _plan, _typed: None,
+            expect=self._expect,
+            watch=lambda question, outcome, answer: see(question, outcome, answer, self._recorder.steps),
         )
         outcomes = await asking.ask_all(questions, progress)
         findings = self._scan(loaded, graph, self._payloads()[first:])
         return summarise(label, outcomes, findings, len(loaded.secrets)), outcomes
+
+    def _expect(self, plan: Plan | None, typed: str) -> None:
+        self._recorder.begin()
+        if self._scripted:
+            self._scripted.expect(plan, typed)
 
     def _payloads(self) -> list[bytes]:
         """Every request in whole: at the wire where there is one, else what the reasoner was handed."""
@@ -172,6 +196,14 @@ def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[
         return list(questions)
     drawn = random.Random(seed).sample(range(len(questions)), limit)  # noqa: S311  # a sample, no secret
     return [questions[position] for position in sorted(drawn)]
+
+
+def _scorer_of(thinking: Thinking, settings: Settings) -> Callable[[], PathScorer]:
+    """The embedded reasoner's own scorer; for other reasoners one that is built when it is first asked for."""
+    reasoner = thinking.reasoner
+    if isinstance(reasoner, EmbeddedReasoner):
+        return lambda: reasoner.scorer
+    return cache(lambda: PathScorer(Embedder(settings.embedder)))
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:

@@ -43,6 +43,11 @@ class EmbeddedReasoner:
             "step": lambda given: take_step(self._scorer, cast(StepInput, given)),
         }
 
+    @property
+    def scorer(self) -> PathScorer:
+        """What scores paths here, so that an error analysis can ask it again."""
+        return self._scorer
+
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:  # noqa: ARG002
         return ()
 
