@@ -10,6 +10,7 @@ from client_sdk.protocol import Names
 
 # A pseudonym is a run of these. The pattern is fixed: none is ever made from a capsule's data.
 _RUN = re.compile(r"[0-9A-Za-z]+")
+_STOPS = (".", "!", "?", "…")
 _ASCII_WORD = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
@@ -64,7 +65,10 @@ class Restorer:
                 self._held = run.group()
                 break
             whole = open_left and not (run.end() < len(text) and _is_word_letter(text[run.end()]))
-            done.append(self._words.get(run.group(), run.group()) if whole else run.group())
+            word = self._words.get(run.group(), run.group()) if whole else run.group()
+            done.append(word)
+            if word[-1:] in _STOPS and text[at : at + 1] == ".":
+                at += 1  # "It is Robert Downey Jr." ends once.
         done.append(text[at:])
         self._inside_word = self._joins(text, len(text) - len(self._held))
         return "".join(done)

@@ -56,6 +56,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.privacy.ledger",
         "app.privacy.errors",
     ),
+    # Drafts are expressions: their grammar is all that the reply's wording needs of the store.
+    "app.llm.reply_text": ("kg_store.terms", "kg_store.expressions", "app.privacy.safe_text"),
     "app.strategies": STRATEGY,
     "app.access": ("app.tables",),
     "app.conversations": ("app.tables", "app.privacy.pseudonyms", "kg_store.keys", "kg_store.terms"),

@@ -10,6 +10,7 @@ from app.llm.embedded_paths import roots_of, score_paths
 from app.llm.path_scoring import PathScorer
 from app.llm.question_words import content_words
 from app.llm.reasoner import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
+from app.llm.reply_text import reply_text
 
 # Below this score nothing in the graph covers the question.
 LEAST_SCORE = -0.07
@@ -43,7 +44,10 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
     if plan is None or not enough:
         return AnswerReply(thought="The evidence does not cover the question.", sufficient=False, answer=[], text="")
     return AnswerReply(
-        thought="The evidence covers the question.", sufficient=True, answer=list(plan.expressions), text=plan.text
+        thought="The evidence covers the question.",
+        sufficient=True,
+        answer=list(plan.expressions),
+        text=reply_text(plan.expressions[0], step),
     )
 
 
@@ -91,5 +95,5 @@ def _reply(given: StepInput, thought: str, plan: Plan | None = None) -> StepRepl
         action=action,
         choices=list(plan.choices) if plan else [],
         answer=list(plan.expressions) if plan else [],
-        text=plan.text if plan else "",
+        text=reply_text(plan.expressions[0], given) if plan and plan.expressions else "",
     )

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.privacy.ground import Grounded
+from app.privacy.ground import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.blind_graph import BlindGraph
@@ -20,8 +20,6 @@ from kg_store.terms import Mids, NodeKind, as_mids
 from kg_store.values import plain_number
 from kg_store.vault import Vault, readable_name
 from kg_store.walking import concept_of, kind_of
-
-_PLACEHOLDER = re.compile(r"\{\s*(\d+)\s*\}")
 
 
 class Opened(Protocol):
@@ -154,9 +152,16 @@ def _is_empty(outcome: Outcome) -> bool:
 
 def _filled(text: str, items: Sequence[Item]) -> str:
     """`text` with the pseudonym of each part in its place; parts that it leaves out stand at its end."""
-    filled = _PLACEHOLDER.sub(lambda match: items[int(match[1]) - 1].pseudonym, text)
+    filled = PLACEHOLDER.sub(lambda match: _part(match, items[int(match[1]) - 1]), text)
     missing = [item.pseudonym for item in items if item.pseudonym not in filled]
     if not missing:
         return filled
     listed = ", ".join(missing)
     return f"{filled.rstrip('. :')}: {listed}." if filled.strip() else f"{listed}."
+
+
+def _part(placeholder: re.Match[str], item: Item) -> str:
+    """The size of an answer stands in clear beside its text: words that agree with it tell nothing more."""
+    if placeholder[2] is None:
+        return item.pseudonym
+    return placeholder[2] if item.size == 1 else placeholder[3]

@@ -22,7 +22,8 @@ Reason = Literal[
     "too_long", "bad_expression", "bad_placeholder", "unknown_pseudonym", "outside_evidence", "nothing_cited"
 ]
 
-_PLACEHOLDER = re.compile(r"\{\s*(\d+)\s*\}")
+PLACEHOLDER = re.compile(r"\{\s*(\d+)\s*(?::([^{}|]*)\|([^{}|]*))?\}")
+"""`{1}`, or words that agree in number with what expression 1 gives: `{1:is|are}`."""
 
 
 class NotGrounded(PrivacyError):
@@ -35,7 +36,9 @@ class NotGrounded(PrivacyError):
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A draft whose every pseudonym is in the evidence. `{n}` in `text` stands for expression n, from 1."""
+    """A draft whose every pseudonym is in the evidence. `{n}` in `text` stands for expression n, from 1;
+    `{n:is|are}` for its first part where expression n gives one thing, else for its second.
+    """
 
     expressions: tuple[Expression, ...]
     text: str = field(repr=False)
@@ -54,7 +57,7 @@ def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str
     cited = [name for expression in parsed for name in names_in(expression)]
     stated = _cited_in(text, table)
     _check_cited([*cited, *stated], allowed, table)
-    placeholders = [int(digits) for digits in _PLACEHOLDER.findall(text)]
+    placeholders = [int(found[1]) for found in PLACEHOLDER.finditer(text)]
     if not all(1 <= number <= len(parsed) for number in placeholders):
         raise NotGrounded("bad_placeholder")
     if not cited and not stated:

@@ -85,7 +85,7 @@ def embedded(around: Around, embedder: Embedder) -> House:
 
 async def test_names_are_in_the_capsule_and_nowhere_else(embedded: House) -> None:
     answer = await embedded.ask(DOCTOR_OF)
-    assert answer.text == "It is Ottoline Brackwater."
+    assert answer.text == "Zofia Quarrel is treated by Ottoline Brackwater."
     assert (answer.answered, answer.grounded, answer.names) == (True, True, ["Ottoline Brackwater"])
     assert secrets_in(visible(embedded.last)) == []
     assert [item.kind for item in embedded.last.entities] == ["entity"]

@@ -52,6 +52,23 @@ def test_a_whole_word_is_restored(text: str, restored: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "restored"),
+    [
+        ("Nils Odd Jr.", "It is E1.", "It is Nils Odd Jr."),
+        ("Who Calls?", "It is E1.", "It is Who Calls?"),
+        ("Leprosy", "It is E1.", "It is Leprosy."),
+        ("Nils Odd Jr.", "E1, and E1", "Nils Odd Jr., and Nils Odd Jr."),
+    ],
+)
+def test_a_name_that_ends_with_a_stop_ends_the_sentence(name: str, text: str, restored: str) -> None:
+    table = {"E1": one(name)}
+    assert restore(text, table) == restored
+    for at in range(len(text)):
+        restorer = Restorer(table)
+        assert restorer.push(text[:at]) + restorer.push(text[at:]) + restorer.finish() == restored
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Eq7f2K",

@@ -161,7 +161,20 @@ def test_parts_that_the_text_leaves_out_stand_at_its_end(asked: Asked, text: str
     assert found.text.replace(first, "A").replace(second, "B") == filled
 
 
-@pytest.mark.parametrize("text", ["{0}", "{3}", "{00003}", "{00010}", "{99999999999}", "{٣}"])
+@pytest.mark.parametrize(
+    ("draft", "text"), [("{patients}", "These are {1}."), ("{wards}", "These are {1}."), ("{one}", "It is {1}.")]
+)
+def test_words_agree_with_how_many_things_there_are(asked: Asked, draft: str, text: str) -> None:
+    drafts = {
+        "{patients}": kind(asked, "patient"),
+        "{wards}": kind(asked, "ward"),
+        "{one}": thing(asked, "Kestrel Wing"),
+    }
+    found = concluded(asked, "{1:It is|These are} {1}.", drafts[draft])
+    assert found.text == text.replace("{1}", found.items[0].pseudonym)
+
+
+@pytest.mark.parametrize("text", ["{0}", "{3}", "{3:is|are}", "{00003}", "{00010}", "{99999999999}", "{٣}"])
 def test_a_placeholder_that_stands_for_no_part_is_refused(asked: Asked, text: str) -> None:
     with pytest.raises(NotGrounded, match="bad_placeholder"):
         conclude(asked, text, kind(asked, "doctor"), kind(asked, "patient"))
