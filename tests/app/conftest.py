@@ -10,12 +10,13 @@ import stamina
 from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
 from app.llm.prompted import PromptedReasoner
+from app.settings import load_settings
 from tests.support.model_server import ModelServer, serving
 
 
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
-    embedder = Embedder()
+    embedder = Embedder(cache_dir=load_settings(None).cache_dir)
     embedder.load()
     return embedder
 

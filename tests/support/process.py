@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx2
 
+from app.settings import load_settings
 from kg_store.keys import MasterKey
 
 STARTS_WITHIN_S = 120.0
@@ -44,7 +45,9 @@ def serving(folder: Path, **settings: str) -> Iterator[Process]:
     key_file.touch(0o600)
     key_file.write_text(MasterKey.generate())
     port = _free_port()
-    ours = {"DATA_DIR": str(folder / "data"), "MASTER_KEY_FILE": str(key_file), "PORT": str(port), **settings}
+    ours = {"DATA_DIR": str(folder / "data"), "MASTER_KEY_FILE": str(key_file), "PORT": str(port)}
+    # The network of the sentence model is exported once for all of them.
+    ours |= {"CACHE_DIR": str(load_settings(None).cache_dir), **settings}
     # Coverage's own variables pass, ours of this shell do not.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
     environment |= {f"AROG_{name}": value for name, value in ours.items()}

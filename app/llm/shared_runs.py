@@ -1,0 +1,68 @@
+"""SharedRuns: what several threads ask for at the same time is embedded in one run."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+# More than this does not gain from company, and those in it would wait for all of it.
+TEXTS_OF_A_RUN = 256
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    texts: Sequence[str]
+    vectors: Vectors | None = None
+    error: Exception | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.vectors is None and self.error is None
+
+
+class SharedRuns:
+    """First come, first served; who finds nobody running runs at once, for all who wait by then."""
+
+    def __init__(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
+        """`encode` gives one row a text; it is never called by two threads at a time."""
+        self._encode = encode
+        self._running = threading.Lock()
+        self._waiting: deque[_Request] = deque()
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """One row a text. Raises what the run raised."""
+        mine = _Request(texts)
+        self._waiting.append(mine)
+        with self._running:
+            while mine.is_open:
+                self._run(self._next())
+        if mine.error is not None:
+            raise mine.error
+        assert mine.vectors is not None
+        return mine.vectors
+
+    def _next(self) -> list[_Request]:
+        """The first in the queue, and those behind it that fit into one run with it."""
+        taken = [self._waiting.popleft()]
+        count = len(taken[0].texts)
+        while self._waiting and (count := count + len(self._waiting[0].texts)) <= TEXTS_OF_A_RUN:
+            taken.append(self._waiting.popleft())
+        return taken
+
+    def _run(self, requests: list[_Request]) -> None:
+        row = {text: number for number, text in enumerate({text: None for each in requests for text in each.texts})}
+        try:
+            vectors = self._encode(list(row))
+        except Exception as error:
+            for each in requests:
+                each.error = error
+            return
+        for each in requests:
+            each.vectors = vectors[[row[text] for text in each.texts]]

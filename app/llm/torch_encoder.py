@@ -1,0 +1,54 @@
+"""A sentence model on torch: runs every model that sentence-transformers knows."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+BATCH = 64
+
+
+class TorchEncoder:
+    """Implements Encoder. Thread-safe by taking turns. Loading takes seconds; raises OSError, ValueError."""
+
+    def __init__(self, model: str) -> None:
+        # Nothing is fetched at run time: a model is in the box, or in a folder that the owner names.
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        # Short texts gain nothing from a second thread, and on a busy machine threads wait for each other.
+        torch.set_num_threads(1)
+        self._model = SentenceTransformer(model, device=None)
+        self._lock = threading.Lock()
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        with self._lock:
+            vectors = self._model.encode(
+                list(texts),
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+                batch_size=BATCH,
+            )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        with self._lock:
+            return len(self._model.tokenizer.encode(text, add_special_tokens=False, verbose=False))
+
+    @property
+    def network(self) -> Any:
+        """The transformer itself, a torch module."""
+        return self._model[0].auto_model
+
+    def features(self, texts: Sequence[str]) -> dict[str, Any]:
+        """What the transformer is fed for `texts`: tensors of shape (texts, tokens), by their names."""
+        fed = self._model.preprocess(list(texts))
+        return {name: value for name, value in fed.items() if hasattr(value, "shape")}
