@@ -74,14 +74,16 @@ def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacen
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
     signature_of, examples = _signature_ids(nodes, group_starts, group_hops, relations)
     hop_rows = [group_hops[group_starts[node] : group_starts[node + 1]] for node in examples]
+    sizes = np.bincount(signature_of, minlength=len(examples))
     signatures = tuple(
         Signature(
             SignatureId(position),
             KINDS[nodes.kinds[node]],
             nodes.classes[nodes.class_sets[node]],
             tuple(Hop(RelationId(hop >> 1), bool(hop & 1)) for hop in row.tolist()),
+            size,
         )
-        for position, (node, row) in enumerate(zip(examples.tolist(), hop_rows, strict=True))
+        for position, (node, row, size) in enumerate(zip(examples.tolist(), hop_rows, sizes.tolist(), strict=True))
     )
     members = np.argsort(signature_of, kind="stable").astype(np.uint32)
     adjacency = Adjacency(
@@ -92,7 +94,7 @@ def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacen
         targets,
         _starts(np.array([len(row) for row in hop_rows], dtype=np.int64)),
         np.concatenate([*hop_rows, np.empty(0, np.uint32)]).astype(np.uint32),
-        _starts(np.bincount(signature_of, minlength=len(signatures))),
+        _starts(sizes),
         members,
     )
     return adjacency, signatures

@@ -26,7 +26,8 @@ def schema_bytes(schema: Schema) -> bytes:
         [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view] for each in schema.relations
     ]
     signatures = [
-        [each.kind, each.classes, [hop.relation * 2 + hop.inverse for hop in each.hops]] for each in schema.signatures
+        [each.kind, each.classes, [hop.relation * 2 + hop.inverse for hop in each.hops], each.size]
+        for each in schema.signatures
     ]
     content = {"relations": relations, "signatures": signatures, "concepts": schema.concepts}
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
@@ -50,5 +51,6 @@ def _relation(position: int, row: list[Any]) -> Relation:
 
 
 def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:
-    kind, classes, codes = row
-    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), tuple(hops[code] for code in codes))
+    # Graphs of before 21 November 2026 have no sizes: each signature then counts once.
+    kind, classes, codes, *size = row
+    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), tuple(hops[c] for c in codes), *size)

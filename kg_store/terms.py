@@ -91,13 +91,14 @@ Path = tuple[Step, ...]
 class Signature:
     """The set of relations that meet at a node, with the classes that its policy shows.
 
-    Every node with the same kind, classes and hops shares one signature, and so one concept.
+    Every node with the same kind, classes and hops shares one signature, and so one concept. `size` counts them.
     """
 
     id: SignatureId
     kind: NodeKind
     classes: tuple[str, ...]
     hops: tuple[Hop, ...]
+    size: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -138,11 +138,11 @@ def _may_end(schema: Schema, hop: Hop) -> bool:
 
 @lru_cache(maxsize=64)
 def _tail_concepts(schema: Schema) -> dict[Hop, str]:
-    """What each hop leads to, all in one pass over the signatures."""
+    """What each hop leads to, counted by things, all in one pass over the signatures."""
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:
         for hop in signature.hops:
-            counts[hop.reversed()][_concept(schema, signature.id)] += 1
+            counts[hop.reversed()][_concept(schema, signature.id)] += signature.size
     return {hop: _commonest(concepts) for hop, concepts in counts.items()}
 
 
