@@ -3,56 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from app.llm.question_words import singular
+from app.llm.english import is_participle, is_third_person, may_be_noun, verbs_of
 
-# A relation's own words read backwards mislead when they name what it leads to: `parents` backwards is a child.
-WEIGHT_OF_LABEL_BACKWARDS = 0.8
-# "X's doctor" for `treated by`: what a step leads to may stand for it, but its own words say more.
+Voice = Literal["noun", "passive", "active"]
+"""What a relation's words say of the thing that it leaves: it has one, something is done to it, it does something."""
+
+# What a step leads to may stand for it ("X's doctor" for `treated by`), but its own words say more.
 WEIGHT_OF_KIND_ALONE = 0.75
-_IRREGULAR_VERBS = {
-    "written": ("write", "wrote"),
-    "built": ("build",),
-    "made": ("make",),
-    "led": ("lead",),
-    "taught": ("teach",),
-    "held": ("hold",),
-    "won": ("win",),
-    "given": ("give", "gave"),
-    "taken": ("take", "took"),
-    "bought": ("buy",),
-    "sold": ("sell",),
-    "sung": ("sing", "sang"),
-    "run": ("run", "ran"),
-    "known": ("know", "knew"),
-}
+_PLACED = frozenset("in at on to from for with".split())
+# Verbs in the third person that are nouns as well, of which relations mostly mean the verb.
+_DOING = frozenset("treats leads borders uses causes supplies supports targets orders affects works".split())
 _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 
 @dataclass(frozen=True, slots=True)
 class HopWords:
-    """Wordings of the step with the weight of each, the kind of thing that it leads to, and its direction.
+    """Wordings of a step: of its relation, and of what it leads to; the concepts at its end, and its direction.
 
-    `verbs` say the step where they stand word by word: "direct" for `directed by` backwards.
+    `verbs` are the base forms of what is done, or of who does it: direct for `directed by`, star and act for
+    `starred actors`.
     """
 
-    wordings: tuple[tuple[str, float], ...]
+    relation: tuple[str, ...]
+    reached: tuple[str, ...]
     kinds: tuple[str, ...]
     inverse: bool
+    voice: Voice
     verbs: frozenset[str]
 
 
 def hop_words(label: str, concept: str) -> HopWords:
-    """Wordings of a step: its relation, the concept that it leads to, and both together."""
-    inverse = label.split("|")[-1].startswith("^")
+    """Wordings of the step `label` that leads to things of `concept`."""
     kinds = kinds_in(concept)
-    weight = WEIGHT_OF_LABEL_BACKWARDS if inverse else 1.0
-    wordings = dict.fromkeys(_relation_words(label), weight)
-    for kind in kinds:
-        wordings |= {f"{kind} {words}": 1.0 for words in _relation_words(label)[:1]}
-        wordings.setdefault(kind, WEIGHT_OF_KIND_ALONE)
-    verbs = active_verbs(readable(label.split("|")[-1])) if inverse else ()
-    return HopWords(tuple(wordings.items()), kinds, inverse, frozenset(verbs))
+    relation = _relation_words(label)
+    last = readable(label.split("|")[-1])
+    return HopWords(
+        relation=tuple(relation),
+        reached=tuple(f"{kind} {relation[0]}" for kind in kinds),
+        kinds=kinds,
+        inverse=label.split("|")[-1].startswith("^"),
+        voice=voice_of(last),
+        verbs=_verbs(last),
+    )
 
 
 def kinds_in(concept: str) -> tuple[str, ...]:
@@ -65,26 +59,28 @@ def readable(label: str) -> str:
     return " ".join(part.lstrip("^").rsplit(".", 1)[-1] for part in label.split("|"))
 
 
-def active_verbs(relation: str) -> list[str]:
-    """What one does to whom `relation` leads back: `directed by` -> direct, `starred actors` -> star, act."""
+def voice_of(relation: str) -> Voice:
+    """`directed by`: passive. `lives in`, `born in`: active. All else names what one has: `spouse`, `has genre`."""
     words = relation.lower().split()
-    verbs = [verb for word in words[:1] for verb in _of_participle(word)]
-    verbs += [verb for word in words[-1:] for verb in _of_agent(singular(word))]
-    return list(dict.fromkeys(form for verb in verbs for form in (verb, f"{verb} in")))
+    if not words or words[0] in ("has", "have", "is"):
+        return "noun"
+    if words[-1] == "by" and is_participle(words[0]):
+        return "passive"
+    if len(words) > 1 and words[1] in _PLACED and (is_participle(words[0]) or is_third_person(words[0])):
+        return "active"
+    doing = is_third_person(words[0]) and (not may_be_noun(words[0]) or words[0] in _DOING)
+    return "active" if doing else "noun"
 
 
-def _of_participle(word: str) -> list[str]:
-    if word in _IRREGULAR_VERBS:
-        return [*_IRREGULAR_VERBS[word]]
-    if not word.endswith("ed") or len(word) < 5:
-        return []
-    stem = word[:-2]
-    return [stem[:-1]] if stem[-1] == stem[-2] and stem[-1] not in "ls" else [stem, f"{stem}e"]
+def _verbs(relation: str) -> frozenset[str]:
+    """Participles, verbs in the third person, and agents; `place of birth` places nothing."""
+    words = relation.lower().split()
+    first = words[:1] if words and (is_participle(words[0]) or voice_of(relation) != "noun") else []
+    return frozenset(verb for word in (*first, *_agents(words)) for verb in verbs_of(word))
 
 
-def _of_agent(noun: str) -> list[str]:
-    stem = noun[:-2]
-    return [stem, f"{stem}e"] if noun.endswith(("or", "er")) and len(stem) > 2 else []
+def _agents(words: list[str]) -> list[str]:
+    return [word for word in words[-1:] if word.rstrip("s").endswith(("or", "er"))]
 
 
 def _relation_words(label: str) -> list[str]:
@@ -92,4 +88,10 @@ def _relation_words(label: str) -> list[str]:
     whole = " ".join(dict.fromkeys(readable(label).split()))
     last = readable(label.split("|")[-1])
     bare = [words.removeprefix("has ") for words in (last, whole)]
-    return list(dict.fromkeys([*bare, last, whole]))
+    return list(dict.fromkeys([*bare, last, whole, typed(label)]))
+
+
+def typed(label: str) -> str:
+    """`people.person.place of birth` as `person place of birth`: with the type that the relation belongs to."""
+    words = [word for part in label.split("|") for word in " ".join(part.lstrip("^").split(".")[-2:]).split()]
+    return " ".join(dict.fromkeys(words))
