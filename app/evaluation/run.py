@@ -32,6 +32,7 @@ from app.wiring import Services, Thinking, build, think
 from client_sdk.answer import Answer
 from kg_store.catalog import PrivateGraph
 from kg_store.keys import MasterKey
+from kg_store.walking import members_of
 
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
 Progress = Callable[[str, float], None]
@@ -63,7 +64,7 @@ class LoadedSet:
 
 
 class Linked:
-    """What a graph's own linker finds in a text, as names."""
+    """What a graph's own linker finds in a text, as names; and the names that it has."""
 
     def __init__(self, graph: PrivateGraph) -> None:
         self._graph = graph
@@ -76,6 +77,16 @@ class Linked:
         return frozenset(
             name for record in records.values() for name in (*record.names, record.lexical) if name is not None
         )
+
+    def has(self, name: str) -> bool:
+        """Whether anything in the graph has exactly this name."""
+        return any(hit.start == 0 and hit.end == len(name) for hit in self._graph.names.find(name))
+
+    def of_kind(self, concept: str) -> list[str]:
+        """The first name of everything of one concept."""
+        mids = members_of(self._graph.blind, concept).tolist()
+        records = self._graph.vault.records(mids)
+        return [records[mid].names[0] for mid in mids if mid in records and records[mid].names]
 
 
 class Bench:
@@ -133,6 +144,10 @@ class Bench:
         loaded = self._services.graphs.loading(TENANT, name, sources, policy)(progress)
         used = policy if policy is not None else loaded.policy or ""
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
+
+    def names_of(self, loaded: LoadedSet) -> Linked:
+        """The names of a loaded graph, as the service has them."""
+        return Linked(self._services.store.catalog.open(TENANT, loaded.graph))
 
     async def ask(
         self,

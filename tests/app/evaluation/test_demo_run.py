@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,24 @@ async def test_the_table_runs_its_rows_and_says_what_was_missed(tmp_path: Path) 
     assert results.missed
     assert "- demo, sets, scripted: 4 right < 40" in (tmp_path / "table.md").read_text("utf-8")
     assert "demo, sets, scripted" in shown
+
+
+def test_the_table_of_the_embedded_reasoner_is_printed_and_written(tmp_path: Path) -> None:
+    arguments = ["embedded", "--data", str(tmp_path), "--only", "demo", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, arguments)
+    written = (tmp_path / "out" / "embedded.md").read_text("utf-8")
+    assert "| the 40 demo questions | 40 | 36 right |" in written
+    assert "| of these the unanswerable | 5 | 0 answered | 0 answered | pass |" in written
+    assert "| names that reached the reasoner, all runs | 40 | 0 | 0 | pass |" in written
+    assert written in result.output
+    assert result.exit_code == ("FAIL" in written)
+    assert stat.S_IMODE((tmp_path / "out" / "errors-demo.md").stat().st_mode) == 0o600
+
+
+def test_a_table_without_its_data_says_what_is_missing(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["embedded", "--data", str(tmp_path), "--only", "webqsp"])
+    assert result.exit_code == 2
+    assert "triples.tsv: it can't be read (No such file or directory)" in result.output
 
 
 def test_a_sample_is_the_same_for_the_same_seed() -> None:
