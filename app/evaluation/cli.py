@@ -155,6 +155,31 @@ def embedded(
     raise typer.Exit(0 if all(measure.passed for measure in measures) else MISSED)
 
 
+@app.command()
+def reliability(
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
+    out: Annotated[Path | None, typer.Option(help="File for the tables")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each set")] = 300,
+    only: Annotated[str, typer.Option(help="Ask only sets whose name holds this")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the samples")] = 0,
+) -> None:
+    """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.reliability import reliability_markdown
+    from app.evaluation.reliability_run import run_reliability
+    from app.llm.embedded_step import LEAST_SCORE
+
+    with failures_in_words(console), _shown_progress() as show:
+        try:
+            points = asyncio.run(run_reliability(data, limit, seed, only, show))
+        except QuestionsProblem as problem:
+            _refuse(problem)
+    text = reliability_markdown(points, LEAST_SCORE)
+    if out:
+        out.write_text(text, encoding="utf-8")
+    _print_markdown(text)
+
+
 async def _ask(
     graph: list[Path],
     policy: Path | None,

@@ -93,11 +93,14 @@ class Bench:
     """The service as it is deployed, in a folder that is deleted at the end. For public data only.
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
-    AROG_ENDPOINT_ settings. Opened, asked and closed in one event loop, as its connections are the loop's.
+    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner. Opened, asked and closed in
+    one event loop, as its connections are the loop's.
     """
 
-    def __init__(self, reasoner: ReasonerName = "embedded", *, counts_tokens: bool = False) -> None:
-        self._name = reasoner
+    def __init__(
+        self, reasoner: ReasonerName = "embedded", *, counts_tokens: bool = False, least_score: float | None = None
+    ) -> None:
+        self._name, self._least_score = reasoner, least_score
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
         self._scripted = ScriptedEndpoint(counts_tokens) if reasoner == "scripted" else None
 
@@ -106,6 +109,8 @@ class Bench:
             self._scripted.__enter__()
         settings = _settings(Path(self._folder.name), self._name, self._scripted)
         thinking = think(settings)
+        if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
+            thinking.reasoner.least_score = self._least_score
         self._recorder = RecordingReasoner(thinking.reasoner)
         self._scorer = _scorer_of(thinking, settings)
         self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))

@@ -36,6 +36,7 @@ class EmbeddedReasoner:
     """
 
     def __init__(self, embedder: Embedder, least_score: float = LEAST_SCORE) -> None:
+        self.least_score = least_score
         self._scorer = PathScorer(embedder)
         self._namer = ConceptNamer(embedder)
         self._verbs: dict[str, Callable[[TaskModel], TaskModel]] = {
@@ -43,7 +44,7 @@ class EmbeddedReasoner:
             "choose_relations": lambda given: self._choose(cast(ChooseInput, given)),
             "name_concepts": lambda given: self._name(cast(NameInput, given)),
             "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
-            "step": lambda given: take_step(self._scorer, cast(StepInput, given), least_score),
+            "step": lambda given: take_step(self._scorer, cast(StepInput, given), self.least_score),
         }
 
     @property

@@ -14,6 +14,8 @@ from app.evaluation.topics_given import name_topic, with_topics_given
         ("what to see near grand bahama island", "Grand Bahama", 'what to see near "Grand Bahama" island'),
         ("who won the superbowl in 2010", "Super Bowl", 'who won the "Super Bowl" in 2010'),
         ("what is the currency of the us?", "United States of America", None),
+        ("where is president kennedy buried", "John F. Kennedy", 'where is president "John F. Kennedy" buried'),
+        ("who were king henry vii children", "Henry VII of England", 'who were king "Henry VII of England" children'),
         ("", "Ulm", ', "Ulm"'),
     ],
 )
@@ -26,6 +28,13 @@ def test_a_name_is_not_written_into_another() -> None:
         id="1", question="who plays bella swan in swan", answers=("A",), topic_entities=("Swan", "Bella Swan")
     )
     assert with_topics_given(question).question == 'who plays "Bella Swan" in "Swan"'
+
+
+def test_what_stands_in_a_longer_name_is_not_said_again() -> None:
+    question = Question(
+        id="1", question="where is utah state capitol", answers=("A",), topic_entities=("Utah", "Utah State Capitol")
+    )
+    assert with_topics_given(question).question == 'where is "Utah State Capitol"'
 
 
 def test_all_else_of_the_question_stays() -> None:
