@@ -61,7 +61,8 @@ class Asker:
             see=log.see if log else unseen,
         )
         if log is not None and self.errors is not None:
-            log.write(label, self.errors / f"errors-{title.lower().replace(' ', '-').replace(',', '')}.md")
+            file = self.errors / f"errors-{title.lower().replace(' ', '-').replace(',', '')}.md"
+            log.write(label, file, report.leaks.leaked)
         asked = Asked(outcomes, report.leaks.leaks)
         self.total += asked
         return asked

@@ -208,7 +208,7 @@ async def _ask(
                 log.see if log else unseen,
             )
         if log and errors:
-            log.write(label, errors)
+            log.write(label, errors, result[0].leaks.leaked)
         for broken in bench.contract_breaks[:3]:
             console.print(f"contract: {broken}")
     return result

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.evaluation.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets
 from app.evaluation.questions import Question
-from app.evaluation.run import LoadedSet
+from app.evaluation.run import Linked, LoadedSet
 from app.evaluation.unanswerable import without_relations
 
 # Where a customer lives is in c360 too, in words of its own. Of the other pairs no relation is in both graphs.
@@ -31,7 +31,7 @@ def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
     people, of_3 = sets.of(PQ_3H)
     movies, of_1 = sets.of(METAQA[1])
     customers = sets.graph(C360)
-    known = {loaded.graph: sets.bench.names_of(loaded) for loaded in (people, movies, customers)}
+    known = {loaded.graph: Linked(sets.bench.graph(loaded)) for loaded in (people, movies, customers)}
     of_movies = [question for source in METAQA.values() for question in sets.questions(source)]
     of_clinic = without_relations(sets.questions(DEMO), _DEMO_IN_C360)
     in_movies = [question for question in of_1 if question.kind.startswith(_ABOUT_PEOPLE) and question.half == "seen"]

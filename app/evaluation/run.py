@@ -150,9 +150,9 @@ class Bench:
         used = policy if policy is not None else loaded.policy or ""
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
-    def names_of(self, loaded: LoadedSet) -> Linked:
-        """The names of a loaded graph, as the service has them."""
-        return Linked(self._services.store.catalog.open(TENANT, loaded.graph))
+    def graph(self, loaded: LoadedSet) -> PrivateGraph:
+        """A loaded graph, as the service has it."""
+        return self._services.store.catalog.open(TENANT, loaded.graph)
 
     async def ask(
         self,
@@ -164,7 +164,7 @@ class Bench:
         see: See = unseen,
     ) -> tuple[Report, list[Outcome]]:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
-        graph = self._services.store.catalog.open(TENANT, loaded.graph)
+        graph = self.graph(loaded)
         first = self._sent_so_far()
         asking = Asking(
             chat=self._services.chat,
