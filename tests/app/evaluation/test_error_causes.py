@@ -34,7 +34,7 @@ def trail(
 
 def question(answer: str = "A", answers: tuple[str, ...] = ("Bo",), **more: object) -> Question:
     plan = Plan(sets={"A": PlanSet(start="topic:0", path=GOLD)}, answer=(answer,))
-    return Question.model_validate({"id": "1", "question": "?", "answers": answers, "plan": plan, **more})
+    return Question.model_validate({"id": "1", "question": "?", "answers": answers, **{"plan": plan, **more}})
 
 
 def answer(ambiguous: bool = False) -> Answer:
@@ -79,6 +79,9 @@ def test_the_right_path_may_give_wrong_names() -> None:
     assert cause_of(question(), outcome(), answer(ambiguous=True), right) == "linking ambiguous"
     differs = question(reproduced=False)
     assert cause_of(differs, outcome(), answer(), right) == "right path, gold differs from the graph"
+    sets = {"A": PlanSet(start="topic:0", path=GOLD[:1]), "B": PlanSet(start="difference(A, topic:0)", path=GOLD[1:])}
+    others = question(plan=Plan(sets=sets, answer=("B",)))
+    assert cause_of(others, outcome(), answer(), right) == "right path, went on from the topic itself"
     extreme = question('argmax(A, "age")')
     oldest = trail(scored(*GOLD), expressions=('argmin(Eend12, "height")',))
     assert cause_of(extreme, outcome(), answer(), oldest) == "wrong relation"
