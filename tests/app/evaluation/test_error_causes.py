@@ -34,7 +34,7 @@ def trail(
 
 def question(answer: str = "A", answers: tuple[str, ...] = ("Bo",), **more: object) -> Question:
     plan = Plan(sets={"A": PlanSet(start="topic:0", path=GOLD)}, answer=(answer,))
-    return Question.model_validate({"id": "1", "question": "?", "answers": answers, **{"plan": plan, **more}})
+    return Question.model_validate({"id": "1", "question": "?", "answers": answers, "plan": plan, **more})
 
 
 def answer(ambiguous: bool = False) -> Answer:
