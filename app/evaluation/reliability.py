@@ -95,7 +95,7 @@ def _buckets(points: Sequence[Point]) -> str:
         able = [point for point in here if point.answerable]
         right = f"{mean([point.hit for point in here]):.2f}" if here else ""
         of_able = f"{mean([point.hit for point in able]):.2f}" if able else ""
-        rows.append((f"{_number(low)} to {_number(high)}", len(able), len(here) - len(able), of_able, right))
+        rows.append((_range(low, high), len(able), len(here) - len(able), of_able, right))
     head = ("score", "answerable", "unanswerable", "right of the answerable", "right of all")
     return _table(head, rows)
 
@@ -122,8 +122,14 @@ def _by_set(points: Sequence[Point], present: float, best: float) -> str:
     return _table(("set", "questions", "share", f"at {_number(present)}", f"at {_number(best)}"), rows)
 
 
+def _range(low: float, high: float) -> str:
+    if low == -math.inf:
+        return f"below {_number(high)}"
+    return f"{_number(low)} and more" if high == math.inf else f"{_number(low)} to {_number(high)}"
+
+
 def _number(value: float) -> str:
-    return {math.inf: "any", -math.inf: "none"}.get(value, f"{value:.3f}".rstrip("0").rstrip("."))
+    return "none" if value == -math.inf else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

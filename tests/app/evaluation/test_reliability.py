@@ -39,6 +39,8 @@ def test_the_lowest_threshold_that_refuses_enough() -> None:
 def test_the_tables_tell_right_shares_by_score_and_by_set() -> None:
     text = reliability_markdown([*ABLE, *UNABLE], present=-0.07, refusals=0.75)
     assert "| 0.3 to 0.5 | 1 | 1 | 0.50 | 0.25 |" in text
+    assert "| below -0.4 | 1 | 1 | 0.00 | 0.00 |" in text
+    assert "| 0.9 and more | 0 | 0 |  |  |" in text
     assert "| -0.07 (present) | 0.375 | 0.750 |" in text
     assert "| -0.3 (least for the bound) | 0.625 | 0.750 |" in text
     assert "| pq | 4 | hits@1 | 0.375 | 0.625 |" in text
