@@ -32,8 +32,7 @@ NOTHING_ASKED = Asked([], 0)
 class Asker:
     """`limit` questions a set, drawn by `seed`; `total` is everything that was asked.
 
-    `errors` is the folder for files of wrong answers, which hold names; none are written without it, and none of
-    wordings that nobody is to look at.
+    `errors` is the folder for files of wrong answers, which hold names; none are written without it.
     """
 
     sets: QuestionSets
@@ -50,8 +49,7 @@ class Asker:
     async def ask(self, title: str, loaded: LoadedSet, questions: Sequence[Question]) -> Asked:
         """The outcomes in the order of `questions`."""
         bench = self.sets.bench
-        hidden = any(question.half == "unseen" for question in questions)
-        log = None if self.errors is None or hidden else ErrorLog(bench.scorer)
+        log = ErrorLog(bench.scorer) if self.errors else None
         label = RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=self.seed)
         report, outcomes = await bench.ask(
             loaded,
@@ -60,7 +58,7 @@ class Asker:
             progress=lambda done: self.show(title, done, len(questions)),
             see=log.see if log else unseen,
         )
-        if log is not None and self.errors is not None:
+        if log and self.errors and not all(question.half == "unseen" for question in questions):
             file = self.errors / f"errors-{title.lower().replace(' ', '-').replace(',', '')}.md"
             log.write(label, file, report.leaks.leaked)
         asked = Asked(outcomes, report.leaks.leaks)

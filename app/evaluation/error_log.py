@@ -36,15 +36,22 @@ class WrongAnswer:
 
 
 class ErrorLog:
-    """Gathers the wrong answers of a run: those whose set of names is not exactly the gold set."""
+    """Gathers the wrong answers of a run: those whose set of names is not exactly the gold set.
+
+    Questions of wordings that nobody is to look at are counted and left out.
+    """
 
     def __init__(self, scorer: PathScorer) -> None:
         self._scorer = scorer
         self._asked = 0
+        self._hidden = 0
         self.wrong: list[WrongAnswer] = []
 
     def see(self, question: Question, outcome: Outcome, answer: Answer | None, steps: Sequence[Step]) -> None:
         """Called after every question, with what its last turn asked of the reasoner."""
+        if question.half == "unseen":
+            self._hidden += 1
+            return
         self._asked += 1
         if outcome.score.f1 == 1.0:
             return
@@ -67,10 +74,11 @@ class ErrorLog:
         for wrong in self.wrong:
             groups.setdefault(wrong.cause, []).append(wrong)
         ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+        hidden = f" {self._hidden} more are of wordings that nobody looks at." if self._hidden else ""
         parts = [
             f"# Wrong answers: {label.set_name}, {label.strategy}, {label.reasoner}, seed {label.seed}",
             "This file holds names of the graph and what was asked. It is for the graph's owner alone.",
-            f"{len(self.wrong)} of {self._asked} answers are not exactly the gold answers.",
+            f"{len(self.wrong)} of {self._asked} answers are not exactly the gold answers.{hidden}",
             "Names that reached the reasoner: "
             + (", ".join(f"{name} ({count})" for name, count in leaked.items()) or "none")
             + ".",
