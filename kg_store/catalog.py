@@ -78,6 +78,7 @@ class Catalog:
         self._rows = GraphRows(engine, master, self._folder.id)
         self._opened: dict[tuple[str, str], PrivateGraph] = {}
         self._lock = threading.Lock()
+        self._tell_opened: Callable[[Schema], None] = lambda _schema: None
         self._sweep()
 
     def graphs(self, tenant: str) -> list[GraphInfo]:
@@ -91,6 +92,10 @@ class Catalog:
     def key_fits(self) -> bool:
         """False when there are graphs and the master key opens none of them."""
         return self._rows.key_fits()
+
+    def when_opened(self, tell: Callable[[Schema], None]) -> None:
+        """`tell` gets the schema of each version that this process opens from now on; it must return at once."""
+        self._tell_opened = tell
 
     def open(self, tenant: str, name: str) -> PrivateGraph:
         """The current version. Raises UnknownGraph, and KeyProblem when the master key is another."""
@@ -113,6 +118,7 @@ class Catalog:
             opened = self._open(row)
             if opened is not None:
                 self._opened[row.tenant, row.name] = opened
+                self._tell_opened(opened.blind.schema)
         del before
         self._sweep()
         return opened
