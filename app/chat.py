@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,18 +15,21 @@ from app.llm.guarded import Errand, GuardedReasoner, Spent
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymise import Anonymised, Anonymiser
 from app.privacy.capsule import seal_names
+from app.privacy.completing import Completed, Completer, Meanings
 from app.privacy.conclude import Concluder, Conclusion
 from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
+from app.privacy.why import NO_REASON, asks_why, reason_of
 from app.stopwatch import Stopwatch
-from app.strategies.base import Finding, FoundFact, Inquiry, Limits, Strategy
+from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Limits, Strategy
 from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
 
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
+NAMES_IN_A_REASON = 5  # of one set
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
@@ -74,17 +77,27 @@ class ChatService:
         with watch.stage("opening"):
             asked = self._open(caller, request)
         with watch.stage("linking"):
-            read = await asyncio.to_thread(_anonymise, asked)
+            completed = await asyncio.to_thread(_read, asked)
+            read = completed.read
+        if asks_why(read.dialogue.question):
+            return self._explained(answer_id, asked)
         reasoner = self._guarded(caller, answer_id, asked)
         with watch.stage("finding"):
-            finding = await self._strategies[request.strategy].find(_inquiry(asked, read, reasoner))
+            inquiry = _inquiry(asked, read, reasoner)
+            finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
         with watch.stage("concluding"):
             outcome = _conclude(asked, read, finding)
         with watch.stage("keeping"):
+            _keep_reason(asked, finding, outcome)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
         with watch.stage("sealing"):
             sealed = _seal(answer_id, asked, read, finding, outcome)
         return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch)})
+
+    def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
+        """What the last answer rests on, from what the conversation kept: nothing is asked of anybody."""
+        self._conversations.save(asked.conversation, asked.graph.blind.schema)
+        return _explanation(answer_id, asked)
 
     def _open(self, caller: Caller, request: ChatRequest) -> _Asked:
         if request.public_key is not None:
@@ -105,10 +118,20 @@ class ChatService:
         )
 
 
-def _anonymise(asked: _Asked) -> Anonymised:
+def _read(asked: _Asked) -> Completed:
+    """The dialogue in pseudonyms, with its last question in full."""
     graph, table = asked.graph, asked.conversation.table
     anonymiser = Anonymiser(graph.linker, graph.names, graph.public)
-    return anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
+    read = anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
+    return Completer(table, Meanings(graph, table, asked.concluder)).complete(read)
+
+
+def _known(completed: Completed) -> Finding | None:
+    """What needs no search: the one thing of an earlier answer that the question points at, or that there is none."""
+    if completed.lost:
+        return Finding(None, (), (), 0)
+    pointed = completed.pointed
+    return Finding(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
 def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner) -> Inquiry:
@@ -144,6 +167,7 @@ def _named_in(read: Anonymised) -> Mids:
 
 def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, outcome: _Outcome) -> ChatAnswer:
     request, conclusion = asked.request, outcome.conclusion
+    cited = _cited_by(asked, finding, conclusion)
     answer = ChatAnswer(
         id=answer_id,
         conversation=asked.conversation.id,
@@ -151,7 +175,7 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
         message=Message(role="assistant", content=outcome.sentence),
         answered=conclusion is not None,
         entities=list(conclusion.items) if conclusion else [],
-        evidence=[_fact(fact) for fact in finding.evidence],
+        evidence=[_fact(fact, cited) for fact in finding.evidence],
         grounded=outcome.grounded,
         ambiguous=list(read.ambiguous),
         notes=[*read.notes, *finding.notes],
@@ -167,24 +191,61 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
 def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
     """The names of this answer, of its cited evidence and of its choices, and no others."""
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
-    if conclusion is not None and finding.draft is not None:
-        said = asked.conversation.table.known(" ".join([conclusion.text, *finding.draft.expressions]))
-        words += said + _cited(finding.evidence, said)
+    words += asked.conversation.table.known(" ".join(read.notes))
+    words += _said(asked, finding, conclusion)
+    words += [word for fact in _cited_by(asked, finding, conclusion) for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}
     return {**asked.concluder.names_of(dict.fromkeys(words)), **own}
 
 
-def _cited(evidence: tuple[FoundFact, ...], said: list[str]) -> list[str]:
-    """The pseudonyms of the facts that lead to what was said."""
-    cited, wanted = [], set(said)
-    for fact in reversed(evidence):
+def _said(asked: _Asked, finding: Finding, conclusion: Conclusion | None) -> list[str]:
+    if conclusion is None or finding.draft is None:
+        return []
+    return asked.conversation.table.known(" ".join([conclusion.text, *finding.draft.expressions]))
+
+
+def _cited_by(asked: _Asked, finding: Finding, conclusion: Conclusion | None) -> list[FoundFact]:
+    """The facts that lead to what was said, in the order in which they were found."""
+    cited: list[FoundFact] = []
+    wanted = set(_said(asked, finding, conclusion))
+    for fact in reversed(finding.evidence):
         if fact.end in wanted:
             wanted.add(fact.start)
-            cited += [fact.start, fact.end]
+            cited.insert(0, fact)
     return cited
 
 
-def _fact(fact: FoundFact) -> Fact:
+def _keep_reason(asked: _Asked, finding: Finding, outcome: _Outcome) -> None:
+    cited = _cited_by(asked, finding, outcome.conclusion)
+    reason = asked.conversation.reason
+    reason.facts[:] = [_fact(fact, cited) for fact in cited]
+    reason.expressions[:] = finding.draft.expressions if finding.draft and outcome.conclusion else ()
+
+
+def _explanation(answer_id: str, asked: _Asked) -> ChatAnswer:
+    request, conversation = asked.request, asked.conversation
+    reason = conversation.reason
+    text = reason_of(reason.facts, reason.expressions)
+    answer = ChatAnswer(
+        id=answer_id,
+        conversation=conversation.id,
+        graph=request.graph,
+        message=Message(role="assistant", content=text),
+        answered=text != NO_REASON,
+        entities=[],
+        evidence=reason.facts,
+        grounded=True,
+        ambiguous=[],
+        usage=Usage(),
+    )
+    if request.public_key is None:
+        return answer
+    names = Concluder(asked.graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
+    capsule = seal_names(request.public_key, answer_id, conversation.id, request.graph, names)
+    return answer.model_copy(update={"capsule": capsule})
+
+
+def _fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
     return Fact(
         head=fact.start,
         head_concept=fact.start_concept,
@@ -192,6 +253,7 @@ def _fact(fact: FoundFact) -> Fact:
         tail=fact.end,
         tail_concept=fact.end_concept,
         size=fact.size,
+        cited=fact in cited,
     )
 
 

@@ -35,13 +35,16 @@ def inspect(
     What is shown holds real names, for your own screen; the policy goes to standard output or a file.
     """
     # rdf parsers take a while to import.
-    from kg_store.inspect import preview, propose
+    from kg_store.inspect import preview, read_and_propose
     from kg_store.policy import Policy
     from kg_store.reading import read_sources
 
     with failures_in_words(_errors):
-        raw = read_sources(files)
-        used = propose(raw) if policy is None else Policy.from_toml(policy.read_text("utf-8"))
+        if policy is None:
+            raw, used = read_and_propose(files)
+        else:
+            used = Policy.from_toml(policy.read_text("utf-8"))
+            raw = read_sources(files, tables=used.tables)
         show_preview(_errors, preview(raw, used, sample))
         if out is not None:
             out.write_text(used.to_toml(), "utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import secrets
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.privacy.pseudonyms import PseudonymTable
 from app.tables import conversations
+from client_sdk.protocol import Fact
 from kg_store.keys import MasterKey, bind
 from kg_store.terms import Schema
 
@@ -26,6 +28,14 @@ class ConversationBusy(Exception):
     """Another request of the same conversation was saved first; nothing of this one was kept."""
 
 
+@dataclass(slots=True)
+class Reason:
+    """What the last answer rests on, in pseudonyms: cited facts in the order they were found, and expressions."""
+
+    facts: list[Fact] = field(default_factory=list)
+    expressions: list[str] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """An open conversation. `version` is 0 until it has been saved once."""
@@ -36,6 +46,7 @@ class Conversation:
     graph: str
     version: int
     table: PseudonymTable = field(repr=False)
+    reason: Reason = field(default_factory=Reason)
 
     @property
     def context(self) -> bytes:
@@ -72,12 +83,11 @@ class ConversationStore:
             raise UnknownConversation
         bound = Conversation(conversation_id, tenant, key_id, graph, row.version, PseudonymTable.new())
         plain = self._master.open(PURPOSE, bound.context, row.sealed)
-        table = PseudonymTable.from_bytes(plain, schema)
-        return Conversation(conversation_id, tenant, key_id, graph, row.version, table)
+        return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
     def save(self, conversation: Conversation, schema: Schema) -> None:
         """Keeps the conversation for its next turn. Raises ConversationBusy when its row changed since `open`."""
-        plain = conversation.table.to_bytes(schema)
+        plain = _written(conversation, schema)
         content = {
             "version": conversation.version + 1,
             "sealed": self._master.seal(PURPOSE, conversation.context, plain),
@@ -107,3 +117,20 @@ class ConversationStore:
         ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
         with self._engine.begin() as connection:
             return connection.execute(delete(conversations).where(ours)).rowcount
+
+
+def _written(conversation: Conversation, schema: Schema) -> bytes:
+    reason = conversation.reason
+    content = {
+        "table": conversation.table.to_bytes(schema).decode(),
+        "facts": [fact.model_dump() for fact in reason.facts],
+        "expressions": reason.expressions,
+    }
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason]:
+    """What `_written` gave. Raises ValueError."""
+    content = json.loads(plain)
+    facts = [Fact.model_validate(fact) for fact in content["facts"]]
+    return PseudonymTable.from_bytes(content["table"].encode(), schema), Reason(facts, content["expressions"])

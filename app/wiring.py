@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import shutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
 from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import Reasoner, TaskKind
+from app.llm.warming import Warming
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
 from app.settings import Settings, SettingsProblem, make_data_folder
@@ -38,7 +39,7 @@ from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow
 from kg_store.catalog import Catalog, NameConcepts
 from kg_store.data_folder import DataFolder
 from kg_store.keys import MasterKey
-from kg_store.terms import KeyProblem
+from kg_store.terms import KeyProblem, Schema
 
 INCOMING = "incoming"
 
@@ -86,7 +87,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Who reasons, and how. `note` says it in words; `close` ends its connections."""
+    """Who reasons, and how. `note` says it in words; `close` ends its connections and what it does in the background.
+
+    `warm` prepares for questions about a graph, in the background.
+    """
 
     reasoner: Reasoner
     strategies: Mapping[str, Strategy]
@@ -94,6 +98,7 @@ class Thinking:
     name_concepts: NameConcepts
     note: str
     close: Callable[[], Awaitable[None]]
+    warm: Callable[[Schema], None] = lambda _schema: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
     """
     store = open_store(settings)
     thinking = thinking or think(settings)
+    store.catalog.when_opened(thinking.warm)
     _delete_uploads(store.incoming)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id)
     jobs.mark_interrupted()
@@ -161,15 +167,32 @@ def think(settings: Settings) -> Thinking:
         ) from None
     strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
     kinds = (STEP, *AROG_TASKS)
-    name_concepts = ConceptNamer(embedder).name
+    warming = Warming(embedder)
+
+    def name_concepts(schema: Schema) -> Sequence[str]:
+        """What the first question needs is made while the load ends."""
+        concepts = ConceptNamer(embedder).name(schema)
+        warming.begin(schema)
+        return concepts
+
+    reasoner, note, hang_up = _reasoner_of(settings, embedder)
+
+    async def close() -> None:
+        await asyncio.to_thread(warming.close)
+        await hang_up()
+
+    return Thinking(reasoner, strategies, kinds, name_concepts, note, close, warming.begin)
+
+
+def _reasoner_of(settings: Settings, embedder: Embedder) -> tuple[Reasoner, str, Callable[[], Awaitable[None]]]:
+    """The reasoner, its note, and what ends its connections."""
     if settings.reasoner == "embedded":
-        return Thinking(EmbeddedReasoner(embedder), strategies, kinds, name_concepts, "embedded", _nothing_to_close)
+        return EmbeddedReasoner(embedder), "embedded", _nothing_to_close
     key = settings.endpoint_api_key.get_secret_value() if settings.endpoint_api_key else ""
     endpoint = ModelEndpoint(
         settings.endpoint_url or "", settings.endpoint_model or "", key, settings.request_deadline_s
     )
-    reasoner = PromptedReasoner(endpoint, embedder)
-    return Thinking(reasoner, strategies, kinds, name_concepts, "endpoint", endpoint.close)
+    return PromptedReasoner(endpoint, embedder), "endpoint", endpoint.close
 
 
 def read_master_key(settings: Settings) -> MasterKey:

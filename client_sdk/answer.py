@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from client_sdk.errors import BadAnswer, CannotOpenCapsule
 from client_sdk.protocol import ChatAnswer, Fact, Item, ItemKind, Names, Usage, capsule_context
+from client_sdk.reasons import reasons
 from client_sdk.restore import restore, shown
 from client_sdk.sealing import CannotOpen, KeyPair, open_capsule
 
@@ -61,7 +62,7 @@ class Answer:
 
     `answered` is false when the graph does not hold the answer; `text` then says so. `grounded` says that
     everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean.
-    `pseudonymous_text` is the text as the service, and the model, had it.
+    `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`.
     """
 
     id: str
@@ -75,6 +76,15 @@ class Answer:
     ambiguous: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     usage: Usage
+
+    path: tuple[str, ...] = ()
+
+    def why(self) -> str:
+        """The path that was followed to the answer, a line for each thing it set out from; says so if there is none.
+
+        Rose -> treated by (doctor) -> Dr X; lives in (city) -> Y
+        """
+        return "\n".join(self.path) or "No path was followed."
 
     @property
     def names(self) -> list[str]:
@@ -102,6 +112,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair) -> Answer:
         entities=tuple(_entity(item, table) for item in answer.entities),
         evidence=tuple(_known(fact, table, short) for fact in answer.evidence),
         ambiguous=_choices(answer, table),
+        path=reasons(answer.evidence, short),
         notes=tuple(restore(note, table) for note in answer.notes),
         usage=answer.usage,
     )
@@ -159,6 +170,7 @@ def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[
     """Two mentions that read the same are one."""
     choices: dict[str, tuple[str, ...]] = {}
     for one in answer.ambiguous:
-        mention = restore(one.pseudonym, table)
+        names = _names(one.pseudonym, table)
+        mention = " or ".join(dict.fromkeys(names)) if names else one.pseudonym
         choices[mention] = choices.get(mention, ()) + tuple(restore(choice, table) for choice in one.choices)
     return choices

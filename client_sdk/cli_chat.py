@@ -10,11 +10,14 @@ from rich.console import Console
 
 from client_sdk.answer import Answer
 from client_sdk.cli_errors import error_line, exit_code_of
-from client_sdk.cli_show import show_answer, show_evidence, show_ledger, show_notes
+from client_sdk.cli_show import show_answer, show_evidence, show_ledger, show_notes, show_why
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversation
 
-HELP = "/why  the evidence of the last answer\n/seen  what the model saw\n/reset  begin anew\n/quit  end (or Ctrl-D)"
+HELP = (
+    "/why  how the last answer was found\n/evidence  every fact that was looked at\n/seen  what the model saw\n"
+    "/reset  begin anew\n/quit  end (or Ctrl-D)"
+)
 
 
 def talk(chat: Chat, console: Console) -> int:
@@ -55,9 +58,11 @@ class _Talker:
                 self._chat.reset()
                 self._last = None
                 self._console.print("(a new dialogue)", style="dim")
-            case "/why" | "/seen" if self._last is None:
+            case "/why" | "/evidence" | "/seen" if self._last is None:
                 self._console.print("(no answer yet)", style="dim")
             case "/why" if self._last is not None:
+                show_why(self._console, self._last)
+            case "/evidence" if self._last is not None:
                 show_evidence(self._console, self._last)
                 show_notes(self._console, self._last)
             case "/seen" if self._last is not None:

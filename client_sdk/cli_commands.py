@@ -10,7 +10,15 @@ import typer
 
 from client_sdk.cli_chat import talk
 from client_sdk.cli_settings import choose
-from client_sdk.cli_show import answer_as_json, make_console, show_answer, show_evidence, show_ledger, show_notes
+from client_sdk.cli_show import (
+    answer_as_json,
+    make_console,
+    show_answer,
+    show_evidence,
+    show_ledger,
+    show_notes,
+    show_why,
+)
 from client_sdk.client import Chat
 from client_sdk.key_file import create_key, key_path, load_or_create_key
 
@@ -57,6 +65,7 @@ def ask(
     strategy: Strategy = "sets",
     names: Names = 50,
     evidence: Annotated[bool, typer.Option("--evidence", help="Show the facts behind the answer")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Show the path to the answer")] = False,
     seen: Annotated[bool, typer.Option("--seen", help="Show what the model saw")] = False,
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
@@ -70,9 +79,12 @@ def ask(
         print(answer_as_json(answer, rows))
         return
     console = make_console()
-    show_answer(console, answer, notes=not evidence)
+    show_answer(console, answer, notes=not (evidence or why))
+    if why:
+        show_why(console, answer)
     if evidence:
         show_evidence(console, answer)
+    if evidence and not why:
         show_notes(console, answer)
     if rows is not None:
         show_ledger(console, reversed(rows), payload=True)
@@ -87,7 +99,7 @@ def chat(
     names: Names = 50,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Talk with a graph; /why shows the evidence, /seen what the model saw, /reset begins anew, /quit ends."""
+    """Talk with a graph; /why shows the path, /seen what the model saw, /reset begins anew, /quit ends."""
     with _open_chat(url, api_key, graph, strategy, names, plain_http) as dialogue:
         raise typer.Exit(talk(dialogue, make_console()))
 

@@ -26,7 +26,8 @@ def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None
     if not answer.grounded and answer.answered:
         _say(console, "(not everything in this answer is in the evidence)", "yellow")
     for mention, choices in answer.ambiguous.items():
-        _say(console, f"({mention} may be: {'; '.join(choices)})", "yellow")
+        numbered = "; ".join(f"{number}. {choice}" for number, choice in enumerate(choices, start=1))
+        _say(console, f'({mention} may be: {numbered}. Say which: "the second one", or a full name.)', "yellow")
     if notes and (not answer.answered or answer.ambiguous):
         show_notes(console, answer)
 
@@ -35,6 +36,13 @@ def show_notes(console: Console, answer: Answer) -> None:
     """How the answer was searched for, and what was left out."""
     for note in answer.notes:
         _say(console, f"({note})", "dim")
+
+
+def show_why(console: Console, answer: Answer) -> None:
+    """The path to the answer, and how the question was read."""
+    for line in answer.why().splitlines():
+        _say(console, f"  {line}", "cyan")
+    show_notes(console, answer)
 
 
 def show_evidence(console: Console, answer: Answer) -> None:
@@ -99,6 +107,7 @@ def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
             }
             for one in answer.entities
         ],
+        "why": answer.path,
         "evidence": [str(fact) for fact in answer.evidence],
         "ambiguous": answer.ambiguous,
         "notes": answer.notes,

@@ -62,7 +62,10 @@ class Item(Wire):
 
 
 class Fact(Wire):
-    """One abstracted triple of the evidence: `head (concept), relation path, tail (concept)`."""
+    """One abstracted triple of the evidence: `head (concept), relation path, tail (concept)`.
+
+    `cited` facts lead to the answer; the others were found on the way.
+    """
 
     head: str
     head_concept: str
@@ -70,6 +73,7 @@ class Fact(Wire):
     tail: str
     tail_concept: str
     size: str = Field(default="1", description="bucket of the tail's size: 1, 2-5, 6-20, more")
+    cited: bool = False
 
 
 class Ambiguity(Wire):

@@ -18,14 +18,15 @@ from kg_store.compact_graph import CompactGraph
 from kg_store.data_folder import DataFolder, Hold
 from kg_store.graph_info import GraphInfo, info_bytes, info_of, read_info
 from kg_store.graph_rows import GraphRow, GraphRows, VersionRow
-from kg_store.inspect import propose
+from kg_store.inspect import read_and_propose
 from kg_store.keys import MasterKey, bind
 from kg_store.linking import EntityLinker
 from kg_store.loading import LoadedGraph, load_graph, placeholder_schema
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
-from kg_store.reading import read_sources
+from kg_store.raw_graph import RawGraph
+from kg_store.reading import Fraction, read_sources
 from kg_store.schema_file import read_schema, schema_bytes
 from kg_store.set_algebra import SetAlgebra, ValueAlgebra
 from kg_store.terms import Concept, LoadError, Schema, UnknownGraph
@@ -78,6 +79,7 @@ class Catalog:
         self._rows = GraphRows(engine, master, self._folder.id)
         self._opened: dict[tuple[str, str], PrivateGraph] = {}
         self._lock = threading.Lock()
+        self._tell_opened: Callable[[Schema], None] = lambda _schema: None
         self._sweep()
 
     def graphs(self, tenant: str) -> list[GraphInfo]:
@@ -91,6 +93,10 @@ class Catalog:
     def key_fits(self) -> bool:
         """False when there are graphs and the master key opens none of them."""
         return self._rows.key_fits()
+
+    def when_opened(self, tell: Callable[[Schema], None]) -> None:
+        """`tell` gets the schema of each version that this process opens from now on; it must return at once."""
+        self._tell_opened = tell
 
     def open(self, tenant: str, name: str) -> PrivateGraph:
         """The current version. Raises UnknownGraph, and KeyProblem when the master key is another."""
@@ -113,6 +119,7 @@ class Catalog:
             opened = self._open(row)
             if opened is not None:
                 self._opened[row.tenant, row.name] = opened
+                self._tell_opened(opened.blind.schema)
         del before
         self._sweep()
         return opened
@@ -130,9 +137,7 @@ class Catalog:
 
         Without a policy the proposed one is used.
         """
-        raw = read_sources(sources, lambda done: progress("reading", 0.4 * done))
-        if policy is None:
-            policy = propose(raw)
+        raw, policy = _read(sources, policy, lambda done: progress("reading", 0.4 * done))
         version_id = uuid.uuid4().hex
         with self._folder.alone():
             hold = self._folder.begin(version_id)
@@ -244,6 +249,15 @@ class Catalog:
 
     def _unseal(self, scope: VaultScope, purpose: str, sealed: bytes) -> bytes:
         return self._master.open(purpose, bind(scope.tenant, scope.graph, scope.version_id), sealed)
+
+
+def _read(
+    sources: Sequence[Path] | rdflib.Graph, policy: Policy | None, progress: Fraction
+) -> tuple[RawGraph, Policy]:
+    """The triples, and the policy given or proposed: it says which files are tables before they are read."""
+    if policy is None:
+        return read_and_propose(sources, progress)
+    return read_sources(sources, progress, policy.tables), policy
 
 
 def _with_concepts(loaded: LoadedGraph, name_concepts: NameConcepts) -> Schema:

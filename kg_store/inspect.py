@@ -17,15 +17,17 @@ from kg_store.policy import (
 from kg_store.preview import preview
 from kg_store.profiling import Profile, profile_predicates
 from kg_store.raw_graph import TEXT_MARK, RawGraph, text_of
-from kg_store.reading import read_sources
+from kg_store.reading import Fraction, read_sources
 from kg_store.schema_finding import find_custom_schema
+from kg_store.table_finding import propose_tables
+from kg_store.table_policy import TablePolicy
 from kg_store.terms import ValueKind
 from kg_store.wording import local_name
 
 if TYPE_CHECKING:
     import rdflib
 
-__all__ = ["preview", "propose", "propose_policy"]
+__all__ = ["preview", "propose", "propose_policy", "read_and_propose"]
 
 _INVERSE_PREFIX = "~"
 _INSTANCE_OF = re.compile(r"https?://[^/]+/prop/direct/P31")
@@ -59,11 +61,20 @@ _MOST_SUBJECTS = 0.3
 
 
 def propose_policy(sources: Sequence[Path] | rdflib.Graph) -> Policy:
-    """A policy under which a stranger's graph works; reads the sources once. Raises LoadError."""
-    return propose(read_sources(sources))
+    """A policy under which a stranger's graph works. Raises LoadError."""
+    return read_and_propose(sources)[1]
 
 
-def propose(raw: RawGraph) -> Policy:
+def read_and_propose(
+    sources: Sequence[Path] | rdflib.Graph, progress: Fraction = lambda _done: None
+) -> tuple[RawGraph, Policy]:
+    """The triples of `sources`, and the policy under which they were read where some of them are tables."""
+    tables = propose_tables(sources) if isinstance(sources, Sequence) else ()
+    raw = read_sources(sources, progress, tables)
+    return raw, propose(raw, tables)
+
+
+def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = ()) -> Policy:
     """The same, for triples that are read already."""
     prefix = _inverse_prefix(raw)
     profiles = profile_predicates(raw, prefix)
@@ -86,6 +97,7 @@ def propose(raw: RawGraph) -> Policy:
         inverse_prefix=prefix,
         mediators=MediatorPolicy(pattern=_mediator_pattern(raw)),
         relations=relations,
+        tables=tables,
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from pydantic import AfterValidator, Field, StrictBool, ValidationError, model_validator
 
+from kg_store.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, toml
 from kg_store.terms import PolicyError, ValueKind, ValueView
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -93,14 +94,6 @@ SCHEMA_CLASSES = (
 )
 """Classes whose instances are predicates, classes or ontologies."""
 
-FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
-
-
-def _clean_label(label: str) -> str:
-    if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
-        raise ValueError('a label is not empty and holds none of " ( ) | ^ and no control character')
-    return label.strip()
-
 
 def _compiles(pattern: str) -> str:
     try:
@@ -110,15 +103,10 @@ def _compiles(pattern: str) -> str:
     return pattern
 
 
-Label = Annotated[str, Field(max_length=80), AfterValidator(_clean_label)]
 Predicate = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-class RelationPolicy(_Part):
+class RelationPolicy(PolicyPart):
     """What one predicate shows. `hide` keeps the relation out of the graph; `values` says how literals show.
 
     `linkable`: a question may name the value and so find its subjects; left out, it is true for numbers, dates
@@ -133,7 +121,7 @@ class RelationPolicy(_Part):
     linkable: StrictBool | None = None
 
 
-class MediatorPolicy(_Part):
+class MediatorPolicy(PolicyPart):
     """Nodes that have no name and only join others. `pattern` is a regular expression over IRI or text."""
 
     blank_nodes: StrictBool = True
@@ -141,7 +129,7 @@ class MediatorPolicy(_Part):
     classes: tuple[Predicate, ...] = ()
 
 
-class Policy(_Part):
+class Policy(PolicyPart):
     """Everything defaults to the private side: what is not mentioned is a name or a hidden value.
 
     `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
@@ -157,7 +145,16 @@ class Policy(_Part):
     schema_classes: tuple[Predicate, ...] = SCHEMA_CLASSES
     inverse_prefix: Annotated[str, Field(min_length=1, max_length=8)] | None = None
     mediators: MediatorPolicy = MediatorPolicy()
-    relations: dict[Predicate, RelationPolicy] = {}
+    relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
+    tables: tuple[TablePolicy, ...] = ()
+
+    @model_validator(mode="after")
+    def _tables_can_name(self) -> Self:
+        if self.tables and not {RDFS + "label"} <= set(self.names):
+            raise ValueError("with tables, names must hold " + RDFS + "label: it is where their names go")
+        if len({table.file for table in self.tables}) < len(self.tables):
+            raise ValueError("two tables have the same file")
+        return self
 
     @staticmethod
     def from_toml(text: str) -> Policy:
@@ -175,13 +172,14 @@ class Policy(_Part):
     def to_toml(self) -> str:
         """The policy as TOML, without what equals the default."""
         lines = [
-            f"{name} = {_toml(getattr(self, name))}"
+            f"{name} = {toml(getattr(self, name))}"
             for name in type(self).model_fields
-            if name not in ("mediators", "relations") and getattr(self, name) != getattr(_DEFAULT, name)
+            if name not in ("mediators", "relations", "tables") and getattr(self, name) != getattr(_DEFAULT, name)
         ]
         lines += _table("mediators", self.mediators)
         for predicate, settings in self.relations.items():
-            lines += _table(f"relations.{_toml(predicate)}", settings)
+            lines += _table(f"relations.{toml(predicate)}", settings)
+        lines += (line for table in self.tables for line in table.lines())
         return "\n".join(lines).lstrip("\n") + "\n"
 
     def of(self, predicate: str) -> RelationPolicy:
@@ -196,7 +194,8 @@ class Policy(_Part):
 _PLAIN = RelationPolicy()
 _DEFAULT = Policy()
 _BUILT_IN = frozenset({*NAME_PREDICATES, *_DEFAULT.type_predicates})
-_FIELDS = frozenset({*Policy.model_fields, *RelationPolicy.model_fields, *MediatorPolicy.model_fields})
+_PARTS = (Policy, RelationPolicy, MediatorPolicy, TablePolicy, ColumnPolicy)
+_FIELDS = frozenset(field for part in _PARTS for field in part.model_fields)
 
 
 def _sentences(error: ValidationError) -> Iterable[str]:
@@ -210,22 +209,17 @@ def _sentences(error: ValidationError) -> Iterable[str]:
 
 
 def _allowed(place: Sequence[int | str]) -> Iterable[str]:
-    holder: dict[object, type[_Part]] = {"mediators": MediatorPolicy, "relations": RelationPolicy}
+    holder: dict[object, type[PolicyPart]] = {
+        "mediators": MediatorPolicy,
+        "relations": RelationPolicy,
+        "tables": ColumnPolicy if "columns" in place else TablePolicy,
+    }
     return (holder.get(place[0], Policy) if place else Policy).model_fields
 
 
-def _table(name: str, part: _Part) -> list[str]:
+def _table(name: str, part: PolicyPart) -> list[str]:
     default = type(part)()
     filled = [field for field in type(part).model_fields if getattr(part, field) != getattr(default, field)]
     if not filled:
         return []
-    return ["", f"[{name}]", *(f"{field} = {_toml(getattr(part, field))}" for field in filled)]
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda mark: f"\\u{ord(mark.group()):04x}", escaped) + '"'
+    return ["", f"[{name}]", *(f"{field} = {toml(getattr(part, field))}" for field in filled)]

@@ -98,7 +98,8 @@ def _triple(
     cells: Cells, number: int, file: str, delimiter: str, skipped: Counter[str]
 ) -> tuple[Term, Term, Term] | None:
     if len(cells) < 3 or (len(cells) > 3 and delimiter != "\t"):
-        raise LoadError(f"a line needs three cells, this one has {len(cells)}", file, number)
+        hint = "" if number > 1 else "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
+        raise LoadError(f"a line needs three cells, this one has {len(cells)}{hint}", file, number)
     if number == 1 and tuple(cell.lower() for cell in cells[:3]) in _HEADERS:
         return None
     if len(cells) > 3:

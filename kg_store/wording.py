@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
-from kg_store.policy import FORBIDDEN_IN_LABELS
+from kg_store.table_policy import FORBIDDEN_IN_LABELS
 
 MAX_LABEL_WORDS = 4
 _MAX_LABEL_CHARS = 80

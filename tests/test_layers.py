@@ -60,7 +60,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.llm.reply_text": ("kg_store.terms", "kg_store.expressions", "app.privacy.safe_text"),
     "app.strategies": STRATEGY,
     "app.access": ("app.tables",),
-    "app.conversations": ("app.tables", "app.privacy.pseudonyms", "kg_store.keys", "kg_store.terms"),
+    "app.conversations": (
+        "app.tables",
+        "app.privacy.pseudonyms",
+        "client_sdk.protocol",
+        "kg_store.keys",
+        "kg_store.terms",
+    ),
     "app.problems": (
         "app.access",
         "app.conversations",

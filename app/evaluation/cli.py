@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 from rich.console import Console
@@ -111,19 +112,72 @@ def table(
     from app.cli_show import failures_in_words
     from app.evaluation.table import run_table
 
-    with failures_in_words(console), _progress() as bars:
-        task = bars.add_task("", total=None)
-
-        def show(title: str, done: int, total: int) -> None:
-            bars.update(task, description=title, completed=done, total=total)
-
-        results = asyncio.run(run_table(data, limit, seed, only, show))
+    with failures_in_words(console), _shown_progress() as show:
+        try:
+            results = asyncio.run(run_table(data, limit, seed, only, show))
+        except QuestionsProblem as problem:
+            _refuse(problem)
     text = results.markdown()
     if out:
         out.mkdir(parents=True, exist_ok=True)
         results.write(out)
     _print_markdown(text)
     raise typer.Exit(MISSED if results.missed else 0)
+
+
+@app.command()
+def embedded(
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the table and for files of wrong answers, which hold names")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each set")] = 1000,
+    only: Annotated[str, typer.Option(help="Run only the groups whose name holds this")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the samples")] = 0,
+) -> None:
+    """Measure the reasoner that needs no model against its bounds; ends with code 1 when one is missed."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.embedded_measures import markdown, write_json
+    from app.evaluation.embedded_table import run_embedded_table
+
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    with failures_in_words(console), _shown_progress() as show:
+        try:
+            measures = asyncio.run(run_embedded_table(data, limit, seed, only, show, out))
+        except QuestionsProblem as problem:
+            _refuse(problem)
+    text = markdown(measures)
+    if out:
+        (out / "embedded.md").write_text(text, encoding="utf-8")
+        write_json(measures, out / "embedded.json")
+    _print_markdown(text)
+    raise typer.Exit(0 if all(measure.passed for measure in measures) else MISSED)
+
+
+@app.command()
+def reliability(
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
+    out: Annotated[Path | None, typer.Option(help="File for the tables")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each set")] = 300,
+    only: Annotated[str, typer.Option(help="Ask only sets whose name holds this")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the samples")] = 0,
+) -> None:
+    """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.reliability import reliability_markdown
+    from app.evaluation.reliability_run import run_reliability
+    from app.llm.embedded_step import LEAST_SCORE
+
+    with failures_in_words(console), _shown_progress() as show:
+        try:
+            points = asyncio.run(run_reliability(data, limit, seed, only, show))
+        except QuestionsProblem as problem:
+            _refuse(problem)
+    text = reliability_markdown(points, LEAST_SCORE)
+    if out:
+        out.write_text(text, encoding="utf-8")
+    _print_markdown(text)
 
 
 async def _ask(
@@ -154,7 +208,7 @@ async def _ask(
                 log.see if log else unseen,
             )
         if log and errors:
-            log.write(label, errors)
+            log.write(label, errors, result[0].leaks.leaked)
         for broken in bench.contract_breaks[:3]:
             console.print(f"contract: {broken}")
     return result
@@ -175,7 +229,7 @@ def _read(file: Path, reasoner: Reasoner) -> list[Question]:
     return planned
 
 
-def _refuse(problem: QuestionsProblem) -> None:
+def _refuse(problem: QuestionsProblem) -> NoReturn:
     console.print(f"arog: {problem}", markup=False)
     raise typer.Exit(WRONG_INPUT)
 
@@ -183,6 +237,14 @@ def _refuse(problem: QuestionsProblem) -> None:
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console)
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """One bar for all that a table runs; gives the function that moves it: `(title, done, total)`."""
+    with _progress() as bars:
+        task = bars.add_task("", total=None)
+        yield lambda title, done, total: bars.update(task, description=title, completed=done, total=total)
 
 
 def _print_markdown(text: str) -> None:

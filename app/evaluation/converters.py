@@ -11,6 +11,7 @@ from pathlib import Path
 
 from app.evaluation.gold_graph import GoldGraph
 from app.evaluation.questions import Plan, PlanSet, Question, QuestionsProblem, write_questions
+from app.evaluation.splits import half_of_wording
 
 Triple = tuple[str, str, str]
 
@@ -143,6 +144,7 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: GoldGraph) -> Questio
         plan=plan,
         kind=kind.strip(),
         reproduced=graph.answer(plan, {0: match[1]}) == set(gold),
+        half=half_of_wording(bracketed.replace(match[0], "X")),
     )
 
 

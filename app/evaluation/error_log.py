@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from app.llm.path_scoring import PathScorer
 from client_sdk.answer import Answer
 
 MOST_NAMES_SHOWN = 8
+MOST_KINDS_SHOWN = 5
 LEAST_SHOWN = -1000.0  # the scorer's own mark of the impossible lies far below
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
@@ -34,15 +36,22 @@ class WrongAnswer:
 
 
 class ErrorLog:
-    """Gathers the wrong answers of a run: those whose set of names is not exactly the gold set."""
+    """Gathers the wrong answers of a run: those whose set of names is not exactly the gold set.
+
+    Questions of wordings that nobody is to look at are counted and left out.
+    """
 
     def __init__(self, scorer: PathScorer) -> None:
         self._scorer = scorer
         self._asked = 0
+        self._hidden = 0
         self.wrong: list[WrongAnswer] = []
 
     def see(self, question: Question, outcome: Outcome, answer: Answer | None, steps: Sequence[Step]) -> None:
         """Called after every question, with what its last turn asked of the reasoner."""
+        if question.half == "unseen":
+            self._hidden += 1
+            return
         self._asked += 1
         if outcome.score.f1 == 1.0:
             return
@@ -50,28 +59,41 @@ class ErrorLog:
         cause = cause_of(question, outcome, answer, trail)
         self.wrong.append(WrongAnswer(question, outcome, trail, cause))
 
-    def write(self, label: RunLabel, file: Path) -> None:
-        """Markdown, readable by its owner alone (mode 600), whoever could read the file before."""
+    def write(self, label: RunLabel, file: Path, leaked: Mapping[str, int]) -> None:
+        """Markdown, readable by its owner alone (mode 600), whoever could read the file before.
+
+        `leaked` counts the names that the scanner found in what reached the reasoner.
+        """
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "w", encoding="utf-8") as out:
             os.fchmod(descriptor, 0o600)
-            out.write(self.markdown(label))
+            out.write(self.markdown(label, leaked))
 
-    def markdown(self, label: RunLabel) -> str:
+    def markdown(self, label: RunLabel, leaked: Mapping[str, int]) -> str:
         groups: dict[Cause, list[WrongAnswer]] = {}
         for wrong in self.wrong:
             groups.setdefault(wrong.cause, []).append(wrong)
         ranked = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+        hidden = f" {self._hidden} more are of wordings that nobody looks at." if self._hidden else ""
         parts = [
             f"# Wrong answers: {label.set_name}, {label.strategy}, {label.reasoner}, seed {label.seed}",
             "This file holds names of the graph and what was asked. It is for the graph's owner alone.",
-            f"{len(self.wrong)} of {self._asked} answers are not exactly the gold answers.",
-            "\n".join(["| cause | answers |", "| --- | --- |", *(f"| {c} | {len(g)} |" for c, g in ranked)]),
+            f"{len(self.wrong)} of {self._asked} answers are not exactly the gold answers.{hidden}",
+            "Names that reached the reasoner: "
+            + (", ".join(f"{name} ({count})" for name, count in leaked.items()) or "none")
+            + ".",
+            "\n".join(["| cause | answers | kinds |", "| --- | --- | --- |", *(_counted(c, g) for c, g in ranked)]),
         ]
         for cause, group in ranked:
             parts.append(f"## {cause} ({len(group)})")
             parts += [_entry(wrong) for wrong in group]
         return "\n\n".join(parts) + "\n"
+
+
+def _counted(cause: Cause, group: Sequence[WrongAnswer]) -> str:
+    """A row of the summary, with the commonest kinds of question."""
+    kinds = Counter(wrong.question.kind for wrong in group if wrong.question.kind).most_common(MOST_KINDS_SHOWN)
+    return f"| {cause} | {len(group)} | {', '.join(f'{kind} {count}' for kind, count in kinds)} |"
 
 
 def _entry(wrong: WrongAnswer) -> str:

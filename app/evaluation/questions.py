@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -51,7 +51,8 @@ class Question(BaseModel):
 
     A `plan` of null says that the graph does not hold the answer; no `plan` at all says that none is known.
     `turn_plans` are those of the turns before the last. `filtered` is the paper's #Fil. `reproduced` is false
-    where the plan gives other answers than the gold: the graph and the gold answers disagree.
+    where the plan gives other answers than the gold: the graph and the gold answers disagree. `half` is set where
+    the wordings of a set are split in two, of which nobody looks at the `unseen` one.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
@@ -66,6 +67,7 @@ class Question(BaseModel):
     kind: str = ""
     filtered: bool = False
     reproduced: bool = True
+    half: Literal["", "seen", "unseen"] = ""
 
     @model_validator(mode="after")
     def _has_one_form(self) -> Question:

@@ -32,6 +32,7 @@ from app.wiring import Services, Thinking, build, think
 from client_sdk.answer import Answer
 from kg_store.catalog import PrivateGraph
 from kg_store.keys import MasterKey
+from kg_store.walking import members_of
 
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
 Progress = Callable[[str, float], None]
@@ -63,7 +64,7 @@ class LoadedSet:
 
 
 class Linked:
-    """What a graph's own linker finds in a text, as names."""
+    """What a graph's own linker finds in a text, as names; and the names that it has."""
 
     def __init__(self, graph: PrivateGraph) -> None:
         self._graph = graph
@@ -77,16 +78,29 @@ class Linked:
             name for record in records.values() for name in (*record.names, record.lexical) if name is not None
         )
 
+    def has(self, name: str) -> bool:
+        """Whether anything in the graph has exactly this name."""
+        return any(hit.start == 0 and hit.end == len(name) for hit in self._graph.names.find(name))
+
+    def of_kind(self, concept: str) -> list[str]:
+        """The first name of everything of one concept."""
+        mids = members_of(self._graph.blind, concept).tolist()
+        records = self._graph.vault.records(mids)
+        return [records[mid].names[0] for mid in mids if mid in records and records[mid].names]
+
 
 class Bench:
     """The service as it is deployed, in a folder that is deleted at the end. For public data only.
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
-    AROG_ENDPOINT_ settings. Opened, asked and closed in one event loop, as its connections are the loop's.
+    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner. Opened, asked and closed in
+    one event loop, as its connections are the loop's.
     """
 
-    def __init__(self, reasoner: ReasonerName = "embedded", *, counts_tokens: bool = False) -> None:
-        self._name = reasoner
+    def __init__(
+        self, reasoner: ReasonerName = "embedded", *, counts_tokens: bool = False, least_score: float | None = None
+    ) -> None:
+        self._name, self._least_score = reasoner, least_score
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
         self._scripted = ScriptedEndpoint(counts_tokens) if reasoner == "scripted" else None
 
@@ -95,6 +109,8 @@ class Bench:
             self._scripted.__enter__()
         settings = _settings(Path(self._folder.name), self._name, self._scripted)
         thinking = think(settings)
+        if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
+            thinking.reasoner.least_score = self._least_score
         self._recorder = RecordingReasoner(thinking.reasoner)
         self._scorer = _scorer_of(thinking, settings)
         self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))
@@ -134,6 +150,10 @@ class Bench:
         used = policy if policy is not None else loaded.policy or ""
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
+    def graph(self, loaded: LoadedSet) -> PrivateGraph:
+        """A loaded graph, as the service has it."""
+        return self._services.store.catalog.open(TENANT, loaded.graph)
+
     async def ask(
         self,
         loaded: LoadedSet,
@@ -144,7 +164,7 @@ class Bench:
         see: See = unseen,
     ) -> tuple[Report, list[Outcome]]:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
-        graph = self._services.store.catalog.open(TENANT, loaded.graph)
+        graph = self.graph(loaded)
         first = self._sent_so_far()
         asking = Asking(
             chat=self._services.chat,

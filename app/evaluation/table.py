@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.asking import Outcome
-from app.evaluation.converters import convert
-from app.evaluation.questions import Question, read_questions
+from app.evaluation.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets, Show
 from app.evaluation.report import Report, RunLabel, markdown, write_json
-from app.evaluation.run import Bench, LoadedSet, ReasonerName, sample
-
-Show = Callable[[str, int, int], None]
-"""Title of the row, questions done, questions in all."""
+from app.evaluation.run import Bench, ReasonerName, sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +28,23 @@ class Row:
     reproduced_only: bool = False
 
 
-_PQ2, _PQ3 = "pathquestion:pathquestion/PQ-2H.jsonl", "pathquestion:pathquestion/PQ-3H.jsonl"
-_HOPS = {hops: f"metaqa:metaqa/qa_dev_{hops}hop.txt" for hops in (1, 2, 3)}
 _MS = (15.0, 40.0)
 
 # What the reference code reaches with an endpoint that answers rightly: PQ-2H 0.75, PQ-3H 0.40.
 ROWS = (
-    Row("PQ-2H", _PQ2, "scripted", hits=1.0, f1=1.0),
-    Row("PQ-3H", _PQ3, "scripted", hits=1.0, f1=1.0),
-    Row("PQ-2H", _PQ2, "scripted", "arog", hits=0.95),
-    Row("PQ-3H", _PQ3, "scripted", "arog", hits=0.95),
+    Row("PQ-2H", PQ_2H, "scripted", hits=1.0, f1=1.0),
+    Row("PQ-3H", PQ_3H, "scripted", hits=1.0, f1=1.0),
+    Row("PQ-2H", PQ_2H, "scripted", "arog", hits=0.95),
+    Row("PQ-3H", PQ_3H, "scripted", "arog", hits=0.95),
     # Of one-hop questions 5 % have gold answers that the graph contradicts (films of one title are one node).
-    Row("MetaQA-1", _HOPS[1], "scripted", hits=0.99, f1=0.99, local_ms=_MS, reproduced_only=True),
-    Row("MetaQA-2", _HOPS[2], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
-    Row("MetaQA-3", _HOPS[3], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
-    Row("PQ-2H", _PQ2, "embedded", hits=0.90),
-    Row("PQ-3H", _PQ3, "embedded", hits=0.70),
-    Row("demo", "demo", "scripted", right=40),
-    Row("demo", "demo", "embedded", right=20),
+    Row("MetaQA-1", METAQA[1], "scripted", hits=0.99, f1=0.99, local_ms=_MS, reproduced_only=True),
+    Row("MetaQA-2", METAQA[2], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
+    Row("MetaQA-3", METAQA[3], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
+    Row("PQ-2H", PQ_2H, "embedded", hits=0.90),
+    Row("PQ-3H", PQ_3H, "embedded", hits=0.70),
+    Row("demo", DEMO, "scripted", right=40),
+    Row("demo", DEMO, "embedded", right=20),
 )
-# Graphs that are one file, so that one loaded version serves several rows.
-_SAME_GRAPH = {"metaqa": "metaqa"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +106,13 @@ async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) ->
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         for reasoner in dict.fromkeys(row.reasoner for row in rows):
             async with Bench(reasoner) as bench:
-                sets = _Sets(bench, data, Path(folder), show)
+                sets = QuestionSets(bench, data, Path(folder), show)
                 for row in (row for row in rows if row.reasoner == reasoner):
                     found[row] = await _run(row, sets, limit, seed, show)
     return Results(tuple(found[row] for row in rows))
 
 
-async def _run(row: Row, sets: _Sets, limit: int, seed: int, show: Show) -> Result:
+async def _run(row: Row, sets: QuestionSets, limit: int, seed: int, show: Show) -> Result:
     loaded, questions = sets.of(row.source)
     if row.reasoner == "scripted":
         questions = [question for question in questions if question.has_plan]
@@ -135,30 +125,3 @@ async def _run(row: Row, sets: _Sets, limit: int, seed: int, show: Show) -> Resu
         loaded, label, chosen, progress=lambda done: show(title, done, len(chosen))
     )
     return Result(row, report, outcomes)
-
-
-class _Sets:
-    """Converted and loaded sets of one bench, each once."""
-
-    def __init__(self, bench: Bench, data: Path, folder: Path, show: Show) -> None:
-        self.bench = bench
-        self._data, self._folder, self._show = data, folder, show
-        self._loaded: dict[str, LoadedSet] = {}
-
-    def of(self, source: str) -> tuple[LoadedSet, list[Question]]:
-        if source == "demo":
-            return self._load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8")), read_questions(QUESTIONS_FILE)
-        name, _, file = source.partition(":")
-        out = self._folder / Path(file).stem.lower().replace("_", "-")
-        converted = convert(name, self._data / file, out)
-        graph = _SAME_GRAPH.get(name, out.name)
-        policy = converted.policy.read_text("utf-8") if converted.policy else None
-        return self._load(graph, [converted.graph], policy), read_questions(converted.questions)
-
-    def _load(self, graph: str, sources: Sequence[Path], policy: str | None) -> LoadedSet:
-        if graph not in self._loaded:
-            title = f"loading {graph}"
-            self._loaded[graph] = self.bench.load(
-                graph, sources, policy, lambda _step, percent: self._show(title, int(percent), 100)
-            )
-        return self._loaded[graph]

@@ -13,7 +13,7 @@ from app.evaluation.topic_places import pseudonyms_in, surfaces_of, topic_among
 from app.llm.answer_form import read_form
 from app.llm.embedded_paths import ScoredPath, roots_of, score_paths
 from app.llm.path_scoring import PathScorer
-from app.llm.reasoner import AnswerInput, AnswerReply, StepInput, StepReply
+from app.llm.reasoner import AnswerInput, AnswerReply, Candidate, ChooseInput, StepInput, StepReply
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
@@ -34,9 +34,9 @@ class GoldPath:
 class Trail:
     """The paths of one question, all in pseudonyms; `words` says what each stands for in the question's words.
 
-    `followed` leads to what the reply's `expressions` name; empty where it gave none. `best` and `runner_up` are
-    the paths with the highest scores that were not followed. `offered`: whether the gold plan was walked, or could
-    have been gone on with, when ways were last on offer; None where no plan is known.
+    `followed` leads to what the reply's `expressions` name; empty where it gave none. `runner_up` is
+    the path with the highest score that was not followed. `offered`: whether the gold plan was walked, or a way
+    on offer would have gone on with it; None where no plan is known.
     """
 
     expressions: tuple[str, ...]
@@ -66,7 +66,7 @@ def trail_of(question: Question, steps: Sequence[Step], scorer: PathScorer) -> T
         followed=tuple(followed),
         runner_up=next((each for each in ranked[-1] if each not in followed), None),
         gold=_gold(question.plan, words, ranked),
-        offered=_is_offered(question.plan, words, [shown for shown, _ in seen]),
+        offered=_is_offered(question.plan, words, last, _candidates(steps)),
         words=words,
     )
 
@@ -142,11 +142,15 @@ def _root_of(plan: Plan, start: str, words: dict[str, str]) -> str:
     return named[int(rest)] if int(rest) < len(named) else ""
 
 
-def _is_offered(plan: Plan | None, words: dict[str, str], steps: Sequence[StepInput]) -> bool | None:
-    """Ways stay on offer, so that the last step that offers any tells whether the gold plan could be gone on with."""
+def _candidates(steps: Sequence[Step]) -> list[Candidate]:
+    """Every way that was on offer in any round."""
+    return [way for step in steps if isinstance(step.asked, StepInput | ChooseInput) for way in step.asked.candidates]
+
+
+def _is_offered(plan: Plan | None, words: dict[str, str], last: StepInput, ways: Sequence[Candidate]) -> bool | None:
+    """Whether the gold plan was walked to its end, or a way on offer would have gone on with it."""
     if plan is None:
         return None
-    last = next((step for step in reversed(steps) if step.candidates), steps[-1])
     topics = pseudonyms_in([last.question], {thing.name for thing in last.things})
     if plan.topics:
         topics = tuple(topic_among(words, topic) for topic in plan.topics)
@@ -157,7 +161,7 @@ def _is_offered(plan: Plan | None, words: dict[str, str], steps: Sequence[StepIn
         earlier=pseudonyms_in(earlier),
         answers=pseudonyms_in(answers[-1:]),
         things=tuple(last.things),
-        evidence=tuple(steps[-1].evidence),
+        evidence=tuple(last.evidence),
     )
     gold = GoldPlan(plan, shown)
-    return bool(gold.answer()) or bool(gold.continuing(last.candidates, len(last.candidates)))
+    return bool(gold.answer()) or bool(gold.continuing(ways, len(ways)))

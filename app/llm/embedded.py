@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import cast
 
 from app.llm.concepts import ConceptNamer
-from app.llm.embedded_step import answer_from_evidence, take_step, words_as_path
+from app.llm.embedded_step import LEAST_SCORE, answer_from_evidence, take_step, words_as_path
 from app.llm.embedder import Embedder
 from app.llm.path_scoring import PathScorer, WordedPath
 from app.llm.reasoner import (
@@ -30,9 +30,13 @@ from app.privacy.safe_text import Egress, Segment
 
 
 class EmbeddedReasoner:
-    """The default: offline, deterministic, and the baseline that a model has to beat. Thread-safe."""
+    """The default: offline, deterministic, and the baseline that a model has to beat. Thread-safe.
 
-    def __init__(self, embedder: Embedder) -> None:
+    `least_score` is the threshold of `step` below which nothing in the graph covers the question.
+    """
+
+    def __init__(self, embedder: Embedder, least_score: float = LEAST_SCORE) -> None:
+        self.least_score = least_score
         self._scorer = PathScorer(embedder)
         self._namer = ConceptNamer(embedder)
         self._verbs: dict[str, Callable[[TaskModel], TaskModel]] = {
@@ -40,7 +44,7 @@ class EmbeddedReasoner:
             "choose_relations": lambda given: self._choose(cast(ChooseInput, given)),
             "name_concepts": lambda given: self._name(cast(NameInput, given)),
             "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
-            "step": lambda given: take_step(self._scorer, cast(StepInput, given)),
+            "step": lambda given: take_step(self._scorer, cast(StepInput, given), self.least_score),
         }
 
     @property

@@ -16,10 +16,10 @@ from app.llm.reply_text import reply_text
 LEAST_SCORE = -0.07
 
 
-def take_step(scorer: PathScorer, given: StepInput) -> StepReply:
+def take_step(scorer: PathScorer, given: StepInput, least_score: float = LEAST_SCORE) -> StepReply:
     """Follows the best ways until the best path is one that has been walked; then answers with its end."""
-    plan = _plan(scorer, given)
-    if plan is None or plan.score < LEAST_SCORE:
+    plan = plan_step(scorer, given)
+    if plan is None or plan.score < least_score:
         return _reply(given, "No path of the graph covers the question.")
     if plan.expressions:
         return _reply(given, "A walked path covers the question.", plan)
@@ -39,7 +39,7 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
         last_round=given.last_round,
         width=1,
     )
-    plan = _plan(scorer, step)
+    plan = plan_step(scorer, step)
     enough = plan is not None and bool(plan.expressions) and plan.score >= LEAST_SCORE
     if plan is None or not enough:
         return AnswerReply(thought="The evidence does not cover the question.", sufficient=False, answer=[], text="")
@@ -58,7 +58,8 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
     return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
 
 
-def _plan(scorer: PathScorer, given: StepInput) -> Plan | None:
+def plan_step(scorer: PathScorer, given: StepInput) -> Plan | None:
+    """The next move with its score, whatever the score is; None when no path fits what is asked."""
     entities, kinds, unheld = roots_of(given)
     asked_words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
     form = read_form(given.question, sum(thing.name in asked_words for thing in entities))

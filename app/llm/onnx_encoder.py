@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,7 @@ class OnnxEncoder:
     def count_tokens(self, text: str) -> int:
         return len(self._counting.encode(text, add_special_tokens=False).ids)
 
-    def _run(self, tokens: Sequence[object]) -> Array:
+    def _run(self, tokens: Sequence[Any]) -> Array:
         padded = self._padded(tokens)
         hidden: Array = self._session.run(None, {name: padded[name] for name in self._inputs})[0]
         seen = padded["attention_mask"][..., None].astype(np.float32)
@@ -63,11 +64,11 @@ class OnnxEncoder:
         unit: Array = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
         return unit
 
-    def _padded(self, tokens: Sequence[object]) -> Inputs:
-        shape = (len(tokens), max(len(each.ids) for each in tokens))  # type: ignore[attr-defined]
+    def _padded(self, tokens: Sequence[Any]) -> Inputs:
+        shape = (len(tokens), max(len(each.ids) for each in tokens))
         ids = np.full(shape, self._recipe.pad_id, dtype=np.int64)
         mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         for row, each in enumerate(tokens):
-            length = len(each.ids)  # type: ignore[attr-defined]
-            ids[row, :length], mask[row, :length], types[row, :length] = each.ids, each.attention_mask, each.type_ids  # type: ignore[attr-defined]
+            length = len(each.ids)
+            ids[row, :length], mask[row, :length], types[row, :length] = each.ids, each.attention_mask, each.type_ids
         return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}

@@ -47,9 +47,12 @@ def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
         if network is not None:
             return OnnxEncoder(network, model.path, recipe)
         _log.warning("the sentence model has no export that gives the same vectors: torch runs it")
-    except Exception as error:
+    except Exception:
         # Whatever stands in the way of the fast road, the slow one gives the same vectors.
-        _log.warning("ONNX Runtime can't be used: torch runs the sentence model", exc_info=error)
+        _log.warning(
+            "ONNX Runtime can't be used: torch runs the sentence model; "
+            "see that onnxruntime is installed and the folder of AROG_CACHE_DIR can be written"
+        )
     return None
 
 

@@ -33,20 +33,35 @@ class SharedRuns:
     def __init__(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
         """`encode` gives one row a text; it is never called by two threads at a time."""
         self._encode = encode
-        self._running = threading.Lock()
+        self._turn = threading.Condition()
+        self._is_running = False
         self._waiting: deque[_Request] = deque()
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
         """One row a text. Raises what the run raised."""
         mine = _Request(texts)
-        self._waiting.append(mine)
-        with self._running:
+        with self._turn:
+            self._waiting.append(mine)
             while mine.is_open:
-                self._run(self._next())
+                if self._is_running:
+                    self._turn.wait()
+                else:
+                    self._run_next()
         if mine.error is not None:
             raise mine.error
         assert mine.vectors is not None
         return mine.vectors
+
+    def _run_next(self) -> None:
+        """Called, and left, with the turn in hand; others queue while the run goes on."""
+        self._is_running, requests = True, self._next()
+        self._turn.release()
+        try:
+            self._run(requests)
+        finally:
+            self._turn.acquire()
+            self._is_running = False
+            self._turn.notify_all()
 
     def _next(self) -> list[_Request]:
         """The first in the queue, and those behind it that fit into one run with it."""

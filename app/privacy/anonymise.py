@@ -161,15 +161,19 @@ def _ambiguities(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[
         meaning = table.meaning(topic.pseudonym)
         if meaning is None or meaning.kind != "group":
             continue
-        choices = _choices(meaning.mids, table)
+        choices = choices_among(meaning.mids, table)
         found.append(Ambiguity(pseudonym=topic.pseudonym, choices=choices))
         if len(choices) < len(meaning.mids):
             notes.append(f"{topic.pseudonym} may mean {len(meaning.mids)} things; {len(choices)} of them are offered")
     return tuple(found), tuple(notes)
 
 
-def _choices(mids: Mids, table: PseudonymTable) -> list[str]:
-    """Those that the dialogue has named first, the others in the conversation's own order."""
+def choices_among(mids: Mids, table: PseudonymTable) -> list[str]:
+    """What a shared name may mean: those that the dialogue has named first, then in the conversation's own order."""
     named = table.settled_among(mids.tolist())
-    ordered = [Mid(int(mids[at])) for at in table.in_order([str(mid) for mid in mids.tolist()])]
-    return [table.of_entity(mid) for mid in sorted(ordered, key=lambda mid: mid not in named)[:MAX_CHOICES]]
+    return sorted(in_own_order(mids, table), key=lambda word: table.entity(word) not in named)[:MAX_CHOICES]
+
+
+def in_own_order(mids: Mids, table: PseudonymTable) -> list[str]:
+    """One pseudonym each, in the conversation's own order."""
+    return [table.of_entity(Mid(int(mids[at]))) for at in table.in_order([str(mid) for mid in mids.tolist()])]

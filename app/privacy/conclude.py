@@ -14,9 +14,9 @@ from app.privacy.ground import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.blind_graph import BlindGraph
-from kg_store.expressions import Call, Expression, Name
+from kg_store.expressions import FUNCTIONS, Expression, Name, parse
 from kg_store.set_algebra import Operand, Outcome, SetAlgebra
-from kg_store.terms import Mids, NodeKind, as_mids
+from kg_store.terms import ExpressionError, Mid, Mids, NodeKind, as_mids
 from kg_store.values import plain_number
 from kg_store.vault import Vault, readable_name
 from kg_store.walking import concept_of, kind_of
@@ -76,6 +76,29 @@ class Concluder:
             elif meaning.literal:
                 named[pseudonym] = Names(names=[meaning.literal], total=1)
         return named
+
+    def listed(self, pseudonym: str) -> list[str]:
+        """What a set stands for, one pseudonym each, in the order in which its names are restored."""
+        meaning = self._table.meaning(pseudonym)
+        if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
+            return []
+        mids = self._in_order(meaning.expression) or self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
+        named = self._graph.vault.records(mids[: self._most])
+        return [self._pseudonym_of_one(mid) for mid in mids[: self._most] if mid in named]
+
+    def _in_order(self, expression: str | None) -> list[int]:
+        """The members of an ordered outcome; none where it has no order, or can't be worked out again."""
+        if expression is None:
+            return []
+        try:
+            outcome = self._graph.algebra.evaluate(parse(expression), self._operand)
+        except ExpressionError:
+            return []
+        return list(outcome.mids) if outcome.ordered else []
+
+    def _pseudonym_of_one(self, mid: int) -> str:
+        is_value = kind_of(self._graph.blind, as_mids([mid])) is NodeKind.VALUE
+        return self._table.of_value(Mid(mid)) if is_value else self._table.of_entity(Mid(mid))
 
     def _outcome(self, expression: Expression, topics: Mids) -> Outcome:
         outcome = self._graph.algebra.evaluate(expression, self._operand)
@@ -138,12 +161,19 @@ class Concluder:
 
 
 def written(expression: Expression) -> str:
-    """The expression as text again; equal expressions read the same."""
+    """The expression as text that parses to it again; equal expressions read the same."""
     if isinstance(expression, Name):
         return expression.pseudonym
-    assert isinstance(expression, Call)
-    parts = [written(operand) for operand in expression.operands]
-    return f"{expression.function}({', '.join([*parts, *(repr(word) for word in expression.words)])})"
+    operands, words = [written(each) for each in expression.operands], list(expression.words)
+    parts: list[str] = []
+    for shape in FUNCTIONS[expression.function]:
+        if shape in ("s", "s*"):
+            taken = operands[: 1 if shape == "s" else None]
+            parts, operands = parts + taken, operands[len(taken) :]
+        elif words:
+            word = words.pop(0)
+            parts.append(f'"{word}"' if shape.startswith("r") else word)
+    return f"{expression.function}({', '.join(parts)})"
 
 
 def _is_empty(outcome: Outcome) -> bool:

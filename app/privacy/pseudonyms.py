@@ -121,6 +121,16 @@ class PseudonymTable:
         found = (standing.word for standing in words_in(text) if standing.word in self._state.meanings)
         return list(dict.fromkeys(found))
 
+    def entity(self, pseudonym: str) -> Mid | None:
+        """The one entity that `pseudonym` stands for; None where it is another kind of thing."""
+        meaning = self.meaning(pseudonym)
+        return Mid(int(meaning.mids[0])) if meaning is not None and meaning.kind == "entity" else None
+
+    def sharing(self, mid: Mid) -> tuple[Mids, ...]:
+        """The groups, one for each shared name that was asked about, that `mid` is in."""
+        groups = (meaning.mids for meaning in self._state.meanings.values() if meaning.kind == "group")
+        return tuple(mids for mids in groups if mid in mids)
+
     def settle(self, mid: Mid, by_user: bool) -> None:
         """Remembers that a turn has named this entity alone, so that a shared name may mean it."""
         self._state.settled[mid] = by_user or self._state.settled.get(mid, False)

@@ -39,10 +39,12 @@ class SafeDialogue:
     """Every turn anonymised; the last turn is the question.
 
     Topics of the question stand first, in its order; then those of earlier turns, the most recent turn first.
+    `leans`: the question was completed from earlier turns, so their topics may matter to it.
     """
 
     turns: tuple[SafeTurn, ...]
     topics: tuple[Topic, ...]
+    leans: bool = False
 
     @property
     def question(self) -> SafeText:

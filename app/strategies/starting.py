@@ -39,7 +39,7 @@ def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
     """
     topics = inquiry.dialogue.topics
     newest = [topic for topic in topics if topic.newest]
-    refers = not _REFERS.isdisjoint(_words(inquiry.dialogue.question))
+    refers = inquiry.dialogue.leans or not _REFERS.isdisjoint(_words(inquiry.dialogue.question))
     places = [_place(inquiry, topic) for topic in (topics if refers or not newest else newest)]
     kinds = _named_kinds(inquiry)
     if any(place.kind is not NodeKind.VALUE for place in places):

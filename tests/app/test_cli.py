@@ -80,6 +80,18 @@ def test_inspect_shows_what_a_model_would_see_and_proposes_a_policy(folder: Path
     assert "proposed" not in again.output
 
 
+def test_a_table_is_inspected_and_loaded_with_what_was_proposed(folder: Path) -> None:
+    rows = "1,Valdis Ozolkrasts,1960-01-02\n2,Nora Quist,1970-03-04\n"
+    (folder / "patients.csv").write_text(f"patient_id,name,born\n{rows}")
+    assert arog("graph", "inspect", "patients.csv", "--out", "tables.toml").exit_code == 0
+    assert '[[tables]]\nfile = "patients.csv"\nkey = "patient_id"\nconcept = "patient"' in (
+        folder / "tables.toml"
+    ).read_text("utf-8")
+    loaded = arog("graph", "load", "tables", "patients.csv", "--policy", "tables.toml")
+    assert loaded.exit_code == 0
+    assert "2 entities, 2 values, 1 relations" in loaded.stdout
+
+
 @pytest.mark.parametrize("command", [("load", "bad", "broken.ttl"), ("inspect", "broken.ttl")])
 def test_a_broken_file_is_told_by_file_and_line(folder: Path, command: tuple[str, ...]) -> None:
     (folder / "broken.ttl").write_text(CLINIC + ':p9 rdfs:label "Nora Lindqvist .\n')

@@ -152,6 +152,7 @@ class FakeService:
                     path=["treated by"],
                     tail="Ex81zp",
                     tail_concept="doctor",
+                    cited=True,
                 ),
                 Fact(
                     head="Ehid01",

@@ -44,9 +44,17 @@ def test_ask_prints_the_answer_with_names(env: FakeService, capsys: pytest.Captu
     assert run(["ask", "Who?"]) == 0
     printed = capsys.readouterr()
     assert printed.out.splitlines()[0] == TEXT
-    assert "(Anna Keller may be: Anna Keller (patient); Ehid01 (nurse))" in printed.out
+    assert "(Anna Keller may be: 1. Anna Keller (patient); 2. Ehid01 (nurse). Say which: " in printed.out
     assert "treated by, " not in printed.out
     assert printed.err == ""
+
+
+def test_ask_shows_the_path_to_the_answer(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--why"]) == 0
+    printed = capsys.readouterr().out
+    assert "  Anna Keller -> treated by (doctor) -> Dr. Bruno Weiß\n" in printed
+    assert "works in" not in printed
+    assert printed.count("were left out") == 1
 
 
 def test_ask_shows_evidence_and_what_the_model_saw(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,11 +233,12 @@ def test_chat_answers_piped_lines_in_one_dialogue(
 ) -> None:
     pipe(
         monkeypatch,
-        "/why\nWho?\n\n/why\n/seen\nAnd who else?\n/reset\nAnew?\n/help\n/nonsense\n/quit\nNever asked\n",
+        "/why\nWho?\n\n/why\n/evidence\n/seen\nAnd who else?\n/reset\nAnew?\n/help\n/nonsense\n/quit\nNever asked\n",
     )
     assert run(["chat"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("(no answer yet)\n" + TEXT)
+    assert "Anna Keller -> treated by (doctor) -> Dr. Bruno Weiß" in printed
     assert "Anna Keller (patient), treated by" in printed
     assert "[user]\nWho treats" in printed
     assert "(a new dialogue)" in printed

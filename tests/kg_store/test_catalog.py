@@ -147,6 +147,19 @@ def test_a_new_version_keeps_the_mids_and_replaces_the_old_one(tmp_path: Path) -
     assert reached_names(graph, "Aurelio Vantongeren", "weight") == {"81"}
 
 
+def test_each_version_that_is_opened_is_told_once_with_its_schema(tmp_path: Path) -> None:
+    catalog = catalog_in(tmp_path)
+    told: list[Schema] = []
+    catalog.when_opened(told.append)
+    load_text(catalog, CLINIC, tmp_path)
+    first = catalog.open("t1", "clinic")
+    catalog.open("t1", "clinic")
+    load_text(catalog, SECOND, tmp_path)
+    assert told == [first.blind.schema]
+    second = catalog.open("t1", "clinic")
+    assert told == [first.blind.schema, second.blind.schema]
+
+
 def test_a_question_in_flight_finishes_on_its_version_and_then_the_version_goes(tmp_path: Path) -> None:
     catalog = catalog_in(tmp_path)
     load_text(catalog, CLINIC, tmp_path)

@@ -206,6 +206,93 @@ def test_xml_entities_of_the_file_system_are_not_followed(tmp_path: Path) -> Non
     assert not any("outside" in cell for row in read for cell in row)
 
 
+RDF_XML = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://x.test/"'
+
+
+@pytest.mark.parametrize(
+    ("body", "rows"),
+    [
+        # xml:base resolves relative names, rdf:ID among them.
+        (' xml:base="http://b.test/d/"><rdf:Description rdf:about="p1"><knows rdf:resource="../q"/></rdf:Description>',
+         [("http://b.test/d/p1", "http://x.test/knows", "http://b.test/q")]),
+        (' xml:base="http://b.test/d"><rdf:Description rdf:ID="p1"><n>1</n></rdf:Description>',
+         [("http://b.test/d#p1", "http://x.test/n", "1")]),
+        ('><rdf:Description rdf:about="http://x.test/p"><n rdf:parseType="Literal">a &amp; b</n></rdf:Description>',
+         [("http://x.test/p", "http://x.test/n", "a &amp; b")]),
+    ],
+)  # fmt: skip
+def test_rdf_xml_in_its_other_forms(tmp_path: Path, body: str, rows: list[tuple[str, ...]]) -> None:
+    assert texts(raw_of(tmp_path, f"{RDF_XML}{body}</rdf:RDF>", "a.rdf")) == rows
+
+
+def test_a_resource_and_a_collection_are_blank_nodes(tmp_path: Path) -> None:
+    nested = '<p rdf:parseType="Resource"><city>Z</city></p>'
+    several = '<q rdf:parseType="Collection"><rdf:Description rdf:about="http://x.test/k1"/></q>'
+    text = f'{RDF_XML}><rdf:Description rdf:about="http://x.test/p1">{nested}{several}</rdf:Description></rdf:RDF>'
+    raw = raw_of(tmp_path, text, "a.rdf")
+    assert sum(term.startswith("_:") for term in raw.terms) == 2
+    assert ("<http://x.test/city>", '"Z"') in {(p, o) for _, p, o in triples(raw)}
+    assert "<http://x.test/k1>" in {o for _, _, o in triples(raw)}
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        (f'<!DOCTYPE r [<!ENTITY a "{"A" * 2000}">]>', "entity of more than"),
+        ("<!DOCTYPE r [" + "<!-- x -->" * 120_000 + '<!ENTITY a "b">]>', "does not end"),
+        ("<!--" + "x" * 1_100_000 + '--><!DOCTYPE r [<!ENTITY a "b">]>', "before the first"),
+    ],
+)
+def test_a_prolog_that_could_hide_something_is_refused(tmp_path: Path, head: str, reason: str) -> None:
+    with pytest.raises(LoadError, match=reason):
+        raw_of(tmp_path, f"{head}{RDF_XML}/>", "a.rdf")
+
+
+def test_a_document_type_elsewhere_is_not_fetched(tmp_path: Path) -> None:
+    text = XML.replace("<!DOCTYPE r [", '<!DOCTYPE r SYSTEM "http://127.0.0.1:9/r.dtd" [')
+    assert triples(raw_of(tmp_path, text, "a.rdf")) == TRIPLES
+
+
+@pytest.mark.parametrize(
+    ("tree", "rows"),
+    [
+        ([{"@id": "http://x.test/a", "http://x.test/p": [{"@value": "v"}]}], {("a", "p", "v")}),
+        ({"@context": {"p": {"@reverse": "http://x.test/q"}}, "@id": "http://x.test/a", "p": {"@id": "http://x.test/b"}},
+         {("b", "q", "a")}),
+        ({"@context": {"x": "http://x.test/", "p": {"@id": "x:p", "@container": "@language"}}, "@id": "x:a",
+          "p": {"en": "A", "de": "B"}}, {("a", "p", "A"), ("a", "p", "B")}),
+        ({"@context": {"@vocab": "http://x.test/"}, "@graph": [{"@id": "http://x.test/a", "p": "v"}]},
+         {("a", "p", "v")}),
+    ],
+)  # fmt: skip
+def test_json_ld_with_its_context_inline(tmp_path: Path, tree: object, rows: set[tuple[str, ...]]) -> None:
+    raw = raw_of(tmp_path, json.dumps(tree), "a.jsonld")
+    assert {tuple(text.rsplit("/", 1)[-1] for text in row) for row in texts(raw)} == rows
+    assert raw.notes == ()
+
+
+def test_keys_that_mean_nothing_are_noted(tmp_path: Path) -> None:
+    tree = {"@context": {"p": "http://x.test/p"}, "@id": "http://x.test/a", "p": "v", "age": 3, "kids": [{"age": 4}]}
+    assert raw_of(tmp_path, json.dumps(tree), "a.jsonld").notes == (
+        "2 keys of a.jsonld have no meaning in its @context, and were not read",
+    )
+
+
+@pytest.mark.parametrize(
+    "statement", ["{ ?x :b ?y } => { ?y :d ?x } .", ":a :says { :b :c :d } .", ":a :b ?x .", "@forAll :x ."]
+)
+def test_rules_formulas_and_variables_of_n3_are_refused(tmp_path: Path, statement: str) -> None:
+    with pytest.raises(LoadError, match="formula"):
+        raw_of(tmp_path, f"@prefix : <http://x.test/> .\n:a :b :c .\n{statement}\n", "a.n3")
+
+
+def test_what_n3_writes_shorter_is_read(tmp_path: Path) -> None:
+    text = "@prefix : <http://x.test/> .\n:a = :b . :c is :parent of :d . :e :q [ :r 1 ] .\n"
+    short = {tuple(part.rsplit("/", 1)[-1] for part in row) for row in texts(raw_of(tmp_path, text, "a.n3"))}
+    assert {("a", "owl#sameAs", "b"), ("d", "parent", "c")} <= short
+    assert len(short) == 4
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -42,6 +42,36 @@ async def test_several_files_and_gzip_and_a_policy_are_taken(service: Running) -
     assert job["policy"] is None
 
 
+async def test_tables_are_loaded_with_their_mapping_whatever_their_files_are_called(service: Running) -> None:
+    policy = """
+[[tables]]
+file = "patients.csv"
+key = "id"
+concept = "patient"
+names = ["name"]
+[tables.columns.doctor]
+relation = "treated by"
+table = "doctors.csv"
+
+[[tables]]
+file = "doctors.csv"
+key = "nr"
+concept = "doctor"
+names = ["name"]
+"""
+    files = [
+        ("file", ("1.csv", b"nr;name\n7;Quenby Thistlewood\n")),
+        ("file", ("2.csv", b"id,name,doctor\n1,Valdis Ozolkrasts,7\n2,Nora Lindqvist,9\n")),
+        ("policy", (None, policy.encode())),
+    ]
+    reply = await service.http.post("/admin/graphs/tables", files=files, headers=OPERATOR)
+    job = JobStatus.model_validate(await service.ended(reply.json()["id"], OPERATOR))
+    assert (job.state, job.error) == ("done", None)
+    assert "1 references of file-2.csv lead to no row and were left out (the first in line 3)" in job.notes
+    answer = await service.http.post("/chat", json={**question(), "graph": "tables"}, headers=OPERATOR)
+    assert answer.json()["answered"]
+
+
 async def test_nothing_of_an_upload_stays_on_the_disk(service: Running, tmp_path: Path) -> None:
     for turtle in (CLINIC, CLINIC + "broken <"):
         files = [("file", ("Valdis.ttl", turtle.encode()))]

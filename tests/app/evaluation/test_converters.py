@@ -8,6 +8,7 @@ import pytest
 
 from app.evaluation.converters import Converted, convert
 from app.evaluation.questions import Question, QuestionsProblem, read_questions
+from app.evaluation.splits import half_of_wording
 
 DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -65,6 +66,7 @@ def test_metaqa_takes_the_topic_out_after_the_second_hop(
     assert question.plan is not None
     assert question.plan.answer == (answer,)
     assert question.reproduced is reproduced
+    assert question.half == half_of_wording(text.replace("[Ann]", "X").replace("[M]", "X"))
     assert "[" not in str(question.question)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,14 @@ from typer.testing import CliRunner
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.cli import app
+from app.evaluation.embedded_table import run_embedded_table
 from app.evaluation.questions import read_questions
 from app.evaluation.report import RunLabel
 from app.evaluation.run import Bench, ReasonerName, sample
 from app.evaluation.table import run_table
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
+DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,36 @@ async def test_the_table_runs_its_rows_and_says_what_was_missed(tmp_path: Path) 
     assert results.missed
     assert "- demo, sets, scripted: 4 right < 40" in (tmp_path / "table.md").read_text("utf-8")
     assert "demo, sets, scripted" in shown
+
+
+def test_the_table_of_the_embedded_reasoner_is_printed_and_written(tmp_path: Path) -> None:
+    arguments = ["embedded", "--data", str(tmp_path), "--only", "demo", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, arguments)
+    written = (tmp_path / "out" / "embedded.md").read_text("utf-8")
+    assert "| the 40 demo questions | 40 | 36 right |" in written
+    assert "| of these the unanswerable | 5 | 0 answered | 0 answered | pass |" in written
+    assert "| names that reached the reasoner, all runs | 40 | 0 | 0 | pass |" in written
+    assert written in result.output
+    assert result.exit_code == ("FAIL" in written)
+    assert stat.S_IMODE((tmp_path / "out" / "errors-demo.md").stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is not here (AROG_DATA)")
+async def test_a_group_of_the_table_samples_each_of_its_sets() -> None:
+    shown: set[str] = set()
+    measures = await run_embedded_table(DATA, 3, 0, "path", lambda title, _done, _total: shown.add(title))
+    assert [(line.name, line.questions) for line in measures] == [
+        ("PQ-2H, nothing trained", 3),
+        ("PQ-3H, nothing trained", 3),
+        ("names that reached the reasoner, all runs", 6),
+    ]
+    assert {"loading pq-2h", "PQ-2H", "loading pq-3h", "PQ-3H"} == shown
+
+
+def test_a_table_without_its_data_says_what_is_missing(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["embedded", "--data", str(tmp_path), "--only", "webqsp"])
+    assert result.exit_code == 2
+    assert "triples.tsv: it can't be read (No such file or directory)" in result.output
 
 
 def test_a_sample_is_the_same_for_the_same_seed() -> None:

@@ -79,6 +79,9 @@ def test_the_right_path_may_give_wrong_names() -> None:
     assert cause_of(question(), outcome(), answer(ambiguous=True), right) == "linking ambiguous"
     differs = question(reproduced=False)
     assert cause_of(differs, outcome(), answer(), right) == "right path, gold differs from the graph"
+    sets = {"A": PlanSet(start="topic:0", path=GOLD[:1]), "B": PlanSet(start="difference(A, topic:0)", path=GOLD[1:])}
+    others = question(plan=Plan(sets=sets, answer=("B",)))
+    assert cause_of(others, outcome(), answer(), right) == "right path, went on from the topic itself"
     extreme = question('argmax(A, "age")')
     oldest = trail(scored(*GOLD), expressions=('argmin(Eend12, "height")',))
     assert cause_of(extreme, outcome(), answer(), oldest) == "wrong relation"

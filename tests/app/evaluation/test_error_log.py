@@ -18,7 +18,8 @@ QUESTIONS = """\
 {"id": "right", "question": "where was ann quill born ?", "answers": ["paris"]}
 {"id": "wrong", "question": "where was ann quill born ?", "answers": ["ulm"], "topic_entities": ["ann_quill"], \
 "plan": {"sets": {"A": {"start": "topic:0", "path": ["spouse", "place of birth"]}}, "answer": ["A"], \
-"topics": ["ann quill"]}}
+"topics": ["ann quill"]}, "kind": "two hops"}
+{"id": "hidden", "question": "where was bo marlin brought up ?", "answers": ["paris"], "half": "unseen"}
 {"id": "missed", "question": "where was cy born ?", "answers": ["ulm"], "topic_entities": ["cy_heron"]}
 """
 
@@ -34,9 +35,11 @@ def test_wrong_answers_are_written_for_the_owner_alone(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert stat.S_IMODE(errors.stat().st_mode) == 0o600
     text = errors.read_text("utf-8")
-    assert "2 of 3 answers are not exactly the gold answers." in text
-    assert "| one hop too few | 1 |" in text
-    assert "| linking missed | 1 |" in text
+    assert "2 of 3 answers are not exactly the gold answers. 1 more are of wordings that nobody looks at." in text
+    assert "brought up" not in text
+    assert "| one hop too few | 1 | two hops 1 |" in text
+    assert "| linking missed | 1 |  |" in text
+    assert "Names that reached the reasoner: none." in text
     assert "- linking: 1 of 1 topics found; read as names and values: ann quill" in text
     assert "- linking: 0 of 1 topics found, missed: cy_heron" in text
     assert "- followed: [ann quill] > place of birth (" in text

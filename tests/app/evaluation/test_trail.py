@@ -81,8 +81,11 @@ def test_a_gold_path_that_was_never_on_offer_is_told(scorer: PathScorer) -> None
     assert trail(scorer, step(way(1, "Ea1b2c", "children"))).offered is False
     assert trail(scorer, step(way(1, "Ea1b2c", "spouse", "born in"))).offered
     assert trail(scorer, step(way(1, "Ea1b2c", "spouse"))).offered
-    # After the last round nothing is offered any more: what the round before offered counts.
+    # After the last round nothing is offered any more: what the rounds before offered counts.
     assert trail(scorer, step(way(1, "Ea1b2c", "spouse")), step()).offered
+    # Once its beginning is walked, the rest has to be on offer.
+    begun = step(way(1, "Eb2c3d", "children"), evidence=(WIFE,))
+    assert trail(scorer, step(way(1, "Ea1b2c", "spouse")), begun).offered is False
 
 
 def test_without_a_plan_nothing_is_said_of_the_gold_path(scorer: PathScorer) -> None:
@@ -103,8 +106,11 @@ def test_the_answer_task_shows_paths_too_and_others_do_not(scorer: PathScorer) -
     reply = AnswerReply(thought="", sufficient=True, answer=["Eb2c3d"], text="{1}")
     found = trail(scorer, Step(asked, reply))
     assert [each.path.steps for each in found.followed] == [("spouse",)]
-    choosing = Step(ChooseInput(question="", path=[], candidates=[], width=1), ChooseReply(choices=[]))
+    ways = [way(1, "Eb2c3d", "born in")]
+    choosing = Step(ChooseInput(question="", path=[], candidates=ways, width=1), ChooseReply(choices=[]))
     assert trail_of(QUESTION, [choosing], scorer) is None
+    assert found.offered is False
+    assert trail(scorer, choosing, Step(asked, reply)).offered
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ WORDS = (
 TEXTS = [
     " ".join(WORDS[(start + 3 * place) % len(WORDS)] for place in range(length))
     for start in range(len(WORDS))
-    for length in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)
+    for length in (1, 2, 3, 5, 8, 16, 120)
 ] + [f"relation {number} of a thing" for number in range(200)]
 CANARY = "Vexquilda Thrombury"
 
@@ -84,9 +84,10 @@ def test_the_boxed_model_gives_the_vectors_that_torch_gives(embedder: Embedder) 
 
 def test_alone_or_in_company_a_text_has_the_same_vector(embedder: Embedder) -> None:
     assert embedder._encoder is not None
-    together = embedder._encoder.encode(TEXTS)
-    for row in range(0, len(TEXTS), 40):
-        assert np.abs(embedder._encoder.encode([TEXTS[row]])[0] - together[row]).max() <= MOST_DIFFERENCE
+    some = TEXTS[::5]
+    together = embedder._encoder.encode(some)
+    for row in range(0, len(some), 8):
+        assert np.abs(embedder._encoder.encode([some[row]])[0] - together[row]).max() <= MOST_DIFFERENCE
 
 
 def test_an_owners_model_is_exported_once_and_gives_the_vectors_that_torch_gives(

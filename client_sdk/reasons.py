@@ -1,0 +1,33 @@
+"""The path to an answer as lines: `Rose -> treated by (doctor) -> Dr X; lives in (city) -> Y`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from client_sdk.protocol import Fact, Names
+from client_sdk.restore import restore
+
+
+def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, ...]:
+    """One line for each run of cited facts in which one begins where the one before ends; names of `table`."""
+    runs: list[list[Fact]] = []
+    for fact in (fact for fact in evidence if fact.cited):
+        run = next((each for each in runs if each[-1].tail == fact.head), None)
+        if run is None:
+            runs.append([fact])
+        else:
+            run.append(fact)
+    return tuple(_line(run, table) for run in runs)
+
+
+def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:
+    steps = "; ".join(_step(fact, table) for fact in run)
+    return f"{restore(run[0].head, table)} {steps}"
+
+
+def _step(fact: Fact, table: Mapping[str, Names]) -> str:
+    """An arrow that points as the relation does: what is walked backwards points back."""
+    tail = restore(fact.tail, table)
+    words = " > ".join(step.replace("|", " / ").replace("^", "") for step in fact.path)
+    arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"
+    return f"{arrow} {words} ({fact.tail_concept}) {arrow} {tail}"
