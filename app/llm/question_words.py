@@ -137,24 +137,25 @@ class Side:
         after = self.words[end] if end < len(self.words) else ""
         if len(span) > 1 and span[-1] in PREPOSITIONS:
             *span, after = span
-        read = _before_topic if self.backwards else _behind_topic
-        return frozenset(read(self.words, span, before, after, start))
+        if self.backwards:
+            return frozenset(_before_topic(span, before, after, "whose" in self.words))
+        return frozenset(_behind_topic(span, before, after, start == 0))
 
 
-def _before_topic(words: list[str], span: list[str], before: str, after: str, _start: int) -> Iterator[Usage]:
+def _before_topic(span: list[str], before: str, after: str, whose: bool) -> Iterator[Usage]:
     if after == "by":
         yield Usage.SUBJECT
     elif may_be_verb(span[0]) and not span[0].endswith("ing") and before not in _ARTICLES:
         yield Usage.OBJECT
     if not may_be_noun(span[-1]) or after == "by":
         return
-    if before == "whose" or (before in _ARTICLES | {"with"} and after == "") or (after in _COPULAS and "whose" in words):
+    if before == "whose" or (before in _ARTICLES | {"with"} and after == "") or (whose and after in _COPULAS):
         yield Usage.FILLER
     elif after in PREPOSITIONS or after == "":
         yield Usage.HOLDER
 
 
-def _behind_topic(words: list[str], span: list[str], before: str, after: str, start: int) -> Iterator[Usage]:
+def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iterator[Usage]:
     verb = may_be_verb(span[0])
     if verb and after == "by":
         yield Usage.OBJECT
@@ -165,14 +166,14 @@ def _behind_topic(words: list[str], span: list[str], before: str, after: str, st
         yield Usage.SUBJECT
     if not may_be_noun(span[-1]) or after == "by":
         return
-    if before == "'s" or start == 0:
+    if before == "'s" or first:
         yield Usage.HOLDER
     elif before in _ARTICLES:
         yield Usage.FILLER
 
 
 def _has_object(after: str) -> bool:
-    """"X directed which films" does something; "where was X born" undergoes it."""
+    """ "X directed which films" does something; "where was X born" undergoes it."""
     return after not in ("", *PREPOSITIONS)
 
 

@@ -24,7 +24,7 @@ def texts_of(schema: Schema) -> list[str]:
     labels = [relation.label for relation in schema.relations]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
     ways = [way for label in labels for way in (label, f"^{label}")]
-    worded = [text for way in ways for text, _ in hop_words(way, "").wordings]
+    worded = [text for way in ways for text in hop_words(way, "").relation]
     return list(dict.fromkeys([*labels, *kinds, *worded]))[:MOST_TEXTS]
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.llm.english import is_participle, is_third_person, may_be_noun, verbs_of
+from app.llm.everyday_words import said_for
 
 Voice = Literal["noun", "passive", "active"]
 """What a relation's words say of the thing that it leaves: it has one, something is done to it, it does something."""
 
-# What a step leads to may stand for it ("X's doctor" for `treated by`), but its own words say more.
-WEIGHT_OF_KIND_ALONE = 0.75
 _PLACED = frozenset("in at on to from for with".split())
 # Verbs in the third person that are nouns as well, of which relations mostly mean the verb.
 _DOING = frozenset("treats leads borders uses causes supplies supports targets orders affects works".split())
@@ -88,7 +87,7 @@ def _relation_words(label: str) -> list[str]:
     whole = " ".join(dict.fromkeys(readable(label).split()))
     last = readable(label.split("|")[-1])
     bare = [words.removeprefix("has ") for words in (last, whole)]
-    return list(dict.fromkeys([*bare, last, whole, typed(label)]))
+    return list(dict.fromkeys([*bare, last, whole, typed(label), *said_for(last)]))
 
 
 def typed(label: str) -> str:
