@@ -1,0 +1,69 @@
+"""The best monotone alignment of a path's hops with the words of a question (dynamic programming)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.question_words import WalkedQuestion
+from app.llm.weights import Weights
+
+Scores = npt.NDArray[np.floating[Any]]
+Flags = npt.NDArray[np.bool_]
+
+IMPOSSIBLE = -1e9
+
+
+def align(
+    walked: WalkedQuestion, said: Scores, kinds: Scores, paths: Sequence[Sequence[int]], undoing: Flags, w: Weights
+) -> Scores:
+    """The best score of each path, given as rows of hops; shape (paths,).
+
+    `said`: what each hop gains on each span, shape (hops + 1, spans), the last row none. `kinds`: what naming the
+    kind beside a hop gains, shape (hops + 2, spans): then none, then the start. `undoing`: which hop walks back along
+    which, shape (hops + 1, hops + 1). `best[at, path, j]`: the words before `at`, with the first j hops said.
+    """
+    length, longest = walked.length, max(len(path) for path in paths)
+    none, start = len(kinds) - 2, len(kinds) - 1
+    hops = np.array([[*path, *[none] * (longest - len(path))] for path in paths])
+    # The kind at the end of hop j may be said right after hop j, or right before it.
+    after = np.concatenate([np.full((len(paths), 1), start), hops], axis=1)
+    before = np.concatenate([hops, np.full((len(paths), 1), none)], axis=1)
+    there_and_back = undoing[hops[:, :-1], hops[:, 1:]] & walked.is_shared
+    best = np.full((length + 1, len(paths), longest + 1), IMPOSSIBLE)
+    best[0, :, 0] = 0.0
+    for at in range(length):
+        here = best[at]
+        unsaid = w.unsaid_word if walked.is_content[at] else 0.0
+        best[at + 1] = np.maximum(best[at + 1], here - unsaid)
+        for number, span in walked.spans_at(at):
+            there = best[span.end]
+            there[:, 1:] = np.maximum(there[:, 1:], here[:, :-1] + said[hops, number])
+            # "the same director as X": one word for two hops.
+            both = np.where(there_and_back, said[hops[:, :-1], number] + w.shared, IMPOSSIBLE)
+            there[:, 2:] = np.maximum(there[:, 2:], here[:, :-2] + both)
+            kind = np.maximum(kinds[after, number], kinds[before, number])
+            # What the topic is may be read late, though it stands beside it: "the film X starred which actors".
+            np.maximum(there, here + np.maximum(kind, kinds[start, number] if span.beside else IMPOSSIBLE), out=there)
+    ends = np.array([len(path) for path in paths])
+    result: Scores = best[length, np.arange(len(paths)), ends]
+    return result
+
+
+def undoing_hops(labels: Sequence[str]) -> Flags:
+    """Which hop walks back along which; shape (hops + 1, hops + 1), the last one none."""
+    bare = [label.lstrip("^") if "|" not in label else "" for label in [*labels, ""]]
+    backwards = np.array([label.startswith("^") for label in [*labels, ""]])
+    same = np.array([[first == second != "" for second in bare] for first in bare])
+    flags: Flags = same & (backwards[:, None] != backwards[None, :])
+    return flags
+
+
+def turns_back(steps: Sequence[str]) -> int:
+    """How often a step goes back over the relation that the one before it came by: `spouse`, then `^spouse`."""
+    ends = [(step.split("|")[0], step.split("|")[-1]) for step in steps]
+    return sum(last != first and last.lstrip("^") == first.lstrip("^") for (_, last), (first, _) in pairwise(ends))

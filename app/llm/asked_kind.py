@@ -1,0 +1,63 @@
+"""What kind of thing a question asks for: "who", "when", "which movies"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.llm.question_words import GRAMMAR, is_pseudonym, words_in
+
+Wh = Literal["", "who", "when", "where"]
+
+_WH: dict[str, Wh] = {"who": "who", "whom": "who", "when": "when", "where": "where"}
+_SORTS = frozenset("kind kinds type types sort sorts name names".split())
+_TRUTHS = frozenset("is are was were does do did has have had can could".split())
+_TELL = frozenset("list name show give find tell".split())
+_DETERMINERS = frozenset({"which", "what"})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedKind:
+    """`wh` is the question word that stands for a kind; `nouns` what follows "which" or opens the question.
+
+    Of "which romantic movies" the nouns are romantic movies, movies.
+    """
+
+    wh: Wh
+    nouns: tuple[str, ...]
+
+
+def read_asked_kind(question: str) -> AskedKind:
+    """Of several question words the first one counts, wherever it stands."""
+    words = words_in(question)
+    for at, word in enumerate(words):
+        if word in _WH:
+            return AskedKind(_WH[word], ())
+        if word in _DETERMINERS:
+            return AskedKind("", ("type",) if _of_sort(words[at + 1 :]) else tuple(_nouns(words[at + 1 :])))
+    if words[:1] and words[0] in _TRUTHS:
+        return AskedKind("", ())
+    opening = words[1:] if words[:1] and words[0] in _TELL else words
+    return AskedKind("", tuple(_nouns(opening)))
+
+
+def _of_sort(words: Sequence[str]) -> bool:
+    """ "What sort of film is X" asks for the sort; "what sort of films did X direct" for films."""
+    return words[:1] != [] and words[0] in _SORTS and words[1:2] == ["of"] and words[3:4] in (["is"], ["are"], ["was"])
+
+
+def _nouns(words: Sequence[str]) -> Iterator[str]:
+    """The first run of content words, whole and then ever shorter, down to its last word."""
+    start = 0
+    while start < len(words) and (
+        words[start] in GRAMMAR or (words[start + 1 : start + 2] == ["of"] and words[start] in _SORTS)
+    ):
+        start += 1
+    run: list[str] = []
+    for word in words[start:]:
+        if word in GRAMMAR or is_pseudonym(word) or word == "'s":
+            break
+        run.append(word)
+    for at in range(len(run)):
+        yield " ".join(run[at:])

@@ -1,0 +1,76 @@
+"""What an English word may be: its base forms, whether it is a verb, and the verb that an agent's noun is made of."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import lemminflect
+
+
+@lru_cache(maxsize=50_000)
+def verbs_of(word: str) -> frozenset[str]:
+    """The verbs that `word` may be a form of, or the agent of: wrote, writers -> write. Empty for other words."""
+    lemmas = lemminflect.getAllLemmas(word)
+    found = set(lemmas.get("VERB", ()))
+    for noun in lemmas.get("NOUN", (word,) if not lemmas else ()):
+        found |= {verb for verb in _of_agent(noun) if _is_verb(verb)} or _of_compound(noun)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=50_000)
+def may_be_verb(word: str) -> bool:
+    """Whether `word` is a form of some verb: directed, wrote, star."""
+    return "VERB" in lemminflect.getAllLemmas(word)
+
+
+@lru_cache(maxsize=50_000)
+def may_be_noun(word: str) -> bool:
+    """Whether `word` is a noun; words that no dictionary holds are."""
+    kinds = lemminflect.getAllLemmas(word)
+    return "NOUN" in kinds or not kinds
+
+
+@lru_cache(maxsize=50_000)
+def is_participle(word: str) -> bool:
+    """Whether `word` is a past participle: directed, written, born."""
+    return any(
+        word in lemminflect.getInflection(verb, "VBN") for verb in lemminflect.getAllLemmas(word).get("VERB", ())
+    )
+
+
+@lru_cache(maxsize=50_000)
+def is_third_person(word: str) -> bool:
+    """Whether `word` says what one does: lives, treats."""
+    return any(
+        word in lemminflect.getInflection(verb, "VBZ") for verb in lemminflect.getAllLemmas(word).get("VERB", ())
+    )
+
+
+def _is_form(word: str, form: str) -> bool:
+    return any(
+        word in lemminflect.getInflection(verb, form) for verb in lemminflect.getAllLemmas(word).get("VERB", ())
+    )
+
+
+def _is_verb(word: str) -> bool:
+    return word in lemminflect.getAllLemmas(word).get("VERB", ())
+
+
+def _of_compound(noun: str) -> set[str]:
+    """screenwriter -> write: the longest ending that is an agent's noun by itself."""
+    if not noun.endswith(("er", "or")):
+        return set()
+    for at in range(3, len(noun) - 4):
+        if "NOUN" in lemminflect.getAllLemmas(noun[at:]):
+            verbs = {verb for verb in _of_agent(noun[at:]) if _is_verb(verb)}
+            if verbs:
+                return verbs
+    return set()
+
+
+def _of_agent(noun: str) -> tuple[str, ...]:
+    """director -> direct, writer -> write, runner -> run."""
+    if not noun.endswith(("or", "er")) or len(noun) < 5:
+        return ()
+    stem = noun[:-2]
+    return (stem, f"{stem}e", stem[:-1]) if stem[-1] == stem[-2] else (stem, f"{stem}e")

@@ -1,0 +1,41 @@
+"""Nearness of a path to a whole question: the cosine of the question with the sum of the path's steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embedder import Embedder
+from app.llm.question_words import is_pseudonym
+from app.llm.wording import typed
+
+Way = Sequence[tuple[str, str]]
+"""The label and the concept of each step."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+def nearness(embedder: Embedder, question: str, ways: Sequence[Way]) -> npt.NDArray[np.floating[Any]]:
+    """One cosine a way; shape (ways,). Each step is embedded once, whatever the number of ways.
+
+    Pseudonyms are left out: they are drawn at random, and say nothing that likeness could use.
+    """
+    if not ways:
+        return np.zeros(0)
+    texts = {step: step_text(*step) for way in ways for step in way}
+    position = {step: row for row, step in enumerate(texts)}
+    words = " ".join(word for word in _WORD.findall(question) if not is_pseudonym(word))
+    *steps, asked = embedder.sentences([*texts.values(), words])
+    vectors = np.stack(steps)
+    sums = np.stack([vectors[[position[step] for step in way]].sum(axis=0) for way in ways])
+    near: npt.NDArray[np.floating[Any]] = sums @ asked / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+    return near
+
+
+def step_text(label: str, concept: str) -> str:
+    """A step in words: the type that the relation belongs to, the relation, and what it leads to."""
+    return f"{typed(label)} {concept}".strip()

@@ -1,0 +1,45 @@
+"""What each piece of evidence for a path is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """In units of a cosine. docs/performance.md says what each of them brings.
+
+    Costs: of every `hop`, of one walked `inverse` that no grammar asks for, of going straight back, of a word that
+    nothing explains. Gains: of `direction`, of naming the `kind` beside a hop, of the kind that was `asked` for.
+    """
+
+    hop: float = 0.4
+    inverse: float = 0.2
+    turning_back: float = 0.25
+    unsaid_word: float = 0.28
+    direction: float = 0.15
+    kind: float = 0.2
+    asked: float = 0.2
+    asked_wrong: float = 0.25
+    shared: float = 0.1
+    # "did X direct" says `directed by` backwards, word by word.
+    verb: float = 0.9
+    # "X's doctor" for `treated by`: what a step leads to may stand for it, but its own words say more.
+    kind_alone: float = 0.75
+    # Words that say another relation better are weaker evidence for this one, or none.
+    rivals: float = 1.0
+    most_outdone: float = 0.3
+    least: float = 0.15
+    least_kind: float = 0.7
+    # The whole question beside the whole path; it counts for more where many relations are on offer.
+    nearness: float = 0.7
+    crowded_nearness: float = 20.0
+    crowded_hop: float = 0.2
+    few_relations: int = 20
+    many_relations: int = 40
+
+    def nearness_among(self, relations: int) -> float:
+        """Of `relations` different ones, single words are like some by chance: then the whole question decides."""
+        share = (relations - self.few_relations) / (self.many_relations - self.few_relations)
+        share = min(1.0, max(0.0, share))
+        return float(self.nearness ** (1 - share) * self.crowded_nearness**share)
