@@ -56,6 +56,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.privacy.ledger",
         "app.privacy.errors",
     ),
+    "app.llm.languages": ("kg_store.public_words",),
     # Drafts are expressions: their grammar is all that the reply's wording needs of the store.
     "app.llm.reply_text": ("kg_store.terms", "kg_store.expressions", "app.privacy.safe_text"),
     "app.strategies": STRATEGY,
