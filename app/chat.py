@@ -196,6 +196,7 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
         evidence=[_fact(fact, cited) for fact in finding.evidence],
         grounded=outcome.grounded,
         ambiguous=list(read.ambiguous),
+        inexact=list(read.inexact),
         notes=[*read.notes, *finding.notes],
         usage=Usage(),
     )
@@ -209,6 +210,7 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
 def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
     """The names of this answer, of its cited evidence and of its choices, and no others."""
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
+    words += [reading.pseudonym for reading in read.inexact]
     words += asked.conversation.table.known(" ".join(read.notes))
     words += _said(asked, finding, conclusion)
     words += [word for fact in _cited_by(asked, finding, conclusion) for word in (fact.start, fact.end)]

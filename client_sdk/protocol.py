@@ -83,6 +83,14 @@ class Ambiguity(Wire):
     choices: list[str]
 
 
+class Reading(Wire):
+    """A name that the question spells otherwise: characters [start, end) of its last message were read as this."""
+
+    pseudonym: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
 class Usage(Wire):
     """What the question cost. Tokens are the endpoint's own count when `tokens_counted_by` says so."""
 
@@ -129,6 +137,7 @@ class ChatAnswer(Wire):
     evidence: list[Fact]
     grounded: bool
     ambiguous: list[Ambiguity]
+    inexact: list[Reading] = Field(default_factory=list, description="names that are spelt otherwise in the graph")
     notes: list[str] = Field(default_factory=list, description="what was cut or could not be used, in words")
     usage: Usage
     capsule: Capsule | None = None
