@@ -21,10 +21,11 @@ from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
 from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.telling_apart import hints_for
 from app.privacy.why import NO_REASON, asks_why, reason_of
 from app.stopwatch import Stopwatch
 from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Limits, Strategy
-from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Names, Usage
+from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
@@ -94,11 +95,11 @@ class ChatService:
             finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
         with watch.stage("concluding"):
             outcome = _conclude(asked, read, finding)
+        with watch.stage("sealing"):
+            sealed = _seal(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):
             _keep_reason(asked, finding, outcome)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
-        with watch.stage("sealing"):
-            sealed = _seal(answer_id, asked, read, finding, outcome)
         return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch)})
 
     def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
@@ -185,6 +186,7 @@ def _named_in(read: Anonymised) -> Mids:
 
 def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, outcome: _Outcome) -> ChatAnswer:
     request, conclusion = asked.request, outcome.conclusion
+    read = replace(read, ambiguous=tuple(_with_hints(each, asked) for each in read.ambiguous))
     cited = _cited_by(asked, finding, conclusion)
     answer = ChatAnswer(
         id=answer_id,
@@ -207,9 +209,15 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
     return answer.model_copy(update={"capsule": capsule})
 
 
+def _with_hints(ambiguity: Ambiguity, asked: _Asked) -> Ambiguity:
+    hints = hints_for(ambiguity.choices, asked.graph.blind, asked.conversation.table)
+    return ambiguity.model_copy(update={"hints": hints})
+
+
 def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
     """The names of this answer, of its cited evidence and of its choices, and no others."""
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
+    words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
     words += asked.conversation.table.known(" ".join(read.notes))
     words += _said(asked, finding, conclusion)

@@ -178,5 +178,13 @@ def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[
     for one in answer.ambiguous:
         names = _names(one.pseudonym, table)
         mention = " or ".join(dict.fromkeys(names)) if names else one.pseudonym
-        choices[mention] = choices.get(mention, ()) + tuple(restore(choice, table) for choice in one.choices)
+        hints = {hint.head: hint for hint in one.hints}
+        told = tuple(_choice(choice, hints.get(choice), table) for choice in one.choices)
+        choices[mention] = choices.get(mention, ()) + told
     return choices
+
+
+def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
+    """`Anna Keller`, or `Anna Keller (date of birth: 1961-03-12)`."""
+    name = restore(choice, table)
+    return name if hint is None else f"{name} ({' '.join(hint.path)}: {restore(hint.tail, table)})"

@@ -77,10 +77,14 @@ class Fact(Wire):
 
 
 class Ambiguity(Wire):
-    """A mention that fits several entities: the pseudonym that stands in the text, and what it may mean."""
+    """A mention that fits several entities: the pseudonym that stands in the text, and what it may mean.
+
+    `hints`: a fact for each choice by which they can be told apart, where there is a relation in which all differ.
+    """
 
     pseudonym: str
     choices: list[str]
+    hints: list[Fact] = Field(default_factory=list)
 
 
 class Reading(Wire):
