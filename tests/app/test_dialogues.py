@@ -112,7 +112,7 @@ async def test_things_of_one_name_are_offered_with_what_tells_them_apart(begin: 
         "Marta Lindqvist (date of birth: 1954-11-25)", "Marta Lindqvist (date of birth: 1991-12-02)",
     ]  # fmt: skip
     assert "1954" not in visible(house.last).decode()
-    born = await names_after(house, "the first one", "When was she born?")
+    born = await names_after(house, "the first one", "What is her date of birth?")
     assert offered[0] == f"Marta Lindqvist (date of birth: {born[0]})"
 
 
