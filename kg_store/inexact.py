@@ -21,6 +21,7 @@ MOST_ROWS = 128
 """Rows looked at closely around one word; of more, those that share most words with the text."""
 
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
+_AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
 _MOST_ABBREVIATED = 3
 _SHORTEST_ALONE, _SHORTEST_MISSPELT_ALONE, _SHORTEST_MISSPELT_PART = 3, 5, 6
 _SHORTEST_PLURAL = 5
@@ -285,7 +286,8 @@ class _Reading:
     def _hit(self, first: int, last: int, found: list[tuple[float, bool, int]]) -> InexactHit:
         """The best readings of one span: all that are equally good."""
         best = max(score for score, _, _ in found)
-        good = [(whole, row) for score, whole, row in found if score > best - 1e-6]
+        # Jamaicans may be the people of that name as well as those of the place.
+        good = [(whole, row) for score, whole, row in found if score > best - 1e-6 or score in _AS_GOOD]
         mids = tuple(sorted({mid for _, row in good for mid in self.names.rows.mids(row)}))
         initial = any(map(self.is_initial, range(first, last + 1)))
         public = not initial and all(map(self.names.is_public, self.spellings[first : last + 1]))

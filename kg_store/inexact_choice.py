@@ -7,10 +7,16 @@ from collections.abc import Collection, Iterable, Sequence
 from kg_store.inexact import InexactHit, IsName
 from kg_store.name_rows import SMALL_WORDS
 from kg_store.normalising import normalise
+from kg_store.ordinary_words import may_be_proper
 from kg_store.word_forms import words_of
 
 LEAST_SCORE = 0.5
 """What scores less is a few words out of a long title: protected, but no mention."""
+
+NOTHING_MISSING = 0.98
+"""All that is needed of the name is there, in its order and without a slip."""
+
+_A_FEW = 3
 
 Span = tuple[int, int]
 
@@ -28,7 +34,7 @@ def choose_inexact(
     chosen: list[InexactHit] = []
     for hit in sorted(able, key=lambda hit: (hit.start - hit.end, -hit.score, hit.start)):
         if _is_free(hit, [(each.start, each.end) for each in chosen]) and _may_cover(
-            hit, exact, fixed, words, is_name
+            text, hit, exact, fixed, words, is_name
         ):
             chosen.append(hit)
     known = [*exact, *((hit.start, hit.end) for hit in chosen if hit.whole)]
@@ -54,7 +60,12 @@ def _is_doubtful(text: str, hit: InexactHit) -> bool:
 
 
 def _may_cover(
-    hit: InexactHit, exact: Sequence[Span], fixed: Collection[Span], words: Sequence[Span], is_name: IsName
+    text: str,
+    hit: InexactHit,
+    exact: Sequence[Span],
+    fixed: Collection[Span],
+    words: Sequence[Span],
+    is_name: IsName,
 ) -> bool:
     """Over no exact name; or over whole ones, with more words that are names by themselves, or as the whole name
     that they are parts of (John Nash over John and Nash)."""
@@ -66,9 +77,12 @@ def _may_cover(
     inside = [span for span in words if hit.start <= span[0] and span[1] <= hit.end]
     named = [span for span in inside if span[1] - span[0] == 1 or is_name(*span)]
     more = [span for span in inside if _is_outside(span, over)]
+    if hit.score >= NOTHING_MISSING:
+        return bool(more)
     if hit.whole and not more:
-        return len(over) > 1 and named == inside
-    return any(span in named for span in more) and (hit.whole or all(span in named for span in more))
+        return len(over) > 1 and all(may_be_proper(text[start:end]) for start, end in inside)
+    is_long = hit.whole or len(inside) > _A_FEW
+    return any(span in named for span in more) and (is_long or all(span in named for span in more))
 
 
 def _is_outside(span: Span, taken: Sequence[Span]) -> bool:

@@ -59,7 +59,7 @@ class EntityLinker:
             return []
         marks = NameMarks.of(text)
         hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.role == "name"]
-        named = [hit for hit in hits if hit.text not in COMMON_WORDS and not public.is_own(hit.text)]
+        named = [hit for hit in hits if _says_much(hit.text, public)]
         exact = _merge(_longest([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks))
         near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public))
         chosen = choose_inexact(text, [], (), near, lambda start, end: _is_telling(text[start:end]))
@@ -96,6 +96,7 @@ class EntityLinker:
         chosen = choose_inexact(text, spans, marks.enclosed, hits, is_name)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
+        read = [self._with_alternatives(text, each, exact, marks) for each in read]
         return sorted([*kept, *read], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: NameMarks) -> IsName:

@@ -224,6 +224,8 @@ def _spellings(pattern: str) -> list[str]:
     plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
     typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
     bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
+    if pattern.startswith("saint "):
+        typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
     if bare.isascii() and len(bare) >= _SHORTEST_BARE and (" " in bare or not is_ordinary(bare)):
         typed[bare] = None
     return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]

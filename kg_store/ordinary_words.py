@@ -46,6 +46,12 @@ def stems(word: str) -> Iterator[str]:
                 yield stem[:-1]
 
 
+def may_be_proper(word: str) -> bool:
+    """Whether the dictionary has `word` with a capital too, or not at all."""
+    plain = word.casefold()
+    return plain in _proper() or not is_ordinary(plain)
+
+
 def is_rare(text: str) -> bool:
     """Whether a word of `text` is one that questions seldom hold, in the dictionary or not."""
     return any(zipf_frequency(word, "en") < RARE_BELOW for word in text.casefold().split())
@@ -59,9 +65,13 @@ def frequent_ordinary() -> tuple[str, ...]:
 
 
 @cache
+def _proper() -> frozenset[str]:
+    return frozenset(word.casefold() for word in get_english_words_set(["web2"]) if not word.islower())
+
+
+@cache
 def _ordinary() -> frozenset[str]:
-    words = get_english_words_set(["web2"])
-    proper = {word.casefold() for word in words if not word.islower()}
+    words, proper = get_english_words_set(["web2"]), _proper()
     frequent = set(top_n_list("en", ALWAYS_ORDINARY, wordlist="best"))
     everyday = {word for word in words if word.islower() and (word not in proper or word in frequent)}
     return frozenset(everyday.union(top_n_list("en", ALWAYS_EVERYDAY, wordlist="best")))

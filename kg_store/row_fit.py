@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
+from kg_store.name_marks import COMMON_WORDS
 from kg_store.name_rows import Row
 from kg_store.near_words import slips_allowed
 from kg_store.ordinary_words import is_ordinary
@@ -114,7 +115,9 @@ def _stands_for(typed: Typed, at: int, word: str) -> bool:
         return False
     if typed.is_initial(at):
         return True
-    return not typed.is_everyday(at) and (len(word) == 1 or (len(said) >= _SHORTEST_SHORT and word.startswith(said)))
+    if len(word) == 1:
+        return said not in COMMON_WORDS
+    return not typed.is_everyday(at) and len(said) >= _SHORTEST_SHORT and word.startswith(said)
 
 
 def _judge(found: _Matching, row: Row, typed: Typed) -> Fit | None:
