@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,10 +20,12 @@ from app.privacy.conclude import Concluder, Conclusion
 from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.telling_apart import hints_for
 from app.privacy.why import NO_REASON, asks_why, reason_of
 from app.stopwatch import Stopwatch
 from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Limits, Strategy
-from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Names, Usage
+from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
@@ -31,6 +33,10 @@ from kg_store.terms import NO_MIDS, ExpressionError, Mids
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
 NAMES_IN_A_REASON = 5  # of one set
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
+
+
+RemarkOn = Callable[[str], str | None]
+"""What the asker should know of a question's wording, in words of our own; it is asked without linked names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +72,11 @@ class ChatService:
         reasoner: Reasoner,
         strategies: Mapping[str, Strategy],
         statics: StaticSegments,
+        remark_on: RemarkOn = lambda _question: None,
     ) -> None:
         self._catalog, self._conversations, self._ledger = catalog, conversations, ledger
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
+        self._remark_on = remark_on
 
     async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
@@ -77,7 +85,7 @@ class ChatService:
         with watch.stage("opening"):
             asked = self._open(caller, request)
         with watch.stage("linking"):
-            completed = await asyncio.to_thread(_read, asked)
+            completed = await asyncio.to_thread(_read, asked, self._remark_on)
             read = completed.read
         if asks_why(read.dialogue.question):
             return self._explained(answer_id, asked)
@@ -87,11 +95,11 @@ class ChatService:
             finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
         with watch.stage("concluding"):
             outcome = _conclude(asked, read, finding)
+        with watch.stage("sealing"):
+            sealed = _seal(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):
             _keep_reason(asked, finding, outcome)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
-        with watch.stage("sealing"):
-            sealed = _seal(answer_id, asked, read, finding, outcome)
         return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch)})
 
     def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
@@ -118,12 +126,23 @@ class ChatService:
         )
 
 
-def _read(asked: _Asked) -> Completed:
-    """The dialogue in pseudonyms, with its last question in full."""
+def _read(asked: _Asked, remark_on: RemarkOn) -> Completed:
+    """The dialogue in pseudonyms, with its last question in full, and a remark on its language."""
     graph, table = asked.graph, asked.conversation.table
     anonymiser = Anonymiser(graph.linker, graph.names, graph.public)
     read = anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
+    if remark := remark_on(_as_worded(read.dialogue.question, table)):
+        read = replace(read, notes=(*read.notes, remark))
     return Completer(table, Meanings(graph, table, asked.concluder)).complete(read)
+
+
+def _as_worded(question: str, table: PseudonymTable) -> str:
+    """The question with the word that it begins with, which its capital alone may have replaced ("Wo wohnt ...")."""
+    word = next(iter(table.known(question)), None)
+    meaning = table.meaning(word) if word is not None else None
+    if word is None or meaning is None or not meaning.literal or not question.lstrip("¿¡ ").startswith(word):
+        return question
+    return question.replace(word, meaning.literal, 1)
 
 
 def _known(completed: Completed) -> Finding | None:
@@ -167,6 +186,7 @@ def _named_in(read: Anonymised) -> Mids:
 
 def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, outcome: _Outcome) -> ChatAnswer:
     request, conclusion = asked.request, outcome.conclusion
+    read = replace(read, ambiguous=tuple(_with_hints(each, asked) for each in read.ambiguous))
     cited = _cited_by(asked, finding, conclusion)
     answer = ChatAnswer(
         id=answer_id,
@@ -178,6 +198,7 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
         evidence=[_fact(fact, cited) for fact in finding.evidence],
         grounded=outcome.grounded,
         ambiguous=list(read.ambiguous),
+        inexact=list(read.inexact),
         notes=[*read.notes, *finding.notes],
         usage=Usage(),
     )
@@ -188,9 +209,16 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
     return answer.model_copy(update={"capsule": capsule})
 
 
+def _with_hints(ambiguity: Ambiguity, asked: _Asked) -> Ambiguity:
+    hints = hints_for(ambiguity.choices, asked.graph.blind, asked.conversation.table)
+    return ambiguity.model_copy(update={"hints": hints})
+
+
 def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
     """The names of this answer, of its cited evidence and of its choices, and no others."""
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
+    words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
+    words += [reading.pseudonym for reading in read.inexact]
     words += asked.conversation.table.known(" ".join(read.notes))
     words += _said(asked, finding, conclusion)
     words += [word for fact in _cited_by(asked, finding, conclusion) for word in (fact.start, fact.end)]
@@ -207,12 +235,19 @@ def _said(asked: _Asked, finding: Finding, conclusion: Conclusion | None) -> lis
 def _cited_by(asked: _Asked, finding: Finding, conclusion: Conclusion | None) -> list[FoundFact]:
     """The facts that lead to what was said, in the order in which they were found."""
     cited: list[FoundFact] = []
-    wanted = set(_said(asked, finding, conclusion))
+    if conclusion is None or finding.draft is None:
+        return cited
+    # A sentence may repeat what the question named: that nothing has to lead to.
+    wanted = {*_said(asked, finding, conclusion)} - {*finding.things} | {*_drafted(asked, finding.draft)}
     for fact in reversed(finding.evidence):
         if fact.end in wanted:
             wanted.add(fact.start)
             cited.insert(0, fact)
     return cited
+
+
+def _drafted(asked: _Asked, draft: Draft) -> list[str]:
+    return asked.conversation.table.known(" ".join(draft.expressions))
 
 
 def _keep_reason(asked: _Asked, finding: Finding, outcome: _Outcome) -> None:

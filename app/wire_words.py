@@ -17,7 +17,7 @@ INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, A
 def request_words() -> tuple[str, ...]:
     """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
-    return (*sorted(words), "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED)
+    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED)
 
 
 def _schema_words(node: Any) -> Iterator[str]:

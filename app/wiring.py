@@ -23,6 +23,8 @@ from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
+from app.llm.languages import remark_on
+from app.llm.model_folder import BOXED_MODEL
 from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import Reasoner, TaskKind
 from app.llm.warming import Warming
@@ -143,11 +145,17 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             reasoner=thinking.reasoner,
             strategies=thinking.strategies,
             statics=_statics(thinking),
+            remark_on=remark_on if _reads_english_alone(settings) else lambda _question: None,
         ),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts),
         jobs=jobs,
         thinking=thinking,
     )
+
+
+def _reads_english_alone(settings: Settings) -> bool:
+    """Whether nothing but the English model in the box reads questions."""
+    return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
 
 
 def graphs_of(store: Store) -> GraphAdmin:

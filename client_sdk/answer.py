@@ -61,7 +61,8 @@ class Answer:
     """What `ask` gives. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
 
     `answered` is false when the graph does not hold the answer; `text` then says so. `grounded` says that
-    everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean.
+    everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean; `inexact`
+    maps words of the question to the name that they were read as, where the graph spells it otherwise.
     `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`.
     """
 
@@ -76,6 +77,7 @@ class Answer:
     ambiguous: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     usage: Usage
+    inexact: dict[str, str] = field(default_factory=dict)
 
     path: tuple[str, ...] = ()
 
@@ -98,8 +100,11 @@ class Answer:
         return self.text
 
 
-def open_answer(answer: ChatAnswer, key: KeyPair) -> Answer:
-    """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsule and BadAnswer."""
+def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
+    """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsule and BadAnswer.
+
+    `question` is the message that was answered: `inexact` quotes it.
+    """
     table = _open_table(answer, key)
     short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
     return Answer(
@@ -115,6 +120,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair) -> Answer:
         path=reasons(answer.evidence, short),
         notes=tuple(restore(note, table) for note in answer.notes),
         usage=answer.usage,
+        inexact={question[one.start : one.end]: restore(one.pseudonym, short) for one in answer.inexact},
     )
 
 
@@ -172,5 +178,13 @@ def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[
     for one in answer.ambiguous:
         names = _names(one.pseudonym, table)
         mention = " or ".join(dict.fromkeys(names)) if names else one.pseudonym
-        choices[mention] = choices.get(mention, ()) + tuple(restore(choice, table) for choice in one.choices)
+        hints = {hint.head: hint for hint in one.hints}
+        told = tuple(_choice(choice, hints.get(choice), table) for choice in one.choices)
+        choices[mention] = choices.get(mention, ()) + told
     return choices
+
+
+def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
+    """`Anna Keller`, or `Anna Keller (date of birth: 1961-03-12)`."""
+    name = restore(choice, table)
+    return name if hint is None else f"{name} ({' '.join(hint.path)}: {restore(hint.tail, table)})"

@@ -25,6 +25,8 @@ def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None
     _say(console, answer.text)
     if not answer.grounded and answer.answered:
         _say(console, "(not everything in this answer is in the evidence)", "yellow")
+    for typed, name in answer.inexact.items():
+        _say(console, f'("{typed}" was read as {name})', "yellow")
     for mention, choices in answer.ambiguous.items():
         numbered = "; ".join(f"{number}. {choice}" for number, choice in enumerate(choices, start=1))
         _say(console, f'({mention} may be: {numbered}. Say which: "the second one", or a full name.)', "yellow")
@@ -110,6 +112,7 @@ def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
         "why": answer.path,
         "evidence": [str(fact) for fact in answer.evidence],
         "ambiguous": answer.ambiguous,
+        "inexact": answer.inexact,
         "notes": answer.notes,
         "usage": answer.usage.model_dump(),
     }

@@ -72,7 +72,7 @@ class Dialogue:
         """Opens the answer to `question` and, only if that works, adds both turns."""
         if answer.graph != self._graph or answer.message.role != "assistant":
             raise BadAnswer("the reply answers something else", code="bad_answer", hint="ask again", id=answer.id)
-        opened = open_answer(answer, self._key)
+        opened = open_answer(answer, self._key, question)
         self._messages += [Message(role="user", content=question), answer.message]
         self._shown += [Turn("user", question), Turn("assistant", opened.text)]
         self._conversation = answer.conversation

@@ -77,10 +77,22 @@ class Fact(Wire):
 
 
 class Ambiguity(Wire):
-    """A mention that fits several entities: the pseudonym that stands in the text, and what it may mean."""
+    """A mention that fits several entities: the pseudonym that stands in the text, and what it may mean.
+
+    `hints`: a fact for each choice by which they can be told apart, where there is a relation in which all differ.
+    """
 
     pseudonym: str
     choices: list[str]
+    hints: list[Fact] = Field(default_factory=list)
+
+
+class Reading(Wire):
+    """A name that the question spells otherwise: characters [start, end) of its last message were read as this."""
+
+    pseudonym: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
 
 
 class Usage(Wire):
@@ -129,6 +141,7 @@ class ChatAnswer(Wire):
     evidence: list[Fact]
     grounded: bool
     ambiguous: list[Ambiguity]
+    inexact: list[Reading] = Field(default_factory=list, description="names that are spelt otherwise in the graph")
     notes: list[str] = Field(default_factory=list, description="what was cut or could not be used, in words")
     usage: Usage
     capsule: Capsule | None = None

@@ -21,14 +21,15 @@ def restore(text: str, table: Mapping[str, Names]) -> str:
 
 
 def shown(names: Names) -> str:
-    """One pseudonym's names as words: `A`, `A and B`, or `A, B, C and 12 more`."""
+    """One pseudonym's names as words: `A`, `A and B`, or `A, B, C and 12 more`; semicolons where names hold commas."""
     more = max(0, names.total - len(names.names))
     if not names.names:
         return f"{more} without a name" if more else "none"
+    between = "; " if len(names.names) > 1 and any("," in name for name in names.names) else ", "
     if more:
-        return f"{', '.join(names.names)} and {more} more"
+        return f"{between.join(names.names)} and {more} more"
     *first, last = names.names
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{between.join(first)} and {last}" if first else last
 
 
 class Restorer:

@@ -83,6 +83,11 @@ class NameMarks:
         telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
         return cls(frozenset(_enclosed(text)), words, tuple(word.end for word in words), telling)
 
+    @property
+    def has_any(self) -> bool:
+        """Whether anything in the text is marked as a name."""
+        return bool(self.enclosed or self._telling)
+
     def is_marked(self, start: int, end: int) -> bool:
         """Whether the span is enclosed as a whole, or has a telling capital and no lower case but small words."""
         if (start, end) in self.enclosed:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal
 
 from kg_store import name_layout
+from kg_store.inexact import InexactHit, InexactNames, IsName
 from kg_store.normalising import Normalised, is_word_character, normalise
+from kg_store.ordinary_words import is_ordinary
 from kg_store.public_words import PublicWords
 from kg_store.terms import StoreError, ValueKind
 from kg_store.values import canonical
+from kg_store.word_forms import without_accents
 from kg_store.word_matching import WordMatcher
 
 __all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
@@ -25,9 +28,11 @@ _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
 _POINT = re.compile(r"[.,](?= |$)")
+_INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
+_SHORTEST_BARE = 5
+"""Fewer letters without their punctuation (E.T.) may be any word."""
+
 _AROUND_NAMES = " \"«»‹›'"
-_LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
-_LATIN_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,7 @@ class NameIndex:
     _mids: memoryview = field(repr=False)
     _mid_ends: memoryview = field(repr=False)
     _too_short: memoryview = field(repr=False)
+    _inexact: InexactNames | None = field(default=None, repr=False)
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
@@ -138,14 +144,23 @@ class NameIndex:
         """The same index, its public spellings marked by `words`; one character alone is always public."""
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
-        marked = (flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
-        return replace(self, _flags=bytes(marked))
+        marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
+        return replace(self, _flags=marked, _inexact=InexactNames(self._names(), words))
 
     def find(self, text: str) -> list[NameHit]:
         """Every word-bounded match, overlapping ones too, by start and then the longest first."""
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+    def find_inexact(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
+        """Names in other forms than their own (`InexactNames.find`), exact ones among them; none before
+        `with_public` has told which words may never be taken for a name."""
+        return [] if self._inexact is None else self._inexact.find(text, skip, is_name)
+
+    def looks_like_name(self, text: str) -> bool:
+        """Whether a word of `text` stands neither in the dictionary nor in our own phrases."""
+        return self._inexact is not None and self._inexact.looks_like_name(text)
 
     def is_public(self, hit: NameHit) -> bool:
         """Whether the spelling that was hit equals a public word."""
@@ -186,6 +201,12 @@ class NameIndex:
         start = self._mid_ends[pattern - 1] if pattern else 0
         return tuple(self._mids[start : self._mid_ends[pattern]])
 
+    def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Names, no values: a number or date that is written otherwise is found by what it means."""
+        for pattern, text in enumerate(self._all_texts()):
+            if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
+                yield text, self._mids_of(pattern)
+
     def _all_texts(self) -> Iterator[str]:
         start = 0
         for end in self._text_ends:
@@ -201,16 +222,13 @@ def _can_be_found(pattern: str) -> bool:
 def _spellings(pattern: str) -> list[str]:
     """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller."""
     plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
-    typed = dict.fromkeys((pattern, plain, _without_accents(pattern), _without_accents(plain)))
+    typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
+    bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
+    if pattern.startswith("saint "):
+        typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
+    if bare.isascii() and len(bare) >= _SHORTEST_BARE and (" " in bare or not is_ordinary(bare)):
+        typed[bare] = None
     return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
-
-
-def _without_accents(pattern: str) -> str:
-    """Latin letters alone lose their accents: elsewhere the mark makes another letter."""
-    if pattern.isascii():
-        return pattern
-    apart = unicodedata.normalize("NFD", pattern.translate(_LATIN_LETTERS))
-    return unicodedata.normalize("NFC", _LATIN_ACCENT.sub("", apart))
 
 
 def _flags_of(entry: NameEntry) -> int:

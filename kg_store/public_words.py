@@ -46,6 +46,11 @@ class PublicWords:
         return normalised in self._own
 
 
+def frequent_words(language: str, count: int) -> frozenset[str]:
+    """The `count` most frequent words of a language (ISO 639-1), by wordfreq's small list."""
+    return frozenset(top_n_list(language, count, wordlist="small"))
+
+
 def _runs(text: str) -> set[str]:
     """Every run of words as it stands in `text`, with the punctuation inside it and none around it."""
     words = _word_spans(text)

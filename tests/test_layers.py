@@ -56,6 +56,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.privacy.ledger",
         "app.privacy.errors",
     ),
+    "app.llm.languages": ("kg_store.public_words",),
     # Drafts are expressions: their grammar is all that the reply's wording needs of the store.
     "app.llm.reply_text": ("kg_store.terms", "kg_store.expressions", "app.privacy.safe_text"),
     "app.strategies": STRATEGY,
@@ -114,7 +115,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     "rdflib": ("kg_store",),
     "pyoxigraph": ("kg_store",),
     "daachorse": ("kg_store",),
-    "wordfreq": ("kg_store.public_words",),
+    "wordfreq": ("kg_store.public_words", "kg_store.ordinary_words"),
+    "english_words": ("kg_store.ordinary_words",),
+    "rapidfuzz": ("kg_store.near_words",),
     "cryptography": ("kg_store.keys", "kg_store.vault", "client_sdk.sealing", "app.privacy.pseudonyms"),
     "alembic": ("app.database", "app.migrations"),
     "phonenumbers": ("app.privacy.patterns",),

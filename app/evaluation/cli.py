@@ -156,6 +156,25 @@ def embedded(
 
 
 @app.command()
+def linking(
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
+    mentions: Annotated[int, typer.Option(min=1, help="Misspelt and abbreviated names")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the names and slips")] = 0,
+) -> None:
+    """Measure how well names are found as people type them; ends with code 1 when a bound is missed."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.linking_run import run_linking
+
+    with failures_in_words(console), _shown_progress() as show:
+        try:
+            results = asyncio.run(run_linking(data, mentions, seed, show))
+        except QuestionsProblem as problem:
+            _refuse(problem)
+    _print_markdown(results.markdown())
+    raise typer.Exit(MISSED if results.missed else 0)
+
+
+@app.command()
 def reliability(
     data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
     out: Annotated[Path | None, typer.Option(help="File for the tables")] = None,

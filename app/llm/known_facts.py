@@ -64,6 +64,11 @@ class KnownFacts:
         thing = self._things.get(name)
         return Speaker.named(name) if thing is None or thing.size == "1" else Speaker.several()
 
+    def last_step_to(self, name: str) -> str | None:
+        """The step by which every way to `name` ends; None where they differ."""
+        steps = {fact.path[-1] for fact in self._shown.evidence if fact.end == name}
+        return steps.pop() if len(steps) == 1 else None
+
     def way_to(self, name: str) -> KnownWay | None:
         """None where there is no way, more than one, or one of more than two steps."""
         leading = [fact for fact in self._shown.evidence if fact.end == name]

@@ -71,10 +71,10 @@ def _holds(call: Call, facts: KnownFacts) -> str:
 
 
 def _of_name(name: str, facts: KnownFacts) -> str:
-    """`X is treated by Y`; what kind of thing it is where that can't be said."""
+    """`X is treated by Y`; as what it was reached, or what kind of thing it is, where that can't be said."""
     found = _last_step(name, facts)
     if found is None:
-        kind = facts.kind(name)
+        kind = _noun([facts.last_step_to(name) or ""]) or facts.kind(name)
         return f"{_opening(Things(kind))}{_IS} {{1}}" if kind else f"{by_answer('It is', 'They are')} {{1}}"
     speaker, phrase = found
     if phrase.inverse and phrase.role == "noun" and speaker.agree is one:

@@ -13,7 +13,7 @@ from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.privacy.spans import Source, Span, SpanFinder
 from app.privacy.visible import Visible
-from client_sdk.protocol import Ambiguity, Message
+from client_sdk.protocol import Ambiguity, Message, Reading
 from kg_store.linking import EntityLinker
 from kg_store.names import NameIndex
 from kg_store.public_words import PublicWords
@@ -32,18 +32,26 @@ _WHOLE_NUMBER = re.compile(r"-?\d+")
 
 @dataclass(frozen=True, slots=True)
 class Anonymised:
-    """The dialogue as the model may see it, the names of its topics that several entities share, and notes."""
+    """The dialogue as the model may see it, the names of its topics that several entities share, and notes.
+
+    `inexact`: where the question spells a name otherwise than the graph.
+    """
 
     dialogue: SafeDialogue
     ambiguous: tuple[Ambiguity, ...]
     notes: tuple[str, ...] = ()
+    inexact: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
     message: Message
-    text: str
+    visible: Visible
     spans: list[Span]
+
+    @property
+    def text(self) -> str:
+        return self.visible.text
 
 
 class Anonymiser:
@@ -74,16 +82,24 @@ class Anonymiser:
         replaced = [self._replace(turn, table) for turn in turns]
         topics = tuple(_topics([words for _, words in replaced], table, resolve))
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
-        return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table))
+        inexact = tuple(self._readings(turns[-1], table))
+        return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table), inexact)
 
     def _read(self, message: Message, table: PseudonymTable, *, unmarked: bool = False) -> _Turn:
         visible = Visible.of(message.content)
-        return _Turn(message, visible.text, self._finder.find(visible, message.content, table, unmarked=unmarked))
+        return _Turn(message, visible, self._finder.find(visible, message.content, table, unmarked=unmarked))
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
         """The safe text, made in one pass over the original's offsets, and its pseudonyms in order."""
         words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
         return SafeText(replaced(turn.text, words)), list(dict.fromkeys(word.word for word in words))
+
+    def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
+        """Each inexact mention, by its place in what the user typed."""
+        for span in turn.spans:
+            if span.inexact:
+                start, end = turn.visible.original_span(span.start, span.end)
+                yield Reading(pseudonym=self._pseudonym(turn.text, span, table), start=start, end=end)
 
     def _pseudonym(self, text: str, span: Span, table: PseudonymTable) -> str:
         written = text[span.start : span.end]

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from app.privacy.errors import PrivacyError
 from app.privacy.safe_text import Egress, Segment
 from kg_store.names import NameIndex
+from kg_store.normalising import normalise
 
 MIN_STATIC_BYTES: Final = 16
 """Shorter segments are always read: a name could be split around one."""
@@ -51,10 +52,12 @@ class StaticSegments:
 
 class Guard:
     """Promise: what `clear` lets pass holds no name, alias or protected value of `names` between word borders,
-    plain or escaped (JSON, percent, HTML; several times over), except public words.
+    and no name in a form that the linker would know it by (docs/linking.md), plain or escaped (JSON, percent,
+    HTML; several times over), except public words.
 
     Condition: `names` is the index of the graph that the request is about, with its public words marked.
-    Not promised: names in other spellings, in other encodings (base64), or inside longer words.
+    Not promised: other spellings than these, other encodings (base64), names inside longer words, and everyday
+    words alone that are a part of a name.
     """
 
     def __init__(self, names: NameIndex, statics: StaticSegments) -> None:
@@ -77,7 +80,15 @@ class Guard:
         for reading in readings(self._dynamic_text(egress)):
             hits = (hit for hit in self._names.find(reading) if hit.protected and not hit.public)
             found.update(hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
+            found.update(self._near(reading, issued))
         return found
+
+    def _near(self, reading: str, issued: frozenset[str]) -> set[str]:
+        """Names in other forms. Escapes would make words of their own (`nIn` of a line end and In): undone first."""
+        if _undo_json(reading) != reading:
+            return set()
+        hits = (hit for hit in self._names.find_inexact(reading, issued) if not hit.public)
+        return {normalise(reading[hit.start : hit.end]).text for hit in hits}
 
     def _dynamic_text(self, egress: Egress) -> str:
         """Neighbouring dynamic segments run together, so that no name hides by being split over two."""

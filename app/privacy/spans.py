@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -32,13 +32,15 @@ class Source(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """text[start:end] of a turn. `mids` are set for a mention, `value_kind` when it names a value."""
+    """text[start:end] of a turn. `mids` are set for a mention, `value_kind` when it names a value; `inexact` when
+    the name is spelt otherwise."""
 
     start: int
     end: int
     source: Source
     mids: tuple[int, ...] = field(default=(), repr=False)
     value_kind: ValueKind | None = None
+    inexact: bool = False
 
 
 class SpanFinder:
@@ -63,19 +65,35 @@ class SpanFinder:
         named += self._unmarked(text) if unmarked else []
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
         unknown = unknown_spans(text, [(span.start, span.end) for span in chosen], self._public)
-        return sorted([*chosen, *(Span(*span, Source.UNKNOWN) for span in unknown)], key=lambda span: span.start)
+        chosen += [Span(*span, Source.UNKNOWN) for span in unknown]
+        chosen += self._near_names(text, chosen, issued)
+        return sorted(chosen, key=lambda span: span.start)
 
     def _mentions(self, visible: Visible, original: str) -> Iterator[Span]:
         """Invisible characters may part words as well as hide inside one, so both readings are linked."""
         for each in self._linker.find_mentions(visible.text):
-            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind)
+            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
         if visible.origins is not None:
             for each in self._linker.find_mentions(original):
-                yield Span(*visible.span(each.start, each.end), Source.MENTION, each.mids, each.value_kind)
+                span = visible.span(each.start, each.end)
+                yield Span(*span, Source.MENTION, each.mids, each.value_kind, each.inexact)
 
     def _unmarked(self, text: str) -> Iterator[Span]:
         for each in self._linker.find_unmarked(text, self._public):
-            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind)
+            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
+
+    def _near_names(self, text: str, chosen: Sequence[Span], issued: Collection[str]) -> list[Span]:
+        """What the guard would still block as a name in another form, though it is no mention: a part of a title,
+        or of the name of a stranger."""
+        found: list[Span] = []
+        while near := self._first_near(_masked(text, [*chosen, *found]), issued):
+            found += near
+        return found
+
+    def _first_near(self, text: str, issued: Collection[str]) -> list[Span]:
+        hits = [hit for hit in self._names.find_inexact(text, issued) if not hit.public]
+        spans = [Span(hit.start, hit.end, Source.UNKNOWN) for hit in hits]
+        return [span for span in choose(text, spans) if span.source is Source.UNKNOWN]
 
     def _protected(self, text: str) -> Iterator[Span]:
         """What the guard would block though the policy does not link it."""
@@ -83,6 +101,14 @@ class SpanFinder:
             if hit.protected and not hit.public:
                 kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
                 yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+
+
+def _masked(text: str, spans: Iterable[Span]) -> str:
+    """`text` with signs that no name runs across in the place of `spans`."""
+    letters = list(text)
+    for span in spans:
+        letters[span.start : span.end] = "|" * (span.end - span.start)
+    return "".join(letters)
 
 
 def _literals(text: str) -> list[Span]:

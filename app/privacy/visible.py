@@ -31,6 +31,12 @@ class Visible:
             return start, end
         return bisect_left(self.origins, start), bisect_left(self.origins, end)
 
+    def original_span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the characters from `start` to `end` stood in the original."""
+        if self.origins is None:
+            return start, end
+        return self.origins[start], self.origins[end - 1] + 1
+
 
 def _seen(letter: str) -> str:
     if letter in "\n\t" or category(letter) not in _INVISIBLE:

@@ -28,7 +28,7 @@ TREATERS, HOMES, INHABITANTS = (
     for relation in ("treated by", "lives in", "^lives in")
 )
 # Small letters and an escape that the linker does not undo and the guard does.
-SMUGGLED = "who is employed by zimbrelkov &amp; quandrovar"
+SMUGGLED = "who is treated by throm&zwnj;bury"
 
 FORMS: dict[str, Callable[[str], bytes]] = {
     "plain": str.encode,
@@ -150,6 +150,12 @@ def ask_well(walk: Walk) -> None:
     walk.ask("later turn", more, None, conversation=first.conversation, messages=[*turns, asked])
     walk.ask("by alias", "Where does Quillowmere live?", HOMES)
     walk.ask("by local part", "Where does orvindel jaskworthy live?", HOMES, strategy="arog")
+    walk.ask("misspelt", "Who is Vexqilda Thrombruy treated by?", TREATERS)
+    walk.ask("small and misspelt", "who is vexqilda thrombruy treated by", TREATERS, strategy="arog")
+    walk.ask("by initial", "Who is V. Thrombury treated by?", TREATERS)
+    walk.ask("turned round", "Who is Thrombury, Vexquilda treated by?", TREATERS)
+    walk.ask("by surname", "who is thrombury treated by", TREATERS)
+    walk.ask("run together", "who is vexquildathrombury treated by", TREATERS)
     walk.ask("by accent", "Who lives in zofstenbruck?", INHABITANTS)
     walk.ask("by value", "Whose ssn is 536-22-8174, salary 4841739.25, date of birth 1961-07-23?", TREATERS)
     walk.ask("hidden relation", "What Glimdossier has Vexquilda, is it Klabautrix?", TREATERS)

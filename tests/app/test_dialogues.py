@@ -104,6 +104,18 @@ async def test_of_two_with_one_name_the_second_is_chosen(begin: Begin, reply: st
     assert sorted([*again.names, *await names_after(house, "and the other one?")]) == ["1954-11-25", "1991-12-02"]
 
 
+async def test_things_of_one_name_are_offered_with_what_tells_them_apart(begin: Begin) -> None:
+    house = begin()
+    answer = await house.ask("Where does Marta Lindqvist live?")
+    offered = answer.ambiguous["Marta Lindqvist"]
+    assert sorted(offered) == [
+        "Marta Lindqvist (date of birth: 1954-11-25)", "Marta Lindqvist (date of birth: 1991-12-02)",
+    ]  # fmt: skip
+    assert "1954" not in visible(house.last).decode()
+    born = await names_after(house, "the first one", "What is her date of birth?")
+    assert offered[0] == f"Marta Lindqvist (date of birth: {born[0]})"
+
+
 async def test_he_and_she_are_told_apart(begin: Begin) -> None:
     house = begin()
     doctor = await names_after(house, "Which doctor is Valeska Dornbusch treated by?")

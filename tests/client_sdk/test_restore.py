@@ -51,6 +51,13 @@ def test_a_whole_word_is_restored(text: str, restored: str) -> None:
     assert restore(text, TABLE) == restored
 
 
+def test_names_that_hold_commas_are_parted_by_semicolons() -> None:
+    several = ["Henry, Duke of A", "Mary", "Ann"]
+    assert shown(Names(names=several, total=3)) == "Henry, Duke of A; Mary and Ann"
+    assert shown(Names(names=several, total=9)) == "Henry, Duke of A; Mary; Ann and 6 more"
+    assert shown(Names(names=several[:1], total=1)) == "Henry, Duke of A"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "restored"),
     [

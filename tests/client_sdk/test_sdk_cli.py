@@ -126,6 +126,13 @@ def test_notes_of_a_plain_answer_are_shown_on_demand(service: FakeService, capsy
     assert "were left out" in capsys.readouterr().out
 
 
+def test_a_name_that_was_read_otherwise_is_shown(service: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    service.extra = {"inexact": [{"pseudonym": "Eq7f2k", "start": 11, "end": 20}]}
+    with Chat(service.url, API_KEY, "demo") as chat:
+        show_answer(make_console(), chat.ask("Who treats Ana Keler?"))
+    assert '("Ana Keler" was read as Anna Keller)' in capsys.readouterr().out
+
+
 def test_a_wrong_capsule_has_its_own_exit_code(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
     env.sealed_answer_id = "another"
     assert run(["ask", "Who?"]) == 6

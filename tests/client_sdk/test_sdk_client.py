@@ -86,6 +86,11 @@ def test_ambiguity_and_notes_are_restored(chat: Chat) -> None:
     assert answer.notes == ("3 relations of Anna Keller were left out",)
 
 
+def test_what_was_read_otherwise_is_told_in_the_words_of_the_question(service: FakeService, chat: Chat) -> None:
+    service.extra = {"inexact": [{"pseudonym": "Eq7f2k", "start": 11, "end": 21}]}
+    assert chat.ask("Who treats Ana Keler?").inexact == {"Ana Keler?": "Anna Keller"}
+
+
 def test_no_repr_shows_a_name(chat: Chat) -> None:
     answer = chat.ask(QUESTION)
     shown = repr((answer, answer.entities, answer.evidence, chat.history, chat))

@@ -152,7 +152,6 @@ def test_mentions_are_linked(text: str, expected: list[tuple[str, tuple[int, ...
         ("what of rose's hope", ["rose", "hope"]),
         ("who is in the office", []),
         ("What is there in hope", []),
-        ("anna schmidt", []),
         ("it is red", []),
     ],
 )
@@ -183,7 +182,7 @@ def test_same_spelling_of_two_marks_joins_all_nodes() -> None:
 
 def test_nothing_of_a_mention_shows_in_its_repr() -> None:
     (mention,) = LINKER.find_mentions("Anna Schmidt")
-    assert repr(mention) == "Mention(start=0, end=12, value_kind=None)"
+    assert repr(mention) == "Mention(start=0, end=12, value_kind=None, inexact=False)"
 
 
 PIECES = st.sampled_from(

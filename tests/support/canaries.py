@@ -14,7 +14,9 @@ IN_GRAPH = (
     "Plumbrechtson", "Klabautrix", "536-22-8174", "1961-07-23", "4841739.25",
 )  # fmt: skip
 HIDDEN_RELATION = "Glimdossier"
-IN_QUESTIONS = ("Wendolphine", "Brackwater", "4111 1111 1111 1111", "+49 30 901820", "squibbleford")
+IN_QUESTIONS = (
+    "Vexqilda", "Thrombruy", "Wendolphine", "Brackwater", "4111 1111 1111 1111", "+49 30 901820", "squibbleford",
+)  # fmt: skip
 IN_REQUESTS = ("Hollowgrimm", "Tarnsworth")
 IN_POLICY = ("Belmorvath", "Snickelby")
 IN_BROKEN_FILE = ("Muddlethwaite",)

@@ -74,6 +74,13 @@ def test_two_steps_are_said_as_one() -> None:
     assert read(text, single=False) == "The doctors that Eq7f2k is treated by live in A and B."
 
 
+def test_of_a_way_whose_middle_is_unknown_the_last_step_is_said() -> None:
+    shown = reached("spouse", "nationality", to="geographic location")
+    assert read(reply_text(END, shown), single=True) == "The nationality is A."
+    shown = reached("spouse", "lives in", to="city")
+    assert read(reply_text(END, shown), single=False) == "The cities are A and B."
+
+
 def test_of_two_ways_to_the_same_thing_none_is_claimed() -> None:
     ways = [fact("Eq7f2k", label, end=END, to="doctor") for label in ("treated by", "supervised by")]
     assert read(reply_text(END, step("Who supervises Eq7f2k?", [X], evidence=ways)), single=True) == "The doctor is A."

@@ -72,6 +72,8 @@ def test_restoring_what_was_anonymised_gives_the_original_back(talk: tuple[list[
     index, table = index_of(names), PseudonymTable.new()
     anonymiser = Anonymiser(EntityLinker(index), index, PUBLIC)
     result = anonymiser.anonymise(dialogue(*turns), table, lambda word: members(table, word))
+    # A part of a name, or a name that is spelt otherwise, comes back as the whole name.
+    assume(not any(mention.inexact for turn in turns for mention in EntityLinker(index).find_mentions(turn)))
     known = capsule_table(table, names)
     for turn, safe in zip(turns, result.dialogue.turns, strict=True):
         assert folded(restore(safe.text, known)) == folded(turn)

@@ -1,0 +1,164 @@
+"""NameRows: the names of a graph as rows of words, found by a word, by letters run together, or by initials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from kg_store.near_words import NearWords
+from kg_store.ordinary_words import is_ordinary
+from kg_store.word_forms import Word, words_of
+
+Numbers = npt.NDArray[np.int64]
+
+SMALL_WORDS = frozenset(
+    ("a", "an", "the", "of", "and", "in", "at", "on", "for", "de", "la", "le", "der", "von", "van")
+)
+_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
+_SHORTEST_JOINED = 5
+_SHORTEST_STEM = 4
+_OF_A_PLACE = ("ians", "ian", "ans", "an", "ns", "n", "ese", "ish", "ic", "is")
+_VOWELS = "aeiouy"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One name: its words, and which are needed to tell it: not "the", "Jr.", an initial, what is in parentheses."""
+
+    words: tuple[int, ...] = field(repr=False)
+    spelt: tuple[str, ...] = field(repr=False)
+    needed: tuple[bool, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NameRows:
+    """Rows of the names of one graph version, in memory; made from the name index whenever it is opened."""
+
+    words: tuple[str, ...] = field(repr=False)
+    near: NearWords = field(repr=False)
+    _number_of: dict[str, int] = field(repr=False)
+    _flat: Numbers = field(repr=False)
+    _needed: npt.NDArray[np.bool_] = field(repr=False)
+    _ends: Numbers = field(repr=False)
+    _held_by: Numbers = field(repr=False)
+    _held_ends: Numbers = field(repr=False)
+    _mids: tuple[tuple[int, ...], ...] = field(repr=False)
+    _keys: tuple[npt.NDArray[np.int64], Numbers] = field(repr=False)
+
+    @classmethod
+    def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameRows:
+        """`names` are normalised, each with the nodes called so."""
+        number_of: dict[str, int] = {}
+        rows: dict[tuple[int, ...], tuple[tuple[bool, ...], set[int]]] = {}
+        for name, mids in names:
+            for words, needed in _variants(name):
+                numbers = tuple(number_of.setdefault(word, len(number_of)) for word in words)
+                rows.setdefault(numbers, (needed, set()))[1].update(mids)
+        words = tuple(number_of)
+        flat = np.fromiter((word for row in rows for word in row), dtype=np.int64)
+        ends = np.fromiter(accumulate(map(len, rows)), dtype=np.int64)
+        needed_flat = np.fromiter((each for needed, _ in rows.values() for each in needed), dtype=np.bool_)
+        owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+        held = np.lexsort((owner, flat))
+        counts = np.bincount(flat, minlength=len(words))
+        keys = [(hash(key), at) for at, row in enumerate(rows) for key in _keys_of([words[word] for word in row])]
+        keys.sort()
+        return cls(
+            words, NearWords.of(words), number_of, flat, needed_flat, ends, owner[held], np.cumsum(counts),
+            tuple(tuple(sorted(mids)) for _, mids in rows.values()),
+            (np.array([key for key, _ in keys], dtype=np.int64), np.array([at for _, at in keys], dtype=np.int64)),
+        )  # fmt: skip
+
+    def number_of(self, word: str) -> int | None:
+        return self._number_of.get(word)
+
+    def row(self, at: int) -> Row:
+        start, end = int(self._ends[at - 1]) if at else 0, int(self._ends[at])
+        words = self._flat[start:end].tolist()
+        return Row(tuple(words), tuple(self.words[word] for word in words), tuple(self._needed[start:end].tolist()))
+
+    def mids(self, at: int) -> tuple[int, ...]:
+        return self._mids[at]
+
+    def with_word(self, word: int) -> Numbers:
+        """The rows that hold the word, ascending."""
+        start = int(self._held_ends[word - 1]) if word else 0
+        return self._held_by[start : int(self._held_ends[word])]
+
+    def shares(self, rows: Numbers, words: Numbers) -> npt.NDArray[np.float64]:
+        """Which share of each row's words is among `words`."""
+        starts = np.where(rows > 0, self._ends[rows - 1], 0)
+        lengths = self._ends[rows] - starts
+        begins = np.cumsum(lengths) - lengths
+        places = np.repeat(starts - begins, lengths) + np.arange(lengths.sum())
+        shared = np.add.reduceat(np.isin(self._flat[places], words), begins)
+        return np.asarray(shared / lengths, dtype=np.float64)
+
+    def joined(self, words: Sequence[str]) -> list[int]:
+        """Rows that are `words` with the spaces elsewhere."""
+        return self._of_key("=" + "".join(words))
+
+    def reordered(self, words: Sequence[str]) -> list[int]:
+        """Rows that are `words` in any order."""
+        return self._of_key("/" + " ".join(sorted(words)))
+
+    def abbreviated(self, word: str) -> list[int]:
+        """Rows of three words and more whose initials are `word`."""
+        return self._of_key("." + word)
+
+    def of_adjective(self, word: str) -> list[int]:
+        """Rows of one word that `word` is an adjective of, by its ending: Jamaican of Jamaica."""
+        stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
+        long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _SHORTEST_STEM)
+        return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
+
+    def _of_key(self, key: str) -> list[int]:
+        hashes, rows = self._keys
+        code = hash(key)
+        first, last = np.searchsorted(hashes, code), np.searchsorted(hashes, code, side="right")
+        return rows[first:last].tolist()  # type: ignore[no-any-return]
+
+
+def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
+    """The words of a name: in plain Latin letters, and transliterated where that differs."""
+    words = words_of(name)
+    if not words:
+        return
+    depth = _inside_parentheses(name)
+    alias = [word.text for word in words if word.start in depth]
+    if len(alias) == 1 and len(alias[0]) > 2 and not is_ordinary(alias[0]) and len(words) > 1:
+        yield (alias[0],), (True,)
+    for form in (0, -1):
+        spelt = tuple(word.forms[form] for word in words)
+        needed = tuple(_is_needed(text, word, depth) for text, word in zip(spelt, words, strict=True))
+        yield spelt, needed if any(needed) else (True,) * len(spelt)
+        if all(len(word.forms) == 1 for word in words):
+            return
+
+
+def _is_needed(text: str, word: Word, inside: frozenset[int]) -> bool:
+    return len(text) > 1 and text not in SMALL_WORDS and text not in _SUFFIXES and word.start not in inside
+
+
+def _inside_parentheses(name: str) -> frozenset[int]:
+    opened = name.find("(")
+    return frozenset(range(opened, len(name))) if opened > 0 else frozenset()
+
+
+def _keys_of(words: Sequence[str]) -> Iterator[str]:
+    joined = "".join(words)
+    if len(joined) >= _SHORTEST_JOINED:
+        yield "=" + joined
+    if 2 <= len(words) <= 4:
+        yield "/" + " ".join(sorted(words))
+    telling = [word for word in words if word not in SMALL_WORDS]
+    if len(telling) >= 3:
+        yield from {"." + "".join(word[0] for word in each) for each in (words, telling)}
+    if len(words) == 1 and words[0].isalpha():
+        stem = words[0].rstrip(_VOWELS)
+        if len(stem) >= _SHORTEST_STEM:
+            yield "~" + stem

@@ -1,0 +1,68 @@
+"""NearWords: which words of a vocabulary a misspelt word may stand for, within the documented distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import OSA
+
+SHORTEST = 4
+_TWO_SLIPS_FROM = 9
+
+
+def slips_allowed(length: int) -> int:
+    """How many slips (a letter more, less, another, or two swapped) a word or name of so many letters may have."""
+    if length < SHORTEST:
+        return 0
+    return 2 if length >= _TWO_SLIPS_FROM else 1
+
+
+@dataclass(frozen=True, slots=True)
+class NearWords:
+    """Words by length, each with the set of its letters as bits: a slip changes at most two of them.
+
+    Comparing the bits of a whole vocabulary takes a fraction of a millisecond, and leaves few words to measure.
+    """
+
+    _words: tuple[str, ...] = field(repr=False)
+    _ids: npt.NDArray[np.int64] = field(repr=False)
+    _letters: npt.NDArray[np.uint32] = field(repr=False)
+    _starts: tuple[int, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> NearWords:
+        """`near` gives positions in `words`. Words shorter than SHORTEST and those with digits are left out."""
+        kept = [at for at, word in enumerate(words) if len(word) >= SHORTEST and word.isalpha()]
+        kept.sort(key=lambda at: len(words[at]))
+        lengths = [len(words[at]) for at in kept]
+        starts = np.searchsorted(lengths, np.arange((lengths[-1] if lengths else 0) + 2))
+        letters = np.fromiter((_bits(words[at]) for at in kept), dtype=np.uint32, count=len(kept))
+        ids = np.array(kept, dtype=np.int64)
+        return cls(tuple(words[at] for at in kept), ids, letters, tuple(starts.tolist()))
+
+    def near(self, word: str) -> dict[int, int]:
+        """Position -> number of slips, for every word that `word` may be with the slips that its own length allows."""
+        slips = slips_allowed(len(word) + 1)
+        if not slips or not word.isalpha():
+            return {}
+        first, last = self._start(len(word) - slips), self._start(len(word) + slips + 1)
+        changed = np.bitwise_count(self._letters[first:last] ^ np.uint32(_bits(word)))
+        found = {}
+        for at in (np.flatnonzero(changed <= 2 * slips) + first).tolist():
+            distance = OSA.distance(word, self._words[at], score_cutoff=slips)
+            if distance <= slips_allowed(len(self._words[at])):
+                found[int(self._ids[at])] = int(distance)
+        return found
+
+    def _start(self, length: int) -> int:
+        return self._starts[min(max(length, 0), len(self._starts) - 1)]
+
+
+def _bits(word: str) -> int:
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) % 32)
+    return bits

@@ -1,0 +1,160 @@
+"""How well words that somebody typed fit the words of one name: which of them, in which order, with which slips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Protocol
+
+from kg_store.name_marks import COMMON_WORDS
+from kg_store.name_rows import Row
+from kg_store.near_words import slips_allowed
+from kg_store.ordinary_words import is_ordinary
+
+COST_OF_SLIP = 0.08
+COST_OF_INITIAL = 0.05
+COST_OF_ORDER = 0.03
+COST_OF_LEFT_OUT = 0.04
+COST_OF_UNNEEDED = 0.01
+SCORE_OF_FIRST_AND_LAST = 0.9
+SCORE_OF_PART = 0.6
+"""The end or the beginning of a name of at most three words; each further word that is left out costs."""
+
+_WINDOW = 8
+_USUAL_LENGTH = 3
+_MOST_LEFT_OUT = 2
+_SHORTEST_SHORT = 3
+
+
+class Typed(Protocol):
+    """The words of a text. `slips` is None where typed word `at` can't be the vocabulary's `word`."""
+
+    @property
+    def spellings(self) -> Sequence[str]: ...
+    def joins(self, at: int) -> bool: ...
+    def slips(self, at: int, word: int) -> int | None: ...
+    def is_initial(self, at: int) -> bool: ...
+    def is_everyday(self, at: int) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Typed words [first, last] stand for a name. `whole`: nothing that is needed of it is left out."""
+
+    first: int
+    last: int
+    score: float
+    whole: bool
+    slips: int
+
+
+@dataclass(slots=True)
+class _Matching:
+    """Which place of the row each typed word takes, and what that took."""
+
+    used: dict[int, int]
+    slips: int
+    letters: int
+    initials: set[int] = field(default_factory=set)
+
+
+def fit_row(row: Row, typed: Typed, at: int) -> Fit | None:
+    """The best reading of `row` around typed word `at`, which is one of its words."""
+    fits = []
+    for place, word in enumerate(row.words):
+        slips = typed.slips(at, word)
+        if slips is not None:
+            found = _Matching({at: place}, slips, len(typed.spellings[at]))
+            _extend(found, row, typed, at, -1)
+            _extend(found, row, typed, at, +1)
+            fits.append(_judge(found, row, typed))
+    return max((fit for fit in fits if fit is not None), key=lambda fit: fit.score, default=None)
+
+
+def _extend(found: _Matching, row: Row, typed: Typed, at: int, step: int) -> None:
+    """Takes in the words beside `at` while they are words of the row; an initial that it lacks is passed over."""
+    for _ in range(_WINDOW):
+        beside = at + step
+        if not 0 <= beside < len(typed.spellings) or not typed.joins(max(at, beside)):
+            return
+        if _take(found, row, typed, beside, found.used[at] + step):
+            at = beside
+            continue
+        beyond = beside + step
+        passes = typed.is_initial(beside) and 0 <= beyond < len(typed.spellings) and typed.joins(max(beside, beyond))
+        if not passes or not _take(found, row, typed, beyond, found.used[at] + step):
+            return
+        at = beyond
+
+
+def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> bool:
+    """Typed word `at` as one of the row's free words, rather the one at place `wanted`."""
+    taken = set(found.used.values())
+    free = sorted(set(range(len(row.words))) - taken, key=lambda place: abs(place - wanted))
+    slips = {place: typed.slips(at, row.words[place]) for place in free}
+    able = [place for place in free if slips[place] is not None]
+    if able:
+        place = min(able, key=lambda place: slips[place] or 0)
+        found.used[at] = place
+        found.slips += slips[place] or 0
+        found.letters += len(typed.spellings[at])
+        return True
+    place = next((place for place in free if _stands_for(typed, at, row.spelt[place])), -1)
+    if place < 0:
+        return False
+    found.used[at] = place
+    found.initials.add(place)
+    return True
+
+
+def _stands_for(typed: Typed, at: int, word: str) -> bool:
+    """Whether one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
+    said = typed.spellings[at]
+    if said[0] != word[0]:
+        return False
+    if typed.is_initial(at):
+        return True
+    if len(word) == 1:
+        return said not in COMMON_WORDS
+    return not typed.is_everyday(at) and len(said) >= _SHORTEST_SHORT and word.startswith(said)
+
+
+def _judge(found: _Matching, row: Row, typed: Typed) -> Fit | None:
+    """The score of what was taken, without small words at its ends; None where it does not tell the name."""
+    needed = [place for place, each in enumerate(row.needed) if each]
+    first, last = min(found.used), max(found.used)
+    told = sorted(place for place in needed if place in found.used.values())
+    if not told or found.slips > slips_allowed(found.letters):
+        return None
+    whole = told == needed
+    if not whole:
+        while found.used[first] not in told:
+            first = min(at for at in found.used if at > first)
+        while found.used[last] not in told:
+            last = max(at for at in found.used if at < last)
+    places = [found.used[at] for at in sorted(found.used) if first <= at <= last]
+    if needed[-1] in found.initials or _is_jumbled(places):
+        return None
+    cost = (
+        COST_OF_SLIP * found.slips + COST_OF_INITIAL * len(found.initials) + COST_OF_ORDER * (places != sorted(places))
+    )
+    if whole:
+        return Fit(first, last, 1.0 - cost - COST_OF_UNNEEDED * (len(row.words) - len(places)), True, found.slips)
+    left_out = len(needed) - len(told)
+    if needed[-1] in told and needed[0] in told and left_out <= _MOST_LEFT_OUT and not _is_title(typed, first):
+        return Fit(first, last, SCORE_OF_FIRST_AND_LAST - COST_OF_LEFT_OUT * left_out - cost, True, found.slips)
+    if found.initials or told not in (needed[-len(told) :], needed[: len(told)]):
+        return None
+    cost += COST_OF_LEFT_OUT * max(0, len(needed) - _USUAL_LENGTH)
+    return Fit(first, last, SCORE_OF_PART + COST_OF_LEFT_OUT * (len(told) - 1) - cost, False, found.slips)
+
+
+def _is_jumbled(places: Sequence[int]) -> bool:
+    """Whether they are neither in order nor in order but for an end that was put first (Smith, John)."""
+    return sum(after < before for before, after in pairwise(places)) > 1
+
+
+def _is_title(typed: Typed, first: int) -> bool:
+    """Names of people leave out middle words; titles, which have everyday words at their ends, do not."""
+    return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)
