@@ -267,7 +267,7 @@ class _Reading:
         word, rows = self.spellings[at], self.names.rows
         if self.is_everyday(at):
             return
-        spells_out = rows.number_of(word) is not None and set(word) & _VOWELS
+        spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
         short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
         if len({mid for row in short for mid in rows.mids(row)}) <= _MOST_ABBREVIATED:
             for row in short:

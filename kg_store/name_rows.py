@@ -21,7 +21,8 @@ SMALL_WORDS = frozenset(
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
 _SHORTEST_JOINED = 5
 _SHORTEST_STEM = 4
-_OF_A_PLACE = ("ians", "ian", "ans", "an", "ns", "n", "ese", "ish", "ic", "is")
+_OF_NAMES = ("ism", "s", "")
+_OF_A_PLACE = ("ists", "ist", "ians", "ian", "ans", "an", "ns", "n", "ese", "ish", "ic", "is")
 _VOWELS = "aeiouy"
 
 
@@ -159,6 +160,5 @@ def _keys_of(words: Sequence[str]) -> Iterator[str]:
     if len(telling) >= 3:
         yield from {"." + "".join(word[0] for word in each) for each in (words, telling)}
     if len(words) == 1 and words[0].isalpha():
-        stem = words[0].rstrip(_VOWELS)
-        if len(stem) >= _SHORTEST_STEM:
-            yield "~" + stem
+        stems = (words[0].removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
+        yield from {"~" + stem for stem in stems if len(stem) >= _SHORTEST_STEM}
