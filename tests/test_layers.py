@@ -18,6 +18,7 @@ STRATEGY = (
     "app.llm.embedder",
     "app.llm.question_words",
     "app.llm.concept_nouns",
+    "app.llm.nearness",
     "app.privacy.safe_text",
     "app.strategies",
     *STORE_WORDS,
@@ -56,6 +57,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.privacy.ledger",
         "app.privacy.errors",
     ),
+    # What a relation leads to is read off the schema.
+    "app.llm.warming": ("kg_store.terms", "kg_store.walking"),
     "app.llm.languages": ("kg_store.public_words",),
     # Drafts are expressions: their grammar is all that the reply's wording needs of the store.
     "app.llm.reply_text": ("kg_store.terms", "kg_store.expressions", "app.privacy.safe_text"),

@@ -6,11 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.llm.english import may_be_noun
 from app.llm.question_words import GRAMMAR, is_pseudonym, words_in
 
 Wh = Literal["", "who", "when", "where"]
 
 _WH: dict[str, Wh] = {"who": "who", "whom": "who", "when": "when", "where": "where"}
+# Nouns that ask for no more than a question word does.
+WIDE_NOUNS: dict[str, Wh] = {
+    **dict.fromkeys(("people", "person", "persons", "somebody", "someone", "individual", "individuals"), "who"),
+    **dict.fromkeys(("place", "places"), "where"),
+}
 _SORTS = frozenset("kind kinds type types sort sorts name names".split())
 _TRUTHS = frozenset("is are was were does do did has have had can could".split())
 _TELL = frozenset("list name show give find tell".split())
@@ -35,11 +41,16 @@ def read_asked_kind(question: str) -> AskedKind:
         if word in _WH:
             return AskedKind(_WH[word], ())
         if word in _DETERMINERS:
-            return AskedKind("", ("type",) if _of_sort(words[at + 1 :]) else tuple(_nouns(words[at + 1 :])))
+            return AskedKind("", ("type",)) if _of_sort(words[at + 1 :]) else _named(words[at + 1 :])
     if words[:1] and words[0] in _TRUTHS:
         return AskedKind("", ())
-    opening = words[1:] if words[:1] and words[0] in _TELL else words
-    return AskedKind("", tuple(_nouns(opening)))
+    return _named(words[1:] if words[:1] and words[0] in _TELL else words)
+
+
+def _named(words: Sequence[str]) -> AskedKind:
+    nouns = tuple(_nouns(words))
+    wide = WIDE_NOUNS.get(nouns[-1], "") if nouns else ""
+    return AskedKind(wide, ()) if wide else AskedKind("", nouns)
 
 
 def _of_sort(words: Sequence[str]) -> bool:
@@ -56,7 +67,9 @@ def _nouns(words: Sequence[str]) -> Iterator[str]:
         start += 1
     run: list[str] = []
     for word in words[start:]:
-        if word in GRAMMAR or is_pseudonym(word) or word == "'s":
+        # "people live in": what follows the noun is said of it.
+        ends = word in GRAMMAR or is_pseudonym(word) or word == "'s"
+        if ends or (any(map(may_be_noun, run)) and not may_be_noun(word)):
             break
         run.append(word)
     for at in range(len(run)):

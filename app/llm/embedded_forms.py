@@ -119,10 +119,14 @@ def _over_values(asked: Asked) -> Plan | None:
 
 
 def _narrowed(asked: Asked, name: str, concept: str) -> str:
-    """Things of no known kind may well be of the one that was asked for: they do not narrow anything."""
-    concepts = _parts(concept) - {"thing"}
+    """Things of no known kind may well be of the one that was asked for: they do not narrow anything.
+
+    A set that is called by one concept may hold a few things of others, which would be counted as well.
+    """
+    concepts = _parts(concept)
+    mixed = len(concepts - {"thing"}) > 1 or (asked.form.form == "count" and "thing" not in concepts)
     for kind in asked.kinds:
-        if kind.name != name and kind.concept in concepts and len(concepts) > 1:
+        if kind.name != name and kind.concept in concepts and mixed:
             return f"intersect({name}, {kind.name})"
     return name
 

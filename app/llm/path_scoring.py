@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.llm.alignment import IMPOSSIBLE, Flags, Scores, align, turns_back, undoing_hops
-from app.llm.asked_kind import AskedKind, read_asked_kind
+from app.llm.asked_kind import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.llm.concept_types import ConceptTypes
 from app.llm.directions import way_of
 from app.llm.embedder import Embedder
@@ -20,7 +20,7 @@ from app.llm.english import verbs_of
 from app.llm.nearness import nearness
 from app.llm.question_words import IRREGULAR, Span, WalkedQuestion, walks
 from app.llm.weights import Weights
-from app.llm.wording import HopWords, hop_words, kinds_in
+from app.llm.wording import HopWords, hop_words, kinds_in, typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,11 @@ class PathScorer:
     def _with_nearness(self, score: Scores, question: str, paths: Sequence[WordedPath]) -> Scores:
         """The scale stays that of the words: where the whole question counts for more, they count for less."""
         w = self._w
-        weight = w.nearness_among(len({step.lstrip("^") for path in paths for step in path.steps}))
+        labels = {step for path in paths for step in path.steps}
+        weight = w.nearness_among(float(np.mean([len(typed(label).split()) for label in labels])))
         near = nearness(self._embedder, question, [[*zip(p.steps, p.concepts, strict=True)] for p in paths])
         share = w.nearness / weight
-        further = w.crowded_hop * np.array([len(path.steps) - 1 for path in paths])
+        further = w.wordy_hop * np.array([len(path.steps) - 1 for path in paths])
         return share * np.maximum(score, -2.0 / share) + w.nearness * (near - (1 - share) * further)
 
     def _aligned(
@@ -69,8 +70,7 @@ class PathScorer:
         if not walked.spans:
             return np.array([-self._w.hop * len(row) for row in chosen])
         said = self._said(walked.spans, [hop_words(*hop) for hop in hops])
-        things = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in walked.spans])
-        kinds = self._kinds(things, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
+        kinds = self._kinds(walked.spans, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
         # "the film X": the word says what X is, and no step.
         said[:, np.array([span.beside for span in walked.spans]) & (kinds[-1] > 0)] = IMPOSSIBLE
         return align(walked, said, kinds, chosen, undoing_hops([label for label, _ in hops]), self._w)
@@ -81,7 +81,8 @@ class PathScorer:
         vectors = self._embedder.sentences([span.text for span in spans])
         verbs = [frozenset(verb for word in span.text.split() for verb in verbs_of(word)) for span in spans]
         done = np.array([[not hop.verbs.isdisjoint(each) for each in verbs] for hop in hops])
-        own = np.maximum(self._likeness(vectors, [hop.relation for hop in hops]), w.verb * done)
+        worded = self._likeness(vectors, [hop.relation for hop in hops])
+        own = np.maximum(worded, w.verb * done)
         reached = np.maximum(
             self._likeness(vectors, [hop.reached for hop in hops]),
             w.kind_alone * self._likeness(vectors, [hop.kinds for hop in hops]),
@@ -94,7 +95,12 @@ class PathScorer:
         )
         inverse = np.array([[hop.inverse] for hop in hops])
         best = np.maximum(own, reached).max(axis=0)
+        # What is said in whole is not said in parts: the contact of "emergency contact" says no other relation.
+        whole = worded >= w.whole
+        parts = _within(spans) & whole.any(axis=0)
+        hidden = np.array([[bool((row & ~own_words).any()) for row in parts] for own_words in whole])
         gains = np.maximum(self._gains(own, best, inverse, ways), self._gains(reached, best, inverse, ways.clip(0)))
+        gains[hidden] = IMPOSSIBLE
         return np.concatenate([gains, np.full((1, len(spans)), IMPOSSIBLE)])
 
     def _gains(self, likeness: Scores, best: Scores, inverse: Flags, ways: Scores) -> Scores:
@@ -114,10 +120,14 @@ class PathScorer:
         none = np.zeros(len(spans))
         return np.stack([near[[position[t] for t in texts]].max(axis=0) if texts else none for texts in wordings])
 
-    def _kinds(self, spans: Scores, kinds: Sequence[tuple[str, ...]], start: tuple[str, ...]) -> Scores:
+    def _kinds(self, spans: Sequence[Span], kinds: Sequence[tuple[str, ...]], start: tuple[str, ...]) -> Scores:
         """What naming the kind beside a hop gains on each span; shape (hops + 2, spans): then none, then the start."""
-        likeness = self._likeness(spans, [*kinds, (), start])
-        return np.where(likeness < self._w.least_kind, IMPOSSIBLE, self._w.kind * likeness)
+        w, named = self._w, [*kinds, (), start]
+        vectors = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in spans])
+        likeness = self._likeness(vectors, named)
+        wide = [WIDE_NOUNS.get(span.text) for span in spans]
+        fits = np.array([[bool(wh and words and self._types.fits(wh, words)) for wh in wide] for words in named])
+        return np.where(fits, w.kind, np.where(likeness < w.least_kind, IMPOSSIBLE, w.kind * likeness))
 
     def _asked(self, asked: AskedKind, hops: Sequence[HopWords]) -> Scores:
         """What it gains or costs that a path ends with each hop; shape (hops,)."""
@@ -133,3 +143,11 @@ class PathScorer:
         agents = np.array([not hop.inverse and not hop.verbs.isdisjoint(verbs) for hop in hops])
         near = np.maximum(near, w.verb * agents)
         return np.where(near >= max(near.max(), 0.5) - 0.1, w.asked, -w.asked_wrong)
+
+
+def _within(spans: Sequence[Span]) -> Flags:
+    """Which span is a part of which longer one; shape (spans, spans)."""
+    starts, ends = np.array([span.start for span in spans]), np.array([span.end for span in spans])
+    inside = (starts[:, None] >= starts[None, :]) & (ends[:, None] <= ends[None, :])
+    longer: Flags = inside & ((ends - starts)[:, None] < (ends - starts)[None, :])
+    return longer

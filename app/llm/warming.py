@@ -9,9 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+from app.llm.concept_types import EXAMPLES
 from app.llm.embedder import CACHED_TEXTS, Embedder
+from app.llm.nearness import step_text
 from app.llm.wording import hop_words, kinds_in
-from kg_store.terms import Schema
+from kg_store.terms import Hop, Schema
+from kg_store.walking import tail_concept
 
 # A question that comes meanwhile waits for at most so many short texts.
 TEXTS_AT_A_TIME = 16
@@ -21,11 +24,12 @@ MOST_TEXTS = CACHED_TEXTS // 2
 
 def texts_of(schema: Schema) -> list[str]:
     """What ranking and scoring embed for the relations and concepts of `schema`, whatever the question is."""
-    labels = [relation.label for relation in schema.relations]
+    hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
+    ways = [(schema.label(hop), tail_concept(schema, (hop,))) for hop in hops]
+    words = [hop_words(*way) for way in ways]
+    worded = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
-    ways = [way for label in labels for way in (label, f"^{label}")]
-    worded = [text for way in ways for text in hop_words(way, "").relation]
-    return list(dict.fromkeys([*labels, *kinds, *worded]))[:MOST_TEXTS]
+    return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *worded]))[:MOST_TEXTS]
 
 
 class Warming:

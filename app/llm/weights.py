@@ -30,16 +30,18 @@ class Weights:
     rivals: float = 1.0
     most_outdone: float = 0.3
     least: float = 0.15
+    # From here on a phrase says a relation in whole.
+    whole: float = 0.95
     least_kind: float = 0.7
-    # The whole question beside the whole path; it counts for more where many relations are on offer.
+    # The whole question beside the whole path; it counts for more where relations have long names.
     nearness: float = 0.7
-    crowded_nearness: float = 20.0
-    crowded_hop: float = 0.2
-    few_relations: int = 20
-    many_relations: int = 40
+    wordy_nearness: float = 20.0
+    wordy_hop: float = 0.2
+    few_words: float = 2.8
+    many_words: float = 3.6
 
-    def nearness_among(self, relations: int) -> float:
-        """Of `relations` different ones, single words are like some by chance: then the whole question decides."""
-        share = (relations - self.few_relations) / (self.many_relations - self.few_relations)
-        share = min(1.0, max(0.0, share))
-        return float(self.nearness ** (1 - share) * self.crowded_nearness**share)
+    def nearness_among(self, words: float) -> float:
+        """Of relations that have so many words on average, some are like single words by chance: the more of them,
+        the more the whole question decides."""
+        share = min(1.0, max(0.0, (words - self.few_words) / (self.many_words - self.few_words)))
+        return float(self.nearness ** (1 - share) * self.wordy_nearness**share)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.llm.embedder import Embedder
+from app.llm.nearness import nearness
 from app.strategies.base import Inquiry
-from app.strategies.retrieval import Place, WayOn, words_of
+from app.strategies.retrieval import Place, WayOn
 from kg_store.terms import Step
-from kg_store.walking import reached, steps_from
+from kg_store.walking import reached, steps_from, tail_concept
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
 MAX_COMPOSED_FROM = 2_000  # members of a place; beyond, paths of two are found a round later
@@ -62,15 +63,8 @@ class WaysOn:
         return Offer(kept, len(single) + len(further) - len(kept))
 
     def _ranked(self, ways: list[WayOn]) -> list[WayOn]:
-        """By the cosine of the question with the sum of a way's relations: so each relation is embedded once."""
-        if not ways:
-            return []
-        relations = self._inquiry.graph.schema.relations
-        texts = [[relations[hop.relation].label for step in way.path for hop in step] for way in ways]
-        known = sorted({text for way in texts for text in way})
-        position = {text: row for row, text in enumerate(known)}
-        vectors = self._embedder.sentences(known)
-        sums = np.stack([vectors[[position[text] for text in way]].sum(axis=0) for way in texts])
-        question = self._embedder.sentences([words_of(self._inquiry)])[0]
-        nearness = sums @ question / np.linalg.norm(sums, axis=1)
-        return [ways[int(i)] for i in np.argsort(-nearness, kind="stable")]
+        """By nearness to the question; each step is embedded once."""
+        schema = self._inquiry.graph.schema
+        steps = [[(schema.label_step(step), tail_concept(schema, step)) for step in way.path] for way in ways]
+        near = nearness(self._embedder, self._inquiry.dialogue.question, steps)
+        return [ways[int(i)] for i in np.argsort(-near, kind="stable")]

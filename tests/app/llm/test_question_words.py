@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.llm.question_words import content_words, is_pseudonym, singular, walk_question
-from app.llm.wording import active_verbs, hop_words, kinds_in, readable
+from app.llm.question_words import Usage, content_words, is_pseudonym, singular, walks
+from app.llm.wording import hop_words, kinds_in, readable, typed, voice_of
 
 
 def said(question: str, topic: str = "Eq7f2k") -> list[str]:
     """The single words of the question that may name something, in walking order."""
-    spans = [span for span in walk_question(question, topic).spans if span.end == span.start + 1]
+    spans = [span for span in walks(question, topic)[0].spans if span.end == span.start + 1]
     return [span.text for span in sorted(spans, key=lambda span: span.start)]
 
 
@@ -41,16 +41,47 @@ def test_without_its_topic_a_question_is_read_from_its_end() -> None:
 
 
 def test_neighbours_are_spans_in_reading_order_and_pseudonyms_break_them() -> None:
-    texts = {span.text for span in walk_question("the place of birth of Ez9y8x spouse Eq7f2k", "Eq7f2k").spans}
+    texts = {span.text for span in walks("the place of birth of Ez9y8x spouse Eq7f2k", "Eq7f2k")[0].spans}
     assert "place of birth" in texts
     assert not any("Ez9y8x" in text for text in texts)
 
 
-def test_a_pointer_before_the_topic_points_back() -> None:
-    spans = {span.text: span for span in walk_question("who was treated by Eq7f2k", "Eq7f2k").spans}
-    assert spans["treated by"].points_back
-    spans = {span.text: span for span in walk_question("Eq7f2k was treated", "Eq7f2k").spans}
-    assert not spans["treated"].points_back
+def usages(question: str, text: str) -> set[Usage]:
+    spans = {span.text: span for walked in walks(question, "Eq7f2k") for span in walked.spans}
+    return set(spans[text].usages)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "usage"),
+    [
+        ("who was treated by Eq7f2k", "treated", Usage.SUBJECT),
+        ("films directed by Eq7f2k", "directed", Usage.SUBJECT),
+        ("which films did Eq7f2k direct", "direct", Usage.SUBJECT),
+        ("who directed Eq7f2k", "directed", Usage.OBJECT),
+        ("who lives in Eq7f2k", "lives", Usage.OBJECT),
+        ("Eq7f2k was directed by whom", "directed", Usage.OBJECT),
+        ("where was Eq7f2k born", "born", Usage.UNDERGOES),
+        ("the director of Eq7f2k", "director", Usage.HOLDER),
+        ("Eq7f2k's mother", "mother", Usage.HOLDER),
+        ("films whose director is Eq7f2k", "director", Usage.FILLER),
+        ("which films was Eq7f2k the director of", "director", Usage.FILLER),
+    ],
+)
+def test_how_a_word_holds_on_to_the_topic(question: str, text: str, usage: Usage) -> None:
+    assert usage in usages(question, text)
+
+
+def test_a_word_that_follows_the_topic_directly_is_walked_both_ways() -> None:
+    first, second = walks("the director of Eq7f2k movies", "Eq7f2k")
+    orders = [[span.text for span in sorted(w.spans, key=lambda s: s.start) if span.end == span.start + 1]
+              for w in (first, second)]  # fmt: skip
+    assert orders == [["director", "movies"], ["movies", "director"]]
+
+
+def test_words_for_what_is_shared_are_no_content() -> None:
+    (walked,) = walks("films that have the same director as Eq7f2k", "Eq7f2k")
+    assert walked.is_shared
+    assert "same" not in {word for span in walked.spans for word in span.text.split()}
 
 
 @settings(deadline=None)
@@ -58,11 +89,11 @@ def test_a_pointer_before_the_topic_points_back() -> None:
     st.lists(st.sampled_from("who treats the mother of doctor 's Ez9y8x in lives".split()), max_size=9), st.booleans()
 )
 def test_every_span_lies_within_the_walked_words(words: list[str], named: bool) -> None:
-    walked = walk_question(" ".join([*words, "Eq7f2k"] if named else words), "Eq7f2k")
-    assert walked.length == len(walked.is_content)
-    for number, span in enumerate(walked.spans):
-        assert 0 <= span.start < span.end <= walked.length
-        assert (number, span) in list(walked.spans_at(span.start))
+    for walked in walks(" ".join([*words, "Eq7f2k"] if named else words), "Eq7f2k"):
+        assert walked.length == len(walked.is_content)
+        for number, span in enumerate(walked.spans):
+            assert 0 <= span.start < span.end <= walked.length
+            assert (number, span) in list(walked.spans_at(span.start))
 
 
 def test_content_words_leave_out_grammar_and_pseudonyms() -> None:
@@ -88,35 +119,50 @@ def test_plural_endings_are_taken_off(plural: str, one: str) -> None:
 
 
 def test_a_label_is_worded_by_its_last_part_and_its_kind() -> None:
-    words = dict(hop_words("has admission|admitted to", "ward").wordings)
-    assert {"admitted to", "ward"} <= set(words)
-    assert words["admitted to"] > words["ward"]
-    assert not hop_words("has admission|admitted to", "ward").inverse
+    words = hop_words("has admission|admitted to", "ward")
+    assert words.relation[0] == "admitted to"
+    assert words.reached == ("ward admitted to",)
+    assert (words.kinds, words.inverse) == (("ward",), False)
 
 
 def test_a_relation_read_backwards_says_so() -> None:
     backwards = hop_words("^treated by", "patient")
     assert backwards.inverse
-    assert all("^" not in text for text, _ in backwards.wordings)
+    assert all("^" not in text for text in (*backwards.relation, *backwards.reached))
 
 
 @pytest.mark.parametrize(
     ("relation", "verbs"),
     [
         ("directed by", {"direct"}),
-        ("produced by", {"produce"}),
         ("planned by", {"plan"}),
-        ("written by", {"write", "wrote"}),
+        ("written by", {"write"}),
         ("featured singers", {"feature", "sing"}),
+        ("screenwriter", {"write"}),
+        ("lives in", {"live"}),
         ("employer", {"employ"}),
         ("date of birth", set()),
     ],
 )
-def test_what_one_does_to_whom_a_relation_leads_back(relation: str, verbs: set[str]) -> None:
-    assert verbs <= set(active_verbs(relation))
-    assert not hop_words(relation, "thing").verbs
-    assert hop_words(f"^{relation}", "thing").verbs == frozenset(active_verbs(relation))
-    assert bool(verbs) == bool(active_verbs(relation))
+def test_what_is_done_to_whom_a_relation_leads(relation: str, verbs: set[str]) -> None:
+    assert verbs <= hop_words(relation, "thing").verbs
+    assert hop_words(relation, "thing").verbs == hop_words(f"^{relation}", "thing").verbs
+    assert bool(verbs) == bool(hop_words(relation, "thing").verbs)
+
+
+@pytest.mark.parametrize(
+    ("relation", "voice"),
+    [("directed by", "passive"), ("lives in", "active"), ("born in", "active"), ("treats", "active"),
+     ("spouse", "noun"), ("parents", "noun"), ("has genre", "noun"), ("release year", "noun")],
+)  # fmt: skip
+def test_what_a_relation_says_of_what_it_leaves(relation: str, voice: str) -> None:
+    assert voice_of(relation) == voice
+
+
+def test_everyday_words_stand_for_common_relations() -> None:
+    assert "born in" in hop_words("place of birth", "city").relation
+    assert "husband" in hop_words("spouse", "person").relation
+    assert hop_words("frobnicates", "thing").relation == ("frobnicates",)
 
 
 def test_concepts_that_say_nothing_are_no_kinds() -> None:
@@ -127,3 +173,5 @@ def test_concepts_that_say_nothing_are_no_kinds() -> None:
 def test_freebase_labels_are_read_by_their_last_part() -> None:
     assert readable("^people.person.place of birth") == "place of birth"
     assert readable("^people.marriage|people.spouse") == "marriage spouse"
+    assert typed("people.person.place of birth") == "person place of birth"
+    assert typed("^people.marriage.spouse|people.marriage.from") == "marriage spouse from"

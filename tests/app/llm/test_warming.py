@@ -58,7 +58,6 @@ def test_what_ranks_and_scores_paths_is_embedded_before(embedder: Embedder, enco
     warming.wait()
     assert sorted(encoder.asked) == sorted(texts_of(schema_of(*LABELS)))
     encoder.asked.clear()
-    embedder.sentences([*LABELS, "doctor", "film"])
     paths = [WordedPath((way,), ("thing",)) for label in LABELS for way in (label, f"^{label}")]
     PathScorer(embedder).scores("who treats Eq7f2k", "Eq7f2k", "thing", paths)
     assert encoder.asked
