@@ -31,6 +31,14 @@ _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
 
+# Ways of asking that say nothing of what is asked for.
+_POLITE = re.compile(
+    r"^\s*(?:please|(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
+    r"i (?:want|would like|need) to know|tell me|give me|show me)\b|\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class AskedForm:
     """The form, the words of the question that say so taken out, and what the algebra needs.
@@ -48,7 +56,7 @@ class AskedForm:
 
 def read_form(question: str, topics: int) -> AskedForm:
     """The form of `question`; `topics` counts the entities that it names."""
-    text = question.strip()
+    text = _POLITE.sub(" ", question).strip()
     return (
         _per_group(text)
         or _compare(text, topics)

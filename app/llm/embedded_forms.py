@@ -94,7 +94,26 @@ def _answer(asked: Asked, scored: ScoredPath) -> Plan:
 
 def _of_kind(asked: Asked, path: KnownPath) -> str:
     """The end of `path`, within the kind that the question names where it holds other kinds as well."""
-    return _narrowed(asked, path.end or "", path.concept)
+    return _narrowed(asked, _without_root(path) or path.end or "", path.concept)
+
+
+def _without_root(path: KnownPath) -> str | None:
+    """`films of X's director, and their genres`: what goes there and back goes on from all but X. Else None."""
+    if path.root[0] != "E" or len(path.steps) < 3 or not _is_undone(*path.steps[:2]):
+        return None
+    done, name = max(waypoint for waypoint in path.waypoints if waypoint[0] <= 2)
+    there_and_back = _reached(name, path.steps[done:2])
+    return _reached(f"difference({there_and_back}, {path.root})", path.steps[2:])
+
+
+def _is_undone(step: str, then: str) -> bool:
+    return "|" not in step and step != then and step.lstrip("^") == then.lstrip("^")
+
+
+def _reached(start: str, steps: Sequence[str]) -> str:
+    for step in steps:
+        start = f'reach({start}, "{step}")'
+    return start
 
 
 def _over_values(asked: Asked) -> Plan | None:

@@ -19,6 +19,7 @@ class KnownPath:
     """A path from `root`. `end` is what it reaches once it is walked; else `candidate` is the number to follow.
 
     `before` is what its last step leaves from, where that has been walked to: the root, or another path's end.
+    `waypoints`: after so many steps it has reached what this pseudonym stands for.
     """
 
     root: str
@@ -28,6 +29,7 @@ class KnownPath:
     candidate: int | None
     before: str | None
     size: str = "more"
+    waypoints: tuple[tuple[int, str], ...] = ()
 
     @property
     def concept(self) -> str:
@@ -84,7 +86,7 @@ def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
 
     A path may come back to where it has been: the parents of one's children are oneself.
     """
-    begun = [KnownPath(root.name, (), (), root.name, None, None)]
+    begun = [KnownPath(root.name, (), (), root.name, None, None, waypoints=((0, root.name),))]
     paths: list[KnownPath] = []
     while begun:
         longer: list[KnownPath] = []
@@ -109,7 +111,9 @@ def _longer(
 ) -> KnownPath:
     before = path.end if len(steps) == 1 else None
     concepts = (*path.concepts, *_blank(steps), concept)
-    return KnownPath(path.root, (*path.steps, *steps), concepts, end, candidate, before, size)
+    longer = (*path.steps, *steps)
+    waypoints = (*path.waypoints, (len(longer), end)) if end is not None else path.waypoints
+    return KnownPath(path.root, longer, concepts, end, candidate, before, size, waypoints)
 
 
 def _blank(path: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ def verbs_of(word: str) -> frozenset[str]:
     lemmas = lemminflect.getAllLemmas(word)
     found = set(lemmas.get("VERB", ()))
     for noun in lemmas.get("NOUN", (word,) if not lemmas else ()):
-        found |= {verb for verb in _of_agent(noun) if _is_verb(verb)} or _of_compound(noun)
+        found |= _agent_verbs(noun)
     return frozenset(found)
 
 
@@ -44,6 +44,16 @@ def is_third_person(word: str) -> bool:
     return any(
         word in lemminflect.getInflection(verb, "VBZ") for verb in lemminflect.getAllLemmas(word).get("VERB", ())
     )
+
+
+@lru_cache(maxsize=50_000)
+def is_agent(word: str) -> bool:
+    """Whether `word` names who does something: director, screenwriters."""
+    return any(_agent_verbs(noun) for noun in lemminflect.getAllLemmas(word).get("NOUN", (word,)))
+
+
+def _agent_verbs(noun: str) -> set[str]:
+    return {verb for verb in _of_agent(noun) if _is_verb(verb)} or _of_compound(noun)
 
 
 def _is_form(word: str, form: str) -> bool:

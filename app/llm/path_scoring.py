@@ -72,7 +72,10 @@ class PathScorer:
         said = self._said(walked.spans, [hop_words(*hop) for hop in hops])
         kinds = self._kinds(walked.spans, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
         # "the film X": the word says what X is, and no step.
-        said[:, np.array([span.beside for span in walked.spans]) & (kinds[-1] > 0)] = IMPOSSIBLE
+        beside = np.array([span.beside for span in walked.spans])
+        names_topic = np.array([span.names_topic for span in walked.spans])
+        said[:, (beside & (kinds[-1] > 0)) | names_topic] = IMPOSSIBLE
+        kinds[-1, names_topic] = np.maximum(kinds[-1, names_topic], 0.0)
         return align(walked, said, kinds, chosen, undoing_hops([label for label, _ in hops]), self._w)
 
     def _said(self, spans: Sequence[Span], hops: Sequence[HopWords]) -> Scores:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.llm.english import is_participle, may_be_noun, may_be_verb
+from app.llm.english import is_agent, is_participle, may_be_noun, may_be_verb
 
 LONGEST_SPAN = 3
 _WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
@@ -45,7 +45,8 @@ class Usage(Enum):
 class Span:
     """Neighbouring words of the question; `start` and `end` count in walking order.
 
-    `usages`: how they may be meant. `beside`: they stand right before the topic, as what the topic is ("the film X").
+    `usages`: how they may be meant. `beside`: they stand right before the topic; `names_topic`: and can only say
+    what the topic is ("the film X").
     """
 
     start: int
@@ -53,6 +54,7 @@ class Span:
     text: str
     usages: frozenset[Usage]
     beside: bool
+    names_topic: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,10 @@ def _spans(side: Side, base: int) -> Iterator[Span]:
                 continue
             low, high = (len(places) - last - 1, len(places) - first) if side.backwards else (first, last + 1)
             beside = side.backwards and end == len(side.words)
-            yield Span(base + low, base + high, " ".join(span), side.usages_of(start, end), beside)
+            article = start > 0 and side.words[start - 1] in _ARTICLES
+            names_topic = beside and article and may_be_noun(span[-1]) and not is_agent(span[-1])
+            usages = side.usages_of(start, end)
+            yield Span(base + low, base + high, " ".join(span), usages, beside, names_topic)
 
 
 def _may_name(span: list[str]) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from app.llm.english import is_participle, is_third_person, may_be_noun, verbs_of
 from app.llm.everyday_words import said_for
+from app.llm.question_words import singular
 
 Voice = Literal["noun", "passive", "active"]
 """What a relation's words say of the thing that it leaves: it has one, something is done to it, it does something."""
@@ -14,6 +15,19 @@ Voice = Literal["noun", "passive", "active"]
 _PLACED = frozenset("in at on to from for with".split())
 # Verbs in the third person that are nouns as well, of which relations mostly mean the verb.
 _DOING = frozenset("treats leads borders uses causes supplies supports targets orders affects works".split())
+# What agents do whose names are made of no verb, or of one among several.
+_AGENTS = {
+    "actor": frozenset({"act", "appear", "play", "star"}),
+    "author": frozenset({"write"}),
+    "cast": frozenset({"act", "appear", "play", "star"}),
+    "doctor": frozenset({"treat"}),
+    "physician": frozenset({"treat"}),
+    "artist": frozenset({"perform", "record"}),
+    "student": frozenset({"study", "attend"}),
+    "resident": frozenset({"live"}),
+    "inhabitant": frozenset({"live"}),
+    "employee": frozenset({"work"}),
+}
 _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 
@@ -75,11 +89,12 @@ def _verbs(relation: str) -> frozenset[str]:
     """Participles, verbs in the third person, and agents; `place of birth` places nothing."""
     words = relation.lower().split()
     first = words[:1] if words and (is_participle(words[0]) or voice_of(relation) != "noun") else []
-    return frozenset(verb for word in (*first, *_agents(words)) for verb in verbs_of(word))
+    known = frozenset(verb for word in (*first, *_agents(words)) for verb in verbs_of(word))
+    return known.union(*(_AGENTS.get(singular(word), frozenset()) for word in words[-1:]))
 
 
 def _agents(words: list[str]) -> list[str]:
-    return [word for word in words[-1:] if word.rstrip("s").endswith(("or", "er"))]
+    return [word for word in words[-1:] if word.rstrip("s").endswith(("or", "er")) or singular(word) in _AGENTS]
 
 
 def _relation_words(label: str) -> list[str]:
