@@ -19,11 +19,18 @@ IMPOSSIBLE = -1e9
 
 
 def align(
-    walked: WalkedQuestion, said: Scores, kinds: Scores, paths: Sequence[Sequence[int]], undoing: Flags, w: Weights
+    walked: WalkedQuestion,
+    said: Scores,
+    by_name: Scores,
+    kinds: Scores,
+    paths: Sequence[Sequence[int]],
+    undoing: Flags,
+    w: Weights,
 ) -> Scores:
     """The best score of each path, given as rows of hops; shape (paths,).
 
-    `said`: what each hop gains on each span, shape (hops + 1, spans), the last row none. `kinds`: what naming the
+    `said`: what each hop gains on each span, shape (hops + 1, spans), the last row none; `by_name`: the same by the
+    words of its relation alone. `kinds`: what naming the
     kind beside a hop gains, shape (hops + 2, spans): then none, then the start. `undoing`: which hop walks back along
     which, shape (hops + 1, hops + 1). `best[at, path, j]`: the words before `at`, with the first j hops said.
     """
@@ -34,6 +41,7 @@ def align(
     after = np.concatenate([np.full((len(paths), 1), start), hops], axis=1)
     before = np.concatenate([hops, np.full((len(paths), 1), none)], axis=1)
     there_and_back = undoing[hops[:, :-1], hops[:, 1:]] & walked.is_shared
+    there_and_back &= there_and_back.cumsum(axis=1) == 1  # Of several turns the first alone takes one word.
     best = np.full((length + 1, len(paths), longest + 1), IMPOSSIBLE)
     best[0, :, 0] = 0.0
     for at in range(length):
@@ -44,7 +52,7 @@ def align(
             there = best[span.end]
             there[:, 1:] = np.maximum(there[:, 1:], here[:, :-1] + said[hops, number])
             # "the same director as X": one word for two hops.
-            both = np.where(there_and_back, said[hops[:, :-1], number] + w.shared, IMPOSSIBLE)
+            both = np.where(there_and_back, by_name[hops[:, :-1], number] + w.shared, IMPOSSIBLE)
             there[:, 2:] = np.maximum(there[:, 2:], here[:, :-2] + both)
             kind = np.maximum(kinds[after, number], kinds[before, number])
             # What the topic is may be read late, though it stands beside it: "the film X starred which actors".

@@ -69,17 +69,21 @@ class PathScorer:
     ) -> Scores:
         if not walked.spans:
             return np.array([-self._w.hop * len(row) for row in chosen])
-        said = self._said(walked.spans, [hop_words(*hop) for hop in hops])
+        said, by_name = self._said(walked.spans, [hop_words(*hop) for hop in hops])
         kinds = self._kinds(walked.spans, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
         # "the film X": the word says what X is, and no step.
         beside = np.array([span.beside for span in walked.spans])
         names_topic = np.array([span.names_topic for span in walked.spans])
-        said[:, (beside & (kinds[-1] > 0)) | names_topic] = IMPOSSIBLE
+        for gains in (said, by_name):
+            gains[:, (beside & (kinds[-1] > 0)) | names_topic] = IMPOSSIBLE
         kinds[-1, names_topic] = np.maximum(kinds[-1, names_topic], 0.0)
-        return align(walked, said, kinds, chosen, undoing_hops([label for label, _ in hops]), self._w)
+        return align(walked, said, by_name, kinds, chosen, undoing_hops([label for label, _ in hops]), self._w)
 
-    def _said(self, spans: Sequence[Span], hops: Sequence[HopWords]) -> Scores:
-        """What each hop gains on each span, by its own words or those of what it leads to; the last row none."""
+    def _said(self, spans: Sequence[Span], hops: Sequence[HopWords]) -> tuple[Scores, Scores]:
+        """What each hop gains on each span, by its own words or those of what it leads to, and by its own alone.
+
+        The last row is none.
+        """
         w = self._w
         vectors = self._embedder.sentences([span.text for span in spans])
         verbs = [frozenset(verb for word in span.text.split() for verb in verbs_of(word)) for span in spans]
@@ -102,9 +106,11 @@ class PathScorer:
         whole = worded >= w.whole
         parts = _within(spans) & whole.any(axis=0)
         hidden = np.array([[bool((row & ~own_words).any()) for row in parts] for own_words in whole])
-        gains = np.maximum(self._gains(own, best, inverse, ways), self._gains(reached, best, inverse, ways.clip(0)))
-        gains[hidden] = IMPOSSIBLE
-        return np.concatenate([gains, np.full((1, len(spans)), IMPOSSIBLE)])
+        by_name = self._gains(own, best, inverse, ways)
+        said = np.maximum(by_name, self._gains(reached, best, inverse, ways.clip(0)))
+        none = np.full((1, len(spans)), IMPOSSIBLE)
+        said[hidden] = by_name[hidden] = IMPOSSIBLE
+        return np.concatenate([said, none]), np.concatenate([by_name, none])
 
     def _gains(self, likeness: Scores, best: Scores, inverse: Flags, ways: Scores) -> Scores:
         w = self._w
