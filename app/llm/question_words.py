@@ -191,7 +191,9 @@ def _spans(side: Side, base: int) -> Iterator[Span]:
             low, high = (len(places) - last - 1, len(places) - first) if side.backwards else (first, last + 1)
             beside = side.backwards and end == len(side.words)
             article = start > 0 and side.words[start - 1] in _ARTICLES
-            names_topic = beside and article and may_be_noun(span[-1]) and not is_agent(span[-1])
+            # One thing is no films; and "the director X" may say how X is met.
+            single = may_be_noun(span[-1]) and singular(span[-1]) == span[-1]
+            names_topic = beside and article and single and not is_agent(span[-1])
             usages = side.usages_of(start, end)
             yield Span(base + low, base + high, " ".join(span), usages, beside, names_topic)
 
