@@ -6,29 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.llm.concept_nouns import NOUNS
+from app.llm.english import is_done, is_participle, is_past, may_be_noun
 from app.llm.question_words import IRREGULAR, singular
 
 Role = Literal["passive", "verb", "past", "noun", "noun_of"]
 
 _PREPOSITIONS = frozenset("in at on to from for with by into about since under against near after before".split())
-# Irregular participles, and past forms that equal one.
-_PARTICIPLES = frozenset(
-    "written built made led taught held won given taken bought sold sung known born found seen sent spoken drawn "
-    "driven begun chosen shot told worn grown kept lost left set paid read run".split()
-)
-_PASTS = frozenset("wrote won led built made taught held gave took bought sold sang found knew founded".split())
 # With a preposition behind them these are done, not undergone: "acted in", "died in".
 _ACTIVE = frozenset(
     "acted appeared belonged competed died fought graduated lived participated performed played resided retired "
     "served specialized starred studied worked".split()
 )
 _ADJECTIVES = frozenset("adjacent close equal married next parallel related responsible similar subject".split())
-_VERBS = frozenset(
-    "affects binds borders buys causes contains covers creates delivers describes directs employs follows governs "
-    "includes influences inhibits insures knows leads likes loves makes manages offers orders owns prescribes "
-    "produces provides publishes regulates requires sells speaks supervises supplies supports takes targets teaches "
-    "treats uses writes".split()
-)
 _NOUN_ENDINGS = ("tion", "sion", "ity", "ment", "ness", "ship", "ist", "ance", "ence", "ism", "logy", "graphy")
 _KNOWN_NOUNS = frozenset(
     singular(word) for noun in NOUNS for words in (noun.word, *noun.has, *noun.plays) for word in words.split()
@@ -106,26 +95,20 @@ def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
         return None if singular(first) != first else RelationPhrase("noun_of", text, inverse)
     if last in _PREPOSITIONS and not had:
         return _before_preposition(first, text, inverse) if len(words) > 1 else None
-    if not had and (first in _VERBS or (len(words) == 1 and _is_past(first))):
-        return RelationPhrase("verb" if first in _VERBS else "past", text, inverse)
+    if not had and is_done(first):
+        return RelationPhrase("verb", text, inverse)
+    if not had and len(words) == 1 and is_past(first) and not may_be_noun(first):
+        return RelationPhrase("past", text, inverse)
     return RelationPhrase("noun", _singular(words), inverse, had) if _is_noun(words, had) else None
 
 
 def _before_preposition(first: str, text: str, inverse: bool) -> RelationPhrase | None:
     if first in _ACTIVE:
         return RelationPhrase("past", text, inverse)
-    if _is_participle(first) or first in _ADJECTIVES:
+    if is_participle(first) or first in _ADJECTIVES:
         return RelationPhrase("passive", text, inverse)
     is_verb = singular(first) != first and not text.endswith(" by")
     return RelationPhrase("verb", text, inverse) if is_verb else None
-
-
-def _is_participle(word: str) -> bool:
-    return word in _PARTICIPLES or (word.endswith("ed") and len(word) > 4)
-
-
-def _is_past(word: str) -> bool:
-    return word in _PASTS or (word.endswith("ed") and len(word) > 4)
 
 
 def _is_noun(words: list[str], had: bool) -> bool:
