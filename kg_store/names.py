@@ -29,6 +29,8 @@ _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
 _POINT = re.compile(r"[.,](?= |$)")
 _INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
+_SIGNS = re.compile(r"[^\w\s']+")
+_APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
 _SHORTEST_BARE = 5
 """Fewer letters without their punctuation (E.T.) may be any word."""
 
@@ -220,15 +222,24 @@ def _can_be_found(pattern: str) -> bool:
 
 
 def _spellings(pattern: str) -> list[str]:
-    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller."""
+    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller; with
+    an apostrophe apart, as texts taken into words have it (child 's play); with spaces for signs (a k for A.K.)."""
     plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
     typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
+    typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
+    typed |= dict.fromkeys(_APOSTROPHE.sub(mark, spelling) for spelling in tuple(typed) for mark in ("'", " '", " "))
     bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
     if pattern.startswith("saint "):
         typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
     if bare.isascii() and len(bare) >= _SHORTEST_BARE and (" " in bare or not is_ordinary(bare)):
         typed[bare] = None
     return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
+
+
+def _without_signs(spelling: str) -> str:
+    """Spaces in the place of signs between letters; the spelling itself where that leaves one word, or digits."""
+    apart = " ".join(_SIGNS.sub(" ", spelling).split())
+    return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
 
 
 def _flags_of(entry: NameEntry) -> int:
