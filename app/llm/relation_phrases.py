@@ -22,6 +22,7 @@ _NOUN_ENDINGS = ("tion", "sion", "ity", "ment", "ness", "ship", "ist", "ance", "
 _KNOWN_NOUNS = frozenset(
     singular(word) for noun in NOUNS for words in (noun.word, *noun.has, *noun.plays) for word in words.split()
 )
+_OF_ONE_FORM = frozenset("series species news staff personnel equipment information aircraft".split())
 _PLURALS = {one: many for many, one in IRREGULAR.items()}
 
 
@@ -116,6 +117,8 @@ def _is_noun(words: list[str], had: bool) -> bool:
     if words[0] in (*_PREPOSITIONS, "of") or words[-1] in ("as", "like", "than"):
         return False
     head = singular(words[_head(words)])
+    if not had and is_participle(words[0]) and not may_be_noun(words[-1]):
+        return False
     if had or head in _KNOWN_NOUNS or head.endswith(_NOUN_ENDINGS):
         return True
     return len(words) > 1 and singular(words[0]) == words[0]
@@ -128,12 +131,14 @@ def _head(words: list[str]) -> int:
 
 def _singular(words: list[str]) -> str:
     at = _head(words)
-    if words[at] in ("series", "species", "news"):
+    if words[at] in _OF_ONE_FORM:
         return " ".join(words)
     return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
 
 
 def _plural_word(word: str) -> str:
+    if word in _OF_ONE_FORM:
+        return word
     if word in _PLURALS:
         return _PLURALS[word]
     if word.endswith("man") and len(word) > 3:
