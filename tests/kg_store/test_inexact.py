@@ -142,6 +142,13 @@ def test_words_that_stand_for_nothing_end_a_name() -> None:
     assert INDEX.find_inexact("Brockhurst", ["Brockhurst"]) == []
 
 
+def test_a_pseudonym_stands_for_no_initial() -> None:
+    kings = NameIndex.build([NameEntry(1, "Tharold V", "name", None, True, True)]).with_public(PUBLIC)
+    assert [hit.end for hit in kings.find_inexact("is tharold vincent in")] == [18]
+    hits = kings.find_inexact("is tharold Vq7f2k in", {"Vq7f2k"})
+    assert [hit.end for hit in hits] == [10]
+
+
 def test_an_index_without_public_words_guesses_nothing() -> None:
     assert NameIndex.build([NameEntry(1, "Osterfurt", "name", None, True, True)]).find_inexact("osterfrt") == []
 
