@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from kg_store.blind_graph import BlindGraph
-from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step
+from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids
 
 MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
 
@@ -38,13 +38,13 @@ def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
     """What `path` joins: pairs of (a head of the last step, what it reaches). Complete, whatever the size."""
     edges = Edges(mids, mids)
     for step in path:
-        edges = _take(graph, np.unique(edges.tails), step)
+        edges = _take(graph, as_mids(edges.tails), step)
     return edges
 
 
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
     """The things at the end of `path`, each once."""
-    return np.unique(walk(graph, mids, path).tails)
+    return as_mids(walk(graph, mids, path).tails)
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
@@ -80,7 +80,7 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 def _take(graph: BlindGraph, heads: Mids, step: Step) -> Edges:
     edges = graph.neighbours(heads, step[0])
     for hop in step[1:]:
-        middle = _mediators_in(graph, np.unique(edges.tails))
+        middle = _mediators_in(graph, as_mids(edges.tails))
         edges = _join(edges, graph.neighbours(middle, hop))
     if len(step) > 1:
         # Through a mediator everything meets itself again: a marriage would make one's own spouse.
@@ -101,7 +101,7 @@ def _join(first: Edges, second: Edges) -> Edges:
 
 
 def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
-    mids = np.unique(mids)
+    mids = as_mids(mids)
     signatures = graph.signatures_of(mids)
     is_mediator = _mediator_flags(graph.schema)
     return mids[np.where(signatures >= 0, is_mediator[signatures], False)]

@@ -102,10 +102,9 @@ class SpanFinder:
 
     def _protected(self, text: str) -> Iterator[Span]:
         """What the guard would block though the policy does not link it."""
-        for hit in self._names.find(text):
-            if hit.protected and not hit.public:
-                kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
-                yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+        for hit in self._names.find_secret(text):
+            kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
+            yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
 
 
 def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:

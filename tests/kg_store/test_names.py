@@ -438,3 +438,14 @@ def test_a_latin_name_is_found_without_its_accents(name: str, typed: str) -> Non
 
 def test_marks_that_make_another_letter_are_not_dropped() -> None:
     assert found(index_of("Чайковский", "がん"), "Чаиковскии かん") == []
+
+
+@given(st.lists(st.sampled_from(["Anna", "Berta", "film", "date", "12", "O'Neil"]), max_size=6))
+def test_secret_hits_are_those_that_are_protected_and_not_public(words: list[str]) -> None:
+    entries = [named(1, "Anna"), named(2, "film"), named(3, "O'Neil"), valued(4, "Berta", ValueKind.TEXT)]
+    shown = NameEntry(5, "date", "name", None, linkable=True, protected=False)
+    index = NameIndex.build([*entries, shown])
+    text = " ".join(words)
+    for each in (index, index.with_public(PublicWords.of(["film director"]))):
+        wanted = [hit for hit in each.find(text) if hit.protected and not hit.public]
+        assert each.find_secret(text) == wanted
