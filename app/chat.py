@@ -224,7 +224,7 @@ def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclu
     words += said_by(table, finding, conclusion)
     words += [word for fact in cited_by(table, finding, conclusion) for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}
-    return {**asked.concluder.names_of(dict.fromkeys(words)), **own}
+    return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own}
 
 
 def _usage(spent: Spent, finding: Finding, watch: Stopwatch) -> Usage:
