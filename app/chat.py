@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.access import Caller
+from app.citing import as_fact, cited_by, explanation, keep_reason, said_by
 from app.conversations import Conversation, ConversationStore
 from app.llm.guarded import Errand, GuardedReasoner, Spent
 from app.llm.reasoner import Reasoner
@@ -22,16 +23,15 @@ from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.telling_apart import hints_for
-from app.privacy.why import NO_REASON, asks_why, reason_of
+from app.privacy.why import asks_why
 from app.stopwatch import Stopwatch
-from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Limits, Strategy
-from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message, Names, Usage
+from app.strategies.base import Draft, Finding, Inquiry, Limits, Strategy
+from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
 
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
-NAMES_IN_A_REASON = 5  # of one set
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
@@ -98,14 +98,14 @@ class ChatService:
         with watch.stage("sealing"):
             sealed = _seal(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):
-            _keep_reason(asked, finding, outcome)
+            keep_reason(asked.conversation, finding, outcome.conclusion)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
         return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch)})
 
     def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
         """What the last answer rests on, from what the conversation kept: nothing is asked of anybody."""
         self._conversations.save(asked.conversation, asked.graph.blind.schema)
-        return _explanation(answer_id, asked)
+        return explanation(answer_id, asked.request, asked.graph, asked.conversation)
 
     def _open(self, caller: Caller, request: ChatRequest) -> _Asked:
         if request.public_key is not None:
@@ -187,7 +187,7 @@ def _named_in(read: Anonymised) -> Mids:
 def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, outcome: _Outcome) -> ChatAnswer:
     request, conclusion = asked.request, outcome.conclusion
     read = replace(read, ambiguous=tuple(_with_hints(each, asked) for each in read.ambiguous))
-    cited = _cited_by(asked, finding, conclusion)
+    cited = cited_by(asked.conversation.table, finding, conclusion)
     answer = ChatAnswer(
         id=answer_id,
         conversation=asked.conversation.id,
@@ -195,7 +195,7 @@ def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, out
         message=Message(role="assistant", content=outcome.sentence),
         answered=conclusion is not None,
         entities=list(conclusion.items) if conclusion else [],
-        evidence=[_fact(fact, cited) for fact in finding.evidence],
+        evidence=[as_fact(fact, cited) for fact in finding.evidence],
         grounded=outcome.grounded,
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
@@ -216,80 +216,15 @@ def _with_hints(ambiguity: Ambiguity, asked: _Asked) -> Ambiguity:
 
 def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
     """The names of this answer, of its cited evidence and of its choices, and no others."""
+    table = asked.conversation.table
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
-    words += asked.conversation.table.known(" ".join(read.notes))
-    words += _said(asked, finding, conclusion)
-    words += [word for fact in _cited_by(asked, finding, conclusion) for word in (fact.start, fact.end)]
+    words += table.known(" ".join(read.notes))
+    words += said_by(table, finding, conclusion)
+    words += [word for fact in cited_by(table, finding, conclusion) for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}
-    return {**asked.concluder.names_of(dict.fromkeys(words)), **own}
-
-
-def _said(asked: _Asked, finding: Finding, conclusion: Conclusion | None) -> list[str]:
-    if conclusion is None or finding.draft is None:
-        return []
-    return asked.conversation.table.known(" ".join([conclusion.text, *finding.draft.expressions]))
-
-
-def _cited_by(asked: _Asked, finding: Finding, conclusion: Conclusion | None) -> list[FoundFact]:
-    """The facts that lead to what was said, in the order in which they were found."""
-    cited: list[FoundFact] = []
-    if conclusion is None or finding.draft is None:
-        return cited
-    # A sentence may repeat what the question named: that nothing has to lead to.
-    wanted = {*_said(asked, finding, conclusion)} - {*finding.things} | {*_drafted(asked, finding.draft)}
-    for fact in reversed(finding.evidence):
-        if fact.end in wanted:
-            wanted.add(fact.start)
-            cited.insert(0, fact)
-    return cited
-
-
-def _drafted(asked: _Asked, draft: Draft) -> list[str]:
-    return asked.conversation.table.known(" ".join(draft.expressions))
-
-
-def _keep_reason(asked: _Asked, finding: Finding, outcome: _Outcome) -> None:
-    cited = _cited_by(asked, finding, outcome.conclusion)
-    reason = asked.conversation.reason
-    reason.facts[:] = [_fact(fact, cited) for fact in cited]
-    reason.expressions[:] = finding.draft.expressions if finding.draft and outcome.conclusion else ()
-
-
-def _explanation(answer_id: str, asked: _Asked) -> ChatAnswer:
-    request, conversation = asked.request, asked.conversation
-    reason = conversation.reason
-    text = reason_of(reason.facts, reason.expressions)
-    answer = ChatAnswer(
-        id=answer_id,
-        conversation=conversation.id,
-        graph=request.graph,
-        message=Message(role="assistant", content=text),
-        answered=text != NO_REASON,
-        entities=[],
-        evidence=reason.facts,
-        grounded=True,
-        ambiguous=[],
-        usage=Usage(),
-    )
-    if request.public_key is None:
-        return answer
-    names = Concluder(asked.graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
-    capsule = seal_names(request.public_key, answer_id, conversation.id, request.graph, names)
-    return answer.model_copy(update={"capsule": capsule})
-
-
-def _fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
-    return Fact(
-        head=fact.start,
-        head_concept=fact.start_concept,
-        path=list(fact.path),
-        tail=fact.end,
-        tail_concept=fact.end_concept,
-        size=fact.size,
-        cited=fact in cited,
-    )
+    return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own}
 
 
 def _usage(spent: Spent, finding: Finding, watch: Stopwatch) -> Usage:

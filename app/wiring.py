@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import shutil
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
-from app.llm.languages import remark_on
+from app.llm.languages import read_words, remark_on
 from app.llm.model_folder import BOXED_MODEL
 from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import Reasoner, TaskKind
@@ -136,6 +137,8 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
     _delete_uploads(store.incoming)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id)
     jobs.mark_interrupted()
+    if english := _reads_english_alone(settings):
+        threading.Thread(target=read_words, name="words of languages", daemon=True).start()
     return Services(
         store=store,
         chat=ChatService(
@@ -145,7 +148,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             reasoner=thinking.reasoner,
             strategies=thinking.strategies,
             statics=_statics(thinking),
-            remark_on=remark_on if _reads_english_alone(settings) else lambda _question: None,
+            remark_on=remark_on if english else lambda _question: None,
         ),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts),
         jobs=jobs,

@@ -12,6 +12,8 @@ from kg_store.adjacency import Adjacency
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, RelationId, Schema, SignatureId
 
 _Positions = npt.NDArray[np.int64]
+_MANY = 500
+"""Signatures of fewer nodes are not worth being made distinct."""
 
 
 class CompactGraph:
@@ -42,7 +44,9 @@ class CompactGraph:
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops
-        signatures = np.unique(self._arrays.signatures[nodes]).astype(np.int64)
+        signatures = self._arrays.signatures[nodes]
+        if len(signatures) > _MANY:
+            signatures = np.unique(signatures)
         starts, ends = self._arrays.hop_starts[signatures], self._arrays.hop_starts[signatures + 1]
         seen = np.zeros(self._hop_count, dtype=bool)
         seen[self._arrays.hops[_ranges(starts, ends)]] = True

@@ -89,7 +89,7 @@ class Tables:
 def header_of(path: Path, table: TablePolicy | None = None) -> list[str]:
     """The cells of the first line. Raises LoadError where a column has no name or two share one."""
     with open_bytes(path) as stream:
-        lines = csv.reader(_text_lines(stream, path.name, table), delimiter=_delimiter(path, table))
+        lines = csv.reader(_text_lines(stream, path.name, table), delimiter=delimiter_of(path, table))
         return _checked(next(_safely(lines, path.name), []), path.name)
 
 
@@ -182,7 +182,8 @@ def _count(skipped: Counter[str], reason: str, line: int) -> None:
     skipped[known] += 1
 
 
-def _delimiter(path: Path, table: TablePolicy | None) -> str:
+def delimiter_of(path: Path, table: TablePolicy | None = None) -> str:
+    """The policy's, or what the file's header tells."""
     if table is not None and table.delimiter is not None:
         return table.delimiter
     with open_bytes(path) as stream:

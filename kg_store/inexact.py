@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Collection, Iterable
 
-import numpy as np
-
-from kg_store.name_marks import COMMON_WORDS
-from kg_store.name_rows import NameRows
-from kg_store.near_words import NearWords
-from kg_store.normalising import Normalised, normalise
-from kg_store.ordinary_words import frequent_ordinary, is_ordinary
+from kg_store.inexact_reading import NOT_INITIALS, InexactHit, IsName, Reading
+from kg_store.name_vocabulary import NameVocabulary
+from kg_store.normalising import normalise
 from kg_store.public_words import PublicWords
-from kg_store.row_fit import Fit, fit_row
-from kg_store.word_forms import Word, stretches, words_of
+from kg_store.word_forms import stretches, words_of
 
-MOST_ROWS = 128
-"""Rows looked at closely around one word; of more, those that share most words with the text."""
+__all__ = ["InexactHit", "InexactNames", "IsName"]
 
-_SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
-_AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
-_MOST_ABBREVIATED = 3
-_SHORTEST_ALONE, _SHORTEST_MISSPELT_ALONE, _SHORTEST_MISSPELT_PART = 3, 5, 6
-_SHORTEST_PLURAL = 5
-_LONGEST_JOINED = 4
-_CALENDAR = frozenset(
-    """january february march april may june july august september october november december
-    monday tuesday wednesday thursday friday saturday sunday""".split()
-)
-"""Their capital tells nothing."""
+MOST_REMEMBERED = 20_000
+"""Stretches without a name; then they are all forgotten."""
 
-_VOWELS = frozenset("aeiouy")
-_NOT_INITIALS = frozenset(("a", "i"))
-_NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
-"""Single letters that are words or endings (it's, don't); an initial among them has a point or is a capital."""
-
-IsName = Callable[[int, int], bool]
-"""Whether the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
-
-
-@dataclass(frozen=True, slots=True)
-class InexactHit:
-    """A span of the original text that may stand for each of `mids`. `whole`: not only a part of the name.
-
-    `score` compares readings of one span; an exact name would have 1. `public`: all its words are public words.
-    """
-
-    start: int
-    end: int
-    mids: tuple[int, ...] = field(repr=False)
-    score: float
-    whole: bool
-    public: bool
+_LONGEST_REMEMBERED = 64
+"""Characters: of labels, hardly of sentences that somebody wrote."""
 
 
 class InexactNames:
@@ -64,231 +27,52 @@ class InexactNames:
 
     def __init__(self, names: Iterable[tuple[str, tuple[int, ...]]], public: PublicWords) -> None:
         """`names`: normalised, each with the nodes called so."""
-        self.rows = NameRows.of(names)
-        self._public = public
-        self._near: dict[str, dict[int, int]] = {}
-        self._dull: set[str] = set()
-        _may_be_ordinary("")  # Reads the dictionary now, and not with the first question.
+        self._words = NameVocabulary(names, public)
+        # Requests repeat the labels of the schema and the numbers of their candidates: each is read once.
+        self._nameless: set[tuple[str, str]] = set()
 
     def find(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
         """Hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing."""
         normalised = normalise(text)
         found: list[InexactHit] = []
         for start, end in stretches(normalised.text):
-            if is_name is not None or self._may_hold_name(normalised.text[start:end]):
-                words = words_of(normalised.text, start, end)
-                found += _Reading(self, text, normalised, words, skip, is_name).hits()
+            first, last = normalised.span(start, end)
+            stretch = normalised.text[start:end], text[first:last]
+            if is_name is None and (stretch in self._nameless or stretch[1] in skip):
+                continue
+            if is_name is None and not self._may_hold_name(stretch[0]):
+                self._remember(stretch)
+                continue
+            reading = Reading(self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name)
+            hits = reading.hits()
+            if is_name is None and not hits and not reading.skips_any():
+                self._remember(stretch)
+            found += hits
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
-
-    def _may_hold_name(self, text: str) -> bool:
-        """The cheap refusal of everyday words, which nearly all of a request is."""
-        dull = self._dull
-        for word in text.split():
-            if word not in dull:
-                forms = [each.text for each in words_of(word)]
-                if _has_initial(word, forms) or not all(map(self._is_dull, forms)):
-                    return True
-                if len(dull) < _MOST_REMEMBERED:
-                    dull.add(word)
-        return False
-
-    def is_own(self, word: str) -> bool:
-        return self._public.is_own(word)
-
-    def is_everyday(self, word: str) -> bool:
-        """A word of our own phrases, a small number, or an ordinary English word."""
-        return self._public.is_own(word) or is_ordinary(word)
-
-    def is_public(self, word: str) -> bool:
-        return word in self._public or is_ordinary(word)
-
-    def _is_dull(self, word: str) -> bool:
-        return self.is_everyday(word) or not word.isalpha()
 
     def looks_like_name(self, text: str) -> bool:
         """Whether a word of `text` is no everyday word, but letters."""
-        words = (word.text for word in words_of(normalise(text).text))
-        return any(word.isalpha() and len(word) > 1 and not self.is_everyday(word) for word in words)
+        return self._words.looks_like_name(text)
 
-    def near(self, word: str) -> dict[int, int]:
-        """Words of names that `word` may stand for, with the number of slips; itself among them where it is one."""
-        found = self._near.get(word)
-        if found is None:
-            found = self._near[word] = self._near_words(word)
-            if len(self._near) > _MOST_REMEMBERED:
-                self._near.clear()
-        return found
+    def _may_hold_name(self, stretch: str) -> bool:
+        """The cheap refusal of everyday words, which nearly all of a request is."""
+        for word in stretch.split():
+            forms = [each.text for each in words_of(word)]
+            if _has_initial(word, forms) or not all(map(self._is_dull, forms)):
+                return True
+        return False
 
-    def _near_words(self, word: str) -> dict[int, int]:
-        plural = word.endswith("s") and len(word) >= _SHORTEST_PLURAL and word not in self._public
-        spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if plural else None]
-        found = {number: 0 for number in spelt if number is not None}
-        return found if self.is_public(word) else {**self.rows.near.near(word), **found}
+    def _is_dull(self, word: str) -> bool:
+        return self._words.is_everyday(word) or not word.isalpha()
 
-
-_MOST_REMEMBERED = 100_000
-
-
-@cache
-def _may_be_ordinary(word: str) -> bool:
-    """Whether `word` is a slip away from a frequent English word: then it is no misspelt name alone."""
-    return bool(_frequent().near(word))
-
-
-@cache
-def _frequent() -> NearWords:
-    return NearWords.of(frequent_ordinary())
+    def _remember(self, stretch: tuple[str, str]) -> None:
+        """Beside its normalised text the stretch as it stands: capitals may tell initials."""
+        if len(stretch[0]) > _LONGEST_REMEMBERED:
+            return
+        if len(self._nameless) >= MOST_REMEMBERED:
+            self._nameless.clear()
+        self._nameless.add(stretch)
 
 
 def _has_initial(written: str, forms: list[str]) -> bool:
-    return any(len(form) == 1 and (form not in _NOT_INITIALS or "." in written) for form in forms)
-
-
-@dataclass(slots=True)
-class _Reading:
-    """One text, read for names; it is what `fit_row` knows of the typed words."""
-
-    names: InexactNames
-    text: str = field(repr=False)
-    normalised: Normalised = field(repr=False)
-    words: list[Word] = field(repr=False)
-    skip: Collection[str] = field(repr=False)
-    is_name: IsName | None
-    spellings: list[str] = field(default_factory=list, repr=False)
-    _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
-    _found: dict[tuple[int, int], list[tuple[float, bool, int]]] = field(default_factory=dict, repr=False)
-
-    def hits(self) -> list[InexactHit]:
-        self.spellings = [word.text for word in self.words]
-        for at in range(len(self.words)):
-            if self._may_be_name(at):
-                self._read_around(at)
-        return [self._hit(first, last, found) for (first, last), found in self._found.items()]
-
-    def joins(self, at: int) -> bool:
-        return self.words[at].joins
-
-    def slips(self, at: int, word: int) -> int | None:
-        return self._near_words(at).get(word)
-
-    def is_initial(self, at: int) -> bool:
-        word = self.words[at]
-        if len(word.text) != 1 or not word.text.isalpha():
-            return False
-        if word.text not in _NEVER_INITIALS or self.normalised.text[word.end : word.end + 1] == ".":
-            return True
-        start, end = self._span(at, at)
-        return word.text not in _NOT_INITIALS and self.text[start:end].isupper()
-
-    def is_everyday(self, at: int) -> bool:
-        return self.names.is_everyday(self.spellings[at])
-
-    def _may_be_name(self, at: int) -> bool:
-        """Whether names are looked for around this word: not an everyday one that nothing marks as a name."""
-        word = self.spellings[at]
-        if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
-            return False
-        if not self.names.is_everyday(word):
-            return True
-        if self._follows_initial(at):
-            return True
-        return self.is_name is not None and self.is_name(*self._span(at, at))
-
-    def _follows_initial(self, at: int) -> bool:
-        """J. Smith, J Smith: a space and at most a point between."""
-        if not at or not self.is_initial(at - 1) or self._is_skipped(at - 1):
-            return False
-        if self.spellings[at] in COMMON_WORDS or self.names.is_own(self.spellings[at]):
-            return False
-        return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
-
-    def _is_skipped(self, at: int) -> bool:
-        start, end = self._span(at, at)
-        return self.text[start:end] in self.skip
-
-    def _span(self, first: int, last: int) -> tuple[int, int]:
-        return self.normalised.span(self.words[first].start, self.words[last].end)
-
-    def _near_words(self, at: int) -> dict[int, int]:
-        if at not in self._near:
-            forms = () if self._is_skipped(at) else self.words[at].forms
-            near = [pair for form in forms for pair in self.names.near(form).items()]
-            self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
-        return self._near[at]
-
-    def _read_around(self, at: int) -> None:
-        for row in self._candidates(at):
-            fit = fit_row(self.names.rows.row(row), self, at)
-            if fit is not None and self._is_good(fit):
-                self._add(fit.first, fit.last, fit.score, fit.whole, row)
-        self._read_joined(at)
-        self._read_alone(at)
-
-    def _candidates(self, at: int) -> list[int]:
-        """Rows that hold the word; of many, those that share most of their words with those around it."""
-        rows = self.names.rows
-        held = [rows.with_word(word) for word in self._near_words(at)]
-        if not held:
-            return []
-        found = np.unique(np.concatenate(held))
-        if len(found) > MOST_ROWS:
-            around = {
-                word for near in range(max(0, at - 4), min(len(self.words), at + 5)) for word in self._near_words(near)
-            }
-            shares = rows.shares(found, np.array(sorted(around), dtype=np.int64))
-            found = found[np.argsort(-shares, kind="stable")[:MOST_ROWS]]
-        return found.tolist()  # type: ignore[no-any-return]
-
-    def _is_good(self, fit: Fit) -> bool:
-        """One word alone needs more than several: a few letters, and misspelt only a long one."""
-        if fit.first < fit.last:
-            return True
-        word = self.spellings[fit.first]
-        if not fit.slips:
-            return len(word) >= _SHORTEST_ALONE
-        if self.names.rows.number_of(word) is not None:
-            return False
-        shortest = _SHORTEST_MISSPELT_ALONE if fit.whole else _SHORTEST_MISSPELT_PART
-        return len(word) >= shortest and not _may_be_ordinary(word)
-
-    def _read_joined(self, at: int) -> None:
-        """Words run together, parted elsewhere, or in another order: `johnsmith`, `O Brien`, `Smith, John`."""
-        for first in range(max(0, at - _LONGEST_JOINED + 1), at + 1):
-            for last in range(at, min(len(self.words), first + _LONGEST_JOINED)):
-                if all(word.joins for word in self.words[first + 1 : last + 1]):
-                    words = self.spellings[first : last + 1]
-                    for row in self.names.rows.joined(words):
-                        self._add(first, last, _SCORE_OF_JOINED, True, row)
-                    for row in self.names.rows.reordered(words):
-                        self._add(first, last, _SCORE_OF_REORDERED, True, row)
-
-    def _read_alone(self, at: int) -> None:
-        """The initials of a long name (NATO), and what people and things of a place are called (Jamaican)."""
-        word, rows = self.spellings[at], self.names.rows
-        if self.is_everyday(at):
-            return
-        spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
-        short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
-        if len({mid for row in short for mid in rows.mids(row)}) <= _MOST_ABBREVIATED:
-            for row in short:
-                self._add(at, at, _SCORE_OF_ABBREVIATED, True, row)
-        for row in rows.of_adjective(word):
-            self._add(at, at, _SCORE_OF_ADJECTIVE, True, row)
-
-    def _may_be_initials(self, at: int) -> bool:
-        """A frequent word (USA) only in capitals."""
-        start, end = self._span(at, at)
-        return not self.names.is_public(self.spellings[at]) or self.text[start:end].isupper()
-
-    def _add(self, first: int, last: int, score: float, whole: bool, row: int) -> None:
-        self._found.setdefault((first, last), []).append((score, whole, row))
-
-    def _hit(self, first: int, last: int, found: list[tuple[float, bool, int]]) -> InexactHit:
-        """The best readings of one span: all that are equally good."""
-        best = max(score for score, _, _ in found)
-        # Jamaicans may be the people of that name as well as those of the place.
-        good = [(whole, row) for score, whole, row in found if score > best - 1e-6 or score in _AS_GOOD]
-        mids = tuple(sorted({mid for _, row in good for mid in self.names.rows.mids(row)}))
-        initial = any(map(self.is_initial, range(first, last + 1)))
-        public = not initial and all(map(self.names.is_public, self.spellings[first : last + 1]))
-        return InexactHit(*self._span(first, last), mids, best, any(whole for whole, _ in good), public)
+    return any(len(form) == 1 and (form not in NOT_INITIALS or "." in written) for form in forms)

@@ -26,9 +26,14 @@ Role = Literal["name", "value"]
 _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
+_SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(256))
+"""By the flags of a spelling: whether the guard blocks it."""
+
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
 _POINT = re.compile(r"[.,](?= |$)")
 _INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
+_SIGNS = re.compile(r"[^\w\s']+")
+_APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
 _SHORTEST_BARE = 5
 """Fewer letters without their punctuation (E.T.) may be any word."""
 
@@ -92,6 +97,7 @@ class NameIndex:
     _mid_ends: memoryview = field(repr=False)
     _too_short: memoryview = field(repr=False)
     _inexact: InexactNames | None = field(default=None, repr=False)
+    _secret: bytes = field(default=b"", repr=False)
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
@@ -145,12 +151,21 @@ class NameIndex:
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
-        return replace(self, _flags=marked, _inexact=InexactNames(self._names(), words))
+        return replace(
+            self, _flags=marked, _inexact=InexactNames(self._names(), words), _secret=marked.translate(_SECRET)
+        )
 
     def find(self, text: str) -> list[NameHit]:
         """Every word-bounded match, overlapping ones too, by start and then the longest first."""
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
+        return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+    def find_secret(self, text: str) -> list[NameHit]:
+        """Those of `find` that the guard blocks: protected, and no public word, which requests are full of."""
+        normalised = normalise(text)
+        wanted = self._secret or self._flags.translate(_SECRET)
+        hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_inexact(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
@@ -220,15 +235,24 @@ def _can_be_found(pattern: str) -> bool:
 
 
 def _spellings(pattern: str) -> list[str]:
-    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller."""
+    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller; with
+    an apostrophe apart, as texts taken into words have it (child 's play); with spaces for signs (a k for A.K.)."""
     plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
     typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
+    typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
+    typed |= dict.fromkeys(_APOSTROPHE.sub(mark, spelling) for spelling in tuple(typed) for mark in ("'", " '", " "))
     bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
     if pattern.startswith("saint "):
         typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
     if bare.isascii() and len(bare) >= _SHORTEST_BARE and (" " in bare or not is_ordinary(bare)):
         typed[bare] = None
     return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
+
+
+def _without_signs(spelling: str) -> str:
+    """Spaces in the place of signs between letters; the spelling itself where that leaves one word, or digits."""
+    apart = " ".join(_SIGNS.sub(" ", spelling).split())
+    return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
 
 
 def _flags_of(entry: NameEntry) -> int:

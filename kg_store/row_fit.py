@@ -116,7 +116,7 @@ def _stands_for(typed: Typed, at: int, word: str) -> bool:
     if typed.is_initial(at):
         return True
     if len(word) == 1:
-        return said not in COMMON_WORDS
+        return said.isalpha() and said not in COMMON_WORDS
     return not typed.is_everyday(at) and len(said) >= _SHORTEST_SHORT and word.startswith(said)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kg_store.csv_tables import TABLE_ENDINGS, header_of, read_rows
+from kg_store.csv_tables import TABLE_ENDINGS, delimiter_of, header_of, read_rows
 from kg_store.literals import fits, is_year
 from kg_store.opening import open_bytes
 from kg_store.table_policy import FORBIDDEN_IN_LABELS, ColumnPolicy, TablePolicy
@@ -16,8 +16,10 @@ from kg_store.wording import readable
 
 _KEY_WORDS = frozenset({"id", "key", "code", "nr", "no", "number", "uuid", "isbn", "sku"})
 _NAME_WORDS = ("name", "full name", "fullname", "display name", "title", "label", "nickname", "alias")
-_FIRST = ("first name", "firstname", "given name", "givenname", "forename")
-_LAST = ("last name", "lastname", "family name", "familyname", "surname")
+_FIRST = ("first name", "firstname", "given name", "givenname", "forename", "first", "given")
+_LAST = ("last name", "lastname", "family name", "familyname", "surname", "last", "family")
+# Columns that hold keys of their own table.
+_OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father"})
 # Digits that nobody counts with.
 _KEPT_AS_TEXT = frozenset({"phone", "telephone", "fax", "zip", "postcode", "postal", "iban", "ssn", *_KEY_WORDS})
 _ALIKE = 0.98
@@ -41,9 +43,7 @@ class _Sheet:
     def concept(self) -> str:
         """From the file's name, or from the key's where an upload has left none: `patient_id` -> patient."""
         stem = Path(self.file).stem
-        words = readable(self.key if _UPLOADED.fullmatch(stem) else stem).lower().split()
-        kept = [word for word in words if word not in _KEY_WORDS] or ["thing"]
-        return FORBIDDEN_IN_LABELS.sub(" ", " ".join([*kept[:-1], _singular(kept[-1])])).strip() or "thing"
+        return _concept(self.key if _UPLOADED.fullmatch(stem) else stem)
 
 
 def propose_tables(paths: Iterable[Path]) -> tuple[TablePolicy, ...]:
@@ -58,23 +58,30 @@ def _sheet(path: Path) -> _Sheet | None:
         return None
     try:
         header = header_of(path)
-        columns = _columns(path, header) if _may_be_table(header) else {}
+        columns = _columns(path, header) if _may_be_table(header, delimiter_of(path)) else {}
     except LoadError:
         return None
     rows = len(next(iter(columns.values()), ()))
-    key = _key(columns)
+    key = _key(columns, _concept(Path(name).stem))
     if key is None or rows == 0:
         return None
     filled = {column: [cell for cell in cells if cell] for column, cells in columns.items()}
     return _Sheet(name, filled, key, rows)
 
 
-def _may_be_table(header: Sequence[str]) -> bool:
-    """Names of columns are words; of three columns that may be triples, the first must call itself a key."""
+def _concept(text: str) -> str:
+    words = readable(text).lower().split()
+    kept = [word for word in words if word not in _KEY_WORDS] or ["thing"]
+    return FORBIDDEN_IN_LABELS.sub(" ", " ".join([*kept[:-1], _singular(kept[-1])])).strip() or "thing"
+
+
+def _may_be_table(header: Sequence[str], delimiter: str) -> bool:
+    """Names of columns are words; of three columns that may be triples, the first must call itself a key. Nobody
+    separates triples by semicolons."""
     words = [_words(column) for column in header]
     if len(header) < 2 or any(_is_value(column) for column in header):
         return False
-    if len(header) == 3:
+    if len(header) == 3 and delimiter != ";":
         return bool(_KEY_WORDS & set(words[0].split()))
     return any(_KEY_WORDS & set(each.split()) or each in (*_NAME_WORDS, *_FIRST) for each in words)
 
@@ -90,10 +97,11 @@ def _columns(path: Path, header: Sequence[str]) -> dict[str, list[str]]:
     return columns
 
 
-def _key(columns: Mapping[str, Sequence[str]]) -> str | None:
-    """The first column that calls itself a key and is one, else the first that is a name without doubles."""
+def _key(columns: Mapping[str, Sequence[str]], concept: str) -> str | None:
+    """The first column that calls itself a key, or what the table is of, and is one; else the first that is a name
+    without doubles."""
     unique = [column for column, cells in columns.items() if all(cells) and len(set(cells)) == len(cells)]
-    called = [column for column in unique if _KEY_WORDS & set(_words(column).split())]
+    called = [column for column in unique if _KEY_WORDS & set(_words(column).split()) or _words(column) == concept]
     named = [column for column in unique if _words(column) in _NAME_WORDS]
     return next(iter((*called, *named)), None)
 
@@ -115,10 +123,12 @@ def _names(sheet: _Sheet) -> Iterator[str | tuple[str, ...]]:
     last = next((by_words[words] for words in _LAST if words in by_words), None)
     if first and last:
         yield (first, last)
-    concept = sheet.concept
-    for words in (*_NAME_WORDS, f"{concept} name", concept):
-        if words in by_words and by_words[words] not in (first, last):
-            yield by_words[words]
+    called = [by_words[words] for words in (*_NAME_WORDS, f"{sheet.concept} name") if words in by_words]
+    yield from (column for column in called if column not in (first, last))
+    of_kind = by_words.get(sheet.concept)
+    # A code that is called by its kind is no name beside a name.
+    if of_kind and not ((called or (first and last)) and of_kind == sheet.key):
+        yield of_kind
 
 
 def _column(column: str, cells: Sequence[str], sheet: _Sheet, sheets: Sequence[_Sheet]) -> ColumnPolicy:
@@ -136,6 +146,7 @@ def _target(column: str, cells: Sequence[str], sheet: _Sheet, sheets: Sequence[_
     for other in sheets:
         speaks = set(other.concept.split()) <= words or (other.key == column and other is not sheet)
         speaks = speaks or (words - _KEY_WORDS != words and column != sheet.key)
+        speaks = speaks or (other is sheet and bool(words & _OF_THE_SAME))
         if speaks and sum(cell in other.keys for cell in cells) * 2 > len(cells):
             return other
     return None

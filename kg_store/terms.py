@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NewType
+from typing import NamedTuple, NewType
 
 import numpy as np
 import numpy.typing as npt
@@ -69,9 +69,8 @@ class Relation:
     value_view: ValueView = ValueView.PSEUDONYM
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Hop:
-    """One relation walked forwards, or backwards when `inverse`."""
+class Hop(NamedTuple):
+    """One relation walked forwards, or backwards when `inverse`. A tuple: hops are sorted and hashed by thousands."""
 
     relation: RelationId
     inverse: bool = False
@@ -130,8 +129,11 @@ class Edges:
 
 
 def as_mids(values: Sequence[int] | npt.NDArray[np.int64]) -> Mids:
-    """Any MIDs, sorted and each once."""
-    return np.unique(np.asarray(values, dtype=np.int64))
+    """Any MIDs, sorted and each once; an array that is so already is handed back itself."""
+    mids = np.asarray(values, dtype=np.int64)
+    if len(mids) < 2 or (mids[1:] > mids[:-1]).all():
+        return mids
+    return np.unique(mids)
 
 
 NO_MIDS: Mids = np.empty(0, dtype=np.int64)

@@ -15,6 +15,7 @@ from kg_store.terms import LoadError
 Cells = list[str]
 
 _DELIMITERS = ("\t", "|", ",")
+_OF_TABLES = "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
 _SAMPLE_LINES = 20
 _HEADERS = frozenset(
     {
@@ -69,7 +70,7 @@ def _delimiter(head: list[str], file: str, prefer_comma: bool) -> str:
     for delimiter in order:
         if filled[0].count(delimiter) >= 2:
             return delimiter
-    raise LoadError("a line needs three cells, separated by a tab, a bar or a comma", file, 1)
+    raise LoadError(f"a line needs three cells, separated by a tab, a bar or a comma{_OF_TABLES}", file, 1)
 
 
 def _plain_rows(lines: Iterator[str], delimiter: str, file: str) -> Iterator[tuple[int, Cells]]:
@@ -98,7 +99,7 @@ def _triple(
     cells: Cells, number: int, file: str, delimiter: str, skipped: Counter[str]
 ) -> tuple[Term, Term, Term] | None:
     if len(cells) < 3 or (len(cells) > 3 and delimiter != "\t"):
-        hint = "" if number > 1 else "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
+        hint = "" if number > 1 else _OF_TABLES
         raise LoadError(f"a line needs three cells, this one has {len(cells)}{hint}", file, number)
     if number == 1 and tuple(cell.lower() for cell in cells[:3]) in _HEADERS:
         return None

@@ -3,54 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 
 from kg_store.blind_graph import BlindGraph
-from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step
+from kg_store.stepping import steps_from_each
+from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids
 
-MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
+__all__ = [
+    "concept_of", "kind_of", "kinds_of", "members_of", "reached", "steps_from", "steps_from_each", "tail_concept",
+    "walk",
+]  # fmt: skip
 
 
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
-    """Every step that leaves at least one of `mids`: hops, and hops through mediators joined to one step.
-
-    A mediator that has a class of its own (a typed blank node) can also be where a step ends.
-    """
-    steps: list[Step] = []
-    open_steps: list[tuple[Step, Mids]] = [((), mids)]
-    for _ in range(MAX_MEDIATORS + 1):
-        longer: list[tuple[Step, Mids]] = []
-        for begun, here in open_steps:
-            for hop in graph.relations_of(here):
-                step = (*begun, hop)
-                if _may_end(graph.schema, hop):
-                    steps.append(step)
-                if _may_meet_mediator(graph.schema, hop):
-                    longer.append((step, _mediators_in(graph, graph.neighbours(here, hop).tails)))
-        open_steps = [(step, here) for step, here in longer if len(here)]
-    return sorted(set(steps))
+    """Every step that leaves at least one of `mids`; `steps_from_each` of one set."""
+    return steps_from_each(graph, [mids])[0]
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
     """What `path` joins: pairs of (a head of the last step, what it reaches). Complete, whatever the size."""
     edges = Edges(mids, mids)
     for step in path:
-        edges = _take(graph, np.unique(edges.tails), step)
+        edges = _take(graph, as_mids(edges.tails), step)
     return edges
 
 
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
     """The things at the end of `path`, each once."""
-    return np.unique(walk(graph, mids, path).tails)
+    return as_mids(walk(graph, mids, path).tails)
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
     """The concept that most of `mids` share; a second one is added when it covers a third of them."""
-    signatures = graph.signatures_of(mids)
-    counts = Counter(_concept(graph.schema, int(signature)) for signature in signatures)
+    counts: Counter[str] = Counter()
+    for signature, count in zip(*np.unique(graph.signatures_of(mids), return_counts=True), strict=True):
+        counts[_concept(graph.schema, int(signature))] += int(count)
     return _commonest(counts)
 
 
@@ -80,7 +69,7 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 def _take(graph: BlindGraph, heads: Mids, step: Step) -> Edges:
     edges = graph.neighbours(heads, step[0])
     for hop in step[1:]:
-        middle = _mediators_in(graph, np.unique(edges.tails))
+        middle = _mediators_in(graph, as_mids(edges.tails))
         edges = _join(edges, graph.neighbours(middle, hop))
     if len(step) > 1:
         # Through a mediator everything meets itself again: a marriage would make one's own spouse.
@@ -96,12 +85,15 @@ def _join(first: Edges, second: Edges) -> Edges:
     heads = np.repeat(first.heads, lengths)
     offsets = np.arange(len(heads)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     tails = second.tails[np.repeat(starts, lengths) + offsets]
-    pairs = np.unique(np.stack([heads, tails], axis=1), axis=0) if len(heads) else np.empty((0, 2), np.int64)
-    return Edges(pairs[:, 0], pairs[:, 1])
+    order = np.lexsort((tails, heads))
+    heads, tails = heads[order], tails[order]
+    fresh = np.ones(len(heads), dtype=np.bool_)
+    fresh[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
+    return Edges(heads[fresh], tails[fresh])
 
 
 def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
-    mids = np.unique(mids)
+    mids = as_mids(mids)
     signatures = graph.signatures_of(mids)
     is_mediator = _mediator_flags(graph.schema)
     return mids[np.where(signatures >= 0, is_mediator[signatures], False)]
@@ -111,29 +103,6 @@ def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
 def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
     return np.array(flags or [False], dtype=np.bool_)
-
-
-@lru_cache(maxsize=64)
-def _hops_into_mediators(schema: Schema) -> frozenset[Hop]:
-    return _hops_into(schema, (s.hops for s in schema.signatures if s.kind is NodeKind.MEDIATOR))
-
-
-@lru_cache(maxsize=64)
-def _hops_into_ends(schema: Schema) -> frozenset[Hop]:
-    ends = (s.hops for s in schema.signatures if s.kind is not NodeKind.MEDIATOR or s.classes)
-    return _hops_into(schema, ends)
-
-
-def _hops_into(_schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> frozenset[Hop]:
-    return frozenset(hop.reversed() for hops in groups for hop in hops)
-
-
-def _may_meet_mediator(schema: Schema, hop: Hop) -> bool:
-    return hop in _hops_into_mediators(schema)
-
-
-def _may_end(schema: Schema, hop: Hop) -> bool:
-    return hop in _hops_into_ends(schema)
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _LATIN_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 _WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
 _SHORTENED = {"st": "saint", "mt": "mount", "ft": "fort", "&": "and"}
-_STRETCH = re.compile(r"[\w'&](?:[\w'& .,]*[\w'&.])?")
+_STRETCH = re.compile(r"[\w'&][\w'& .,]*")
 _NO_BREAK = re.compile(r"[ .,]{0,3}")
 
 
@@ -36,7 +36,8 @@ class Word:
 
 def stretches(text: str) -> Iterator[tuple[int, int]]:
     """Where names may stand as a whole: runs of words that nothing but a space, point, comma or & parts."""
-    return (match.span() for match in _STRETCH.finditer(text))
+    for match in _STRETCH.finditer(text):
+        yield match.start(), match.start() + len(match.group().rstrip(" ,"))
 
 
 def words_of(text: str, start: int = 0, end: int | None = None) -> list[Word]:

@@ -46,17 +46,22 @@ class WordMatcher:
     def to_bytes(self) -> bytes:
         return bytes(self._automaton.serialize())
 
-    def matches(self, normalised: Normalised) -> Iterator[Match]:
-        """Every match that begins and ends at a word border, each once."""
+    def matches(self, normalised: Normalised, wanted: bytes | None = None) -> Iterator[Match]:
+        """Every match that begins and ends at a word border, each once. `wanted` has a byte a pattern: those of 0
+        are passed over."""
         text = normalised.text
         marked, length = _mark_starts(text), len(text)
         for start, end, pattern in self._automaton.find_overlapping(marked):
+            if wanted is not None and not wanted[pattern]:
+                continue
             if end < length and _goes_on(text[end - 1 : end + 1]) and end not in normalised.seams:
                 continue
             if normalised.is_border(start) and _ends_word(normalised, end):
                 yield start, end, pattern
         for seam in sorted(normalised.seams):
-            yield from self._matches_at_seam(normalised, marked, seam)
+            for match in self._matches_at_seam(normalised, marked, seam):
+                if wanted is None or wanted[match[2]]:
+                    yield match
 
     def whole(self, text: str) -> Iterator[int]:
         """The patterns that equal `text` as a whole."""

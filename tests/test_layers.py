@@ -83,8 +83,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "app.jobs": ("app.problems", "app.tables", "app.telemetry", "client_sdk.protocol"),
     "app.graph_admin": (*SERVICE, "client_sdk.protocol", "kg_store"),
+    "app.citing": (
+        "app.conversations",
+        "app.privacy",
+        "app.strategies.base",
+        "client_sdk.protocol",
+        "kg_store.catalog",
+    ),
     "app.chat": (
         *SERVICE,
+        "app.citing",
         "app.privacy",
         "app.llm.guarded",
         "app.llm.reasoner",

@@ -17,7 +17,6 @@ _PAIRED = 12
 _VALUES = frozenset({"number", "date", "year", "age"})
 # What nobody counts: "how many people smoke" is not about the two answers to it.
 _UNCOUNTED = _VALUES | {"yes or no"}
-THE_NUMBER = "The number is {1}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,6 @@ class Plan:
 
     score: float
     expressions: tuple[str, ...] = ()
-    text: str = ""
     choices: tuple[int, ...] = ()
 
 
@@ -65,8 +63,7 @@ def whole_kind(form: AskedForm, kind: Thing) -> Plan | None:
     said = {singular(word.lower()) for word in content_words(form.rest)}
     if form.form not in ("things", "count") or said != {singular(word) for word in kind.concept.lower().split()}:
         return None
-    expression, text = (f"count({kind.name})", THE_NUMBER) if form.form == "count" else (kind.name, "These are {1}.")
-    return Plan(0.0, (expression,), text)
+    return Plan(0.0, (f"count({kind.name})" if form.form == "count" else kind.name,))
 
 
 def _things(asked: Asked) -> Plan | None:
@@ -86,10 +83,10 @@ def _things(asked: Asked) -> Plan | None:
 def _answer(asked: Asked, scored: ScoredPath) -> Plan:
     things = _of_kind(asked, scored.path)
     if asked.form.form == "count":
-        return Plan(scored.score, (f"count({things})",), THE_NUMBER)
+        return Plan(scored.score, (f"count({things})",))
     if asked.form.form == "truth":
-        return Plan(scored.score, (f"exists({things})",), "The answer is {1}.")
-    return Plan(scored.score, (things,), "It is {1}." if scored.path.size == "1" else "These are {1}.")
+        return Plan(scored.score, (f"exists({things})",))
+    return Plan(scored.score, (things,))
 
 
 def _of_kind(asked: Asked, path: KnownPath) -> str:
@@ -133,8 +130,7 @@ def _over_values(asked: Asked) -> Plan | None:
         ]
         return Plan(best.score, choices=_numbers(shorter, 1)) if shorter and not asked.last_round else None
     things = _narrowed(asked, before, asked.ends.get(before, ""))
-    expression, text = _function(asked.form, things, relation)
-    return Plan(best.score, (expression,), text)
+    return Plan(best.score, (_function(asked.form, things, relation),))
 
 
 def _narrowed(asked: Asked, name: str, concept: str) -> str:
@@ -150,14 +146,12 @@ def _narrowed(asked: Asked, name: str, concept: str) -> str:
     return name
 
 
-def _function(form: AskedForm, things: str, relation: str) -> tuple[str, str]:
+def _function(form: AskedForm, things: str, relation: str) -> str:
     if form.form == "filter":
         kept = f'filter({things}, "{relation}", {form.operator}, {form.value})'
-        return (f"count({kept})", THE_NUMBER) if form.function == "count" else (kept, "That holds for {1}.")
-    if form.form == "extreme":
-        return f'{form.function}({things}, "{relation}")', "It is {1}."
-    words = {"average": "On average it is {1}.", "sum": "In total it is {1}."}
-    return f'{form.form}({things}, "{relation}")', words[form.form]
+        return f"count({kept})" if form.function == "count" else kept
+    function = form.function if form.form == "extreme" else form.form
+    return f'{function}({things}, "{relation}")'
 
 
 def _compare(asked: Asked) -> Plan | None:
@@ -167,8 +161,8 @@ def _compare(asked: Asked) -> Plan | None:
     first, second = asked.roots[0].name, asked.roots[1].name
     relation = values[0].path.steps[0]
     if asked.form.function == "argmax":
-        return Plan(values[0].score, (f'compare({first}, {second}, "{relation}")',), "It is {1}.")
-    return Plan(values[0].score, (f'argmin(union({first}, {second}), "{relation}")',), "It is {1}.")
+        return Plan(values[0].score, (f'compare({first}, {second}, "{relation}")',))
+    return Plan(values[0].score, (f'argmin(union({first}, {second}), "{relation}")',))
 
 
 def _per_group(asked: Asked) -> Plan | None:
@@ -178,7 +172,7 @@ def _per_group(asked: Asked) -> Plan | None:
     if not fitting:
         return None
     best = fitting[0]
-    return Plan(best.score, (f'group({best.path.root}, "{best.path.steps[0]}")',), "Per group: {1}.")
+    return Plan(best.score, (f'group({best.path.root}, "{best.path.steps[0]}")',))
 
 
 def _truth(asked: Asked) -> Plan | None:
@@ -193,8 +187,7 @@ def _truth(asked: Asked) -> Plan | None:
         return None
     best = fitting[0]
     if best.path.end is not None:
-        expression = f"exists(intersect({best.path.end}, {second.name}))"
-        return Plan(best.score, (expression,), "The answer is {1}.")
+        return Plan(best.score, (f"exists(intersect({best.path.end}, {second.name}))",))
     return Plan(best.score, choices=_numbers([best], 1)) if not asked.last_round else None
 
 
@@ -215,9 +208,7 @@ def _conjunction(asked: Asked) -> Plan | None:
     if open_ways:
         return Plan(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
     whole = f"intersect({best[0].path.end}, {best[1].path.end})"
-    if asked.form.form == "count":
-        return Plan(score, (f"count({whole})",), THE_NUMBER)
-    return Plan(score, (whole,), "That holds for {1}.")
+    return Plan(score, (f"count({whole})" if asked.form.form == "count" else whole,))
 
 
 def _of_root(asked: Asked, root: str) -> list[ScoredPath]:

@@ -6,6 +6,12 @@ from functools import lru_cache
 
 import lemminflect
 
+# Verbs in the third person that are nouns as well.
+_DONE = frozenset(
+    "affects borders buys causes covers influences leads loves makes offers orders supplies supports takes targets "
+    "treats uses".split()
+)
+
 
 @lru_cache(maxsize=50_000)
 def verbs_of(word: str) -> frozenset[str]:
@@ -30,20 +36,20 @@ def may_be_noun(word: str) -> bool:
     return "NOUN" in kinds or not kinds
 
 
-@lru_cache(maxsize=50_000)
 def is_participle(word: str) -> bool:
-    """Whether `word` is a past participle: directed, written, born."""
-    return any(
-        word in lemminflect.getInflection(verb, "VBN") for verb in lemminflect.getAllLemmas(word).get("VERB", ())
-    )
+    """Whether `word` is a past participle: directed, written, born; of unknown words the ending tells."""
+    is_unknown = not lemminflect.getAllLemmas(word)
+    return _is_form(word, "VBN") or (is_unknown and word.endswith("ed"))
 
 
-@lru_cache(maxsize=50_000)
+def is_past(word: str) -> bool:
+    """Whether `word` says what was done: directed, wrote."""
+    return _is_form(word, "VBD")
+
+
 def is_third_person(word: str) -> bool:
     """Whether `word` says what one does: lives, treats."""
-    return any(
-        word in lemminflect.getInflection(verb, "VBZ") for verb in lemminflect.getAllLemmas(word).get("VERB", ())
-    )
+    return _is_form(word, "VBZ")
 
 
 @lru_cache(maxsize=50_000)
@@ -56,6 +62,12 @@ def _agent_verbs(noun: str) -> set[str]:
     return {verb for verb in _of_agent(noun) if _is_verb(verb)} or _of_compound(noun)
 
 
+def is_done(word: str) -> bool:
+    """Whether a relation that begins with `word` most likely means the verb, and no noun: contains, treats."""
+    return is_third_person(word) and (word in _DONE or not may_be_noun(word))
+
+
+@lru_cache(maxsize=50_000)
 def _is_form(word: str, form: str) -> bool:
     return any(
         word in lemminflect.getInflection(verb, form) for verb in lemminflect.getAllLemmas(word).get("VERB", ())

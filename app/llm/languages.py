@@ -44,6 +44,13 @@ def remark_on(question: str) -> str | None:
     return None if language is None else _REMARK.format(language)
 
 
+def read_words() -> None:
+    """Reads the words of all languages, which takes over half a second, before a question needs them."""
+    for code in _NAMES:
+        _small(code)
+        _common(code)
+
+
 def foreign_language(question: str) -> str | None:
     """A language in words (`German`), where `question`, in pseudonyms, is plainly not English; else None."""
     bare = _RUN.sub(lambda run: " " if is_pseudonym(run[0]) else run[0], question)

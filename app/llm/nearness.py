@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from app.llm.question_words import is_pseudonym
 from app.llm.wording import typed
 
 Way = Sequence[tuple[str, str]]
-"""The label and the concept of each step."""
+"""The label and the concept of each step; at least one."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
@@ -26,16 +27,17 @@ def nearness(embedder: Embedder, question: str, ways: Sequence[Way]) -> npt.NDAr
     """
     if not ways:
         return np.zeros(0)
-    texts = {step: step_text(*step) for way in ways for step in way}
-    position = {step: row for row, step in enumerate(texts)}
+    rows: dict[tuple[str, str], int] = {}
+    flat = [rows.setdefault(step, len(rows)) for way in ways for step in way]
     words = " ".join(word for word in _WORD.findall(question) if not is_pseudonym(word))
-    *steps, asked = embedder.sentences([*texts.values(), words])
-    vectors = np.stack(steps)
-    sums = np.stack([vectors[[position[step] for step in way]].sum(axis=0) for way in ways])
+    embedded = embedder.sentences([*(step_text(*step) for step in rows), words])
+    asked, lengths = embedded[-1], np.array([len(way) for way in ways])
+    sums = np.add.reduceat(embedded[flat], np.cumsum(lengths) - lengths, axis=0)
     near: npt.NDArray[np.floating[Any]] = sums @ asked / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
     return near
 
 
+@lru_cache(maxsize=65_536)
 def step_text(label: str, concept: str) -> str:
     """A step in words: the type that the relation belongs to, the relation, and what it leads to."""
     return f"{typed(label)} {concept}".strip()

@@ -6,33 +6,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.llm.concept_nouns import NOUNS
+from app.llm.english import is_done, is_participle, is_past, may_be_noun
 from app.llm.question_words import IRREGULAR, singular
 
 Role = Literal["passive", "verb", "past", "noun", "noun_of"]
 
 _PREPOSITIONS = frozenset("in at on to from for with by into about since under against near after before".split())
-# Irregular participles, and past forms that equal one.
-_PARTICIPLES = frozenset(
-    "written built made led taught held won given taken bought sold sung known born found seen sent spoken drawn "
-    "driven begun chosen shot told worn grown kept lost left set paid read run".split()
-)
-_PASTS = frozenset("wrote won led built made taught held gave took bought sold sang found knew founded".split())
 # With a preposition behind them these are done, not undergone: "acted in", "died in".
 _ACTIVE = frozenset(
     "acted appeared belonged competed died fought graduated lived participated performed played resided retired "
     "served specialized starred studied worked".split()
 )
 _ADJECTIVES = frozenset("adjacent close equal married next parallel related responsible similar subject".split())
-_VERBS = frozenset(
-    "affects binds borders buys causes contains covers creates delivers describes directs employs follows governs "
-    "includes influences inhibits insures knows leads likes loves makes manages offers orders owns prescribes "
-    "produces provides publishes regulates requires sells speaks supervises supplies supports takes targets teaches "
-    "treats uses writes".split()
-)
 _NOUN_ENDINGS = ("tion", "sion", "ity", "ment", "ness", "ship", "ist", "ance", "ence", "ism", "logy", "graphy")
 _KNOWN_NOUNS = frozenset(
     singular(word) for noun in NOUNS for words in (noun.word, *noun.has, *noun.plays) for word in words.split()
 )
+_OF_ONE_FORM = frozenset("series species news staff personnel equipment information aircraft".split())
 _PLURALS = {one: many for many, one in IRREGULAR.items()}
 
 
@@ -106,26 +96,20 @@ def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
         return None if singular(first) != first else RelationPhrase("noun_of", text, inverse)
     if last in _PREPOSITIONS and not had:
         return _before_preposition(first, text, inverse) if len(words) > 1 else None
-    if not had and (first in _VERBS or (len(words) == 1 and _is_past(first))):
-        return RelationPhrase("verb" if first in _VERBS else "past", text, inverse)
+    if not had and is_done(first):
+        return RelationPhrase("verb", text, inverse)
+    if not had and len(words) == 1 and is_past(first) and not may_be_noun(first):
+        return RelationPhrase("past", text, inverse)
     return RelationPhrase("noun", _singular(words), inverse, had) if _is_noun(words, had) else None
 
 
 def _before_preposition(first: str, text: str, inverse: bool) -> RelationPhrase | None:
     if first in _ACTIVE:
         return RelationPhrase("past", text, inverse)
-    if _is_participle(first) or first in _ADJECTIVES:
+    if is_participle(first) or first in _ADJECTIVES:
         return RelationPhrase("passive", text, inverse)
     is_verb = singular(first) != first and not text.endswith(" by")
     return RelationPhrase("verb", text, inverse) if is_verb else None
-
-
-def _is_participle(word: str) -> bool:
-    return word in _PARTICIPLES or (word.endswith("ed") and len(word) > 4)
-
-
-def _is_past(word: str) -> bool:
-    return word in _PASTS or (word.endswith("ed") and len(word) > 4)
 
 
 def _is_noun(words: list[str], had: bool) -> bool:
@@ -133,6 +117,8 @@ def _is_noun(words: list[str], had: bool) -> bool:
     if words[0] in (*_PREPOSITIONS, "of") or words[-1] in ("as", "like", "than"):
         return False
     head = singular(words[_head(words)])
+    if not had and is_participle(words[0]) and not may_be_noun(words[-1]):
+        return False
     if had or head in _KNOWN_NOUNS or head.endswith(_NOUN_ENDINGS):
         return True
     return len(words) > 1 and singular(words[0]) == words[0]
@@ -145,12 +131,14 @@ def _head(words: list[str]) -> int:
 
 def _singular(words: list[str]) -> str:
     at = _head(words)
-    if words[at] in ("series", "species", "news"):
+    if words[at] in _OF_ONE_FORM:
         return " ".join(words)
     return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
 
 
 def _plural_word(word: str) -> str:
+    if word in _OF_ONE_FORM:
+        return word
     if word in _PLURALS:
         return _PLURALS[word]
     if word.endswith("man") and len(word) > 3:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from app.llm.english import is_participle, is_third_person, may_be_noun, verbs_of
+from app.llm.english import is_done, is_participle, is_third_person, verbs_of
 from app.llm.everyday_words import said_for
 from app.llm.question_words import singular
 
@@ -13,8 +13,6 @@ Voice = Literal["noun", "passive", "active"]
 """What a relation's words say of the thing that it leaves: it has one, something is done to it, it does something."""
 
 _PLACED = frozenset("in at on to from for with".split())
-# Verbs in the third person that are nouns as well, of which relations mostly mean the verb.
-_DOING = frozenset("treats leads borders uses causes supplies supports targets orders affects works".split())
 # What agents do whose names are made of no verb, or of one among several.
 _AGENTS = {
     "actor": frozenset({"act", "appear", "play", "star"}),
@@ -81,8 +79,7 @@ def voice_of(relation: str) -> Voice:
         return "passive"
     if len(words) > 1 and words[1] in _PLACED and (is_participle(words[0]) or is_third_person(words[0])):
         return "active"
-    doing = is_third_person(words[0]) and (not may_be_noun(words[0]) or words[0] in _DOING)
-    return "active" if doing else "noun"
+    return "active" if is_done(words[0]) else "noun"
 
 
 def _verbs(relation: str) -> frozenset[str]:

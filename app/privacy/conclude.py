@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol
@@ -18,7 +18,7 @@ from kg_store.expressions import FUNCTIONS, Expression, Name, parse
 from kg_store.set_algebra import Operand, Outcome, SetAlgebra
 from kg_store.terms import ExpressionError, Mid, Mids, NodeKind, as_mids
 from kg_store.values import plain_number
-from kg_store.vault import Vault, readable_name
+from kg_store.vault import Vault, VaultRecord, readable_name
 from kg_store.walking import concept_of, kind_of
 
 
@@ -65,16 +65,15 @@ class Concluder:
 
     def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
         """What each of `pseudonyms` stands for; those that stand for nothing that has a name are left out."""
+        meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}
+        meant = {word: self._table.resolve(word, self._graph.blind)[0].tolist() for word in meanings}
+        records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
         named: dict[str, Names] = {}
-        for pseudonym in pseudonyms:
-            meaning = self._table.meaning(pseudonym)
-            if meaning is None:
-                continue
-            mids = self._table.resolve(pseudonym, self._graph.blind)[0]
-            if len(mids):
-                named[pseudonym] = self._names(mids.tolist())
-            elif meaning.literal:
-                named[pseudonym] = Names(names=[meaning.literal], total=1)
+        for word, mids in meant.items():
+            if mids:
+                named[word] = self._names(mids, records)
+            elif literal := meanings[word].literal:
+                named[word] = Names(names=[literal], total=1)
         return named
 
     def listed(self, pseudonym: str) -> list[str]:
@@ -135,7 +134,7 @@ class Concluder:
             kind = "value" if kind_of(self._graph.blind, members) is NodeKind.VALUE else "entity"
         concept = concept_of(self._graph.blind, members) if len(members) else "thing"
         item = Item(pseudonym=pseudonym, kind=kind, concept=concept, size=len(outcome.mids), ordered=outcome.ordered)
-        return item, self._names(outcome.mids)
+        return item, self._names(outcome.mids, self._graph.vault.records(outcome.mids[: self._most]))
 
     def _pseudonym_of_set(self, expression: Expression, members: Mids) -> str:
         """A bare pseudonym keeps standing for itself, unless topics were dropped from its set."""
@@ -146,10 +145,8 @@ class Concluder:
             return self._table.of_outcome(f"others({expression.pseudonym})", members)
         return self._table.of_outcome(written(expression), members)
 
-    def _names(self, mids: Sequence[int]) -> Names:
-        most = list(mids[: self._most])
-        records = self._graph.vault.records(most)
-        names = [readable_name(records[mid]) for mid in most if mid in records]
+    def _names(self, mids: Sequence[int], records: Mapping[int, VaultRecord]) -> Names:
+        names = [readable_name(records[mid]) for mid in mids[: self._most] if mid in records]
         return Names(names=names, total=len(mids))
 
     def _rows(self, rows: Sequence[tuple[int, int]]) -> Names:

@@ -78,7 +78,7 @@ class Guard:
     def _hits(self, egress: Egress, issued: frozenset[str]) -> set[str]:
         found: set[str] = set()
         for reading in readings(self._dynamic_text(egress)):
-            hits = (hit for hit in self._names.find(reading) if hit.protected and not hit.public)
+            hits = self._names.find_secret(reading)
             found.update(hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
             found.update(self._near(reading, issued))
         return found

@@ -56,7 +56,7 @@ def find_patterns(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> list[P
 
 
 # Every pattern begins with a look-behind and has possessive parts, so that long texts take linear time.
-_EMAIL = re.compile(r"(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&*+/=?^`{|}~'-]++@[\w-]++(?:\.[\w-]++)*+")
+_EMAIL = re.compile(r"(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&*+/=?^`{|}~'-]++(?:@[\w-]++(?:\.[\w-]++)*+)++")
 _URL = re.compile(
     r"(?<!\w)(?:[a-z][a-z0-9+.\-]{0,15}://|www\.|mailto:|tel:)[^\s<>\"]++"
     r"|(?<![\w@.-])(?:[\w-]++\.)+[a-z]{2,}/[^\s<>\"]++",

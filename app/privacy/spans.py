@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -16,6 +17,9 @@ from kg_store.names import NameIndex
 from kg_store.public_words import PublicWords
 from kg_store.terms import ValueKind
 from kg_store.values import find_literals
+
+_INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
+"""Without the letters that are words, in English or beside it."""
 
 
 class Source(IntEnum):
@@ -67,6 +71,7 @@ class SpanFinder:
         unknown = unknown_spans(text, [(span.start, span.end) for span in chosen], self._public)
         chosen += [Span(*span, Source.UNKNOWN) for span in unknown]
         chosen += self._near_names(text, chosen, issued)
+        chosen += _initials(text, chosen)
         return sorted(chosen, key=lambda span: span.start)
 
     def _mentions(self, visible: Visible, original: str) -> Iterator[Span]:
@@ -97,10 +102,14 @@ class SpanFinder:
 
     def _protected(self, text: str) -> Iterator[Span]:
         """What the guard would block though the policy does not link it."""
-        for hit in self._names.find(text):
-            if hit.protected and not hit.public:
-                kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
-                yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+        for hit in self._names.find_secret(text):
+            kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
+            yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+
+
+def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
+    """Single letters between two things that go: john f fitzgerald, of whom the graph knows only parts."""
+    return [Span(*match.span(1), Source.UNKNOWN) for match in _INITIAL.finditer(_masked(text, chosen))]
 
 
 def _masked(text: str, spans: Iterable[Span]) -> str:

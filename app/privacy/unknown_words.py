@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kg_store.normalising import normalise
+from kg_store.ordinary_words import stems
 from kg_store.public_words import PublicWords
 
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
@@ -24,7 +25,6 @@ _ENDS_SENTENCE = frozenset(".!?:;\n…¿¡。！？：；")
 _BEFORE_WORDS = " \t\u00a0\"'“”„‘’«»‹›([{*_#>-–—•·"
 _CONTRACTIONS = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
 _SELF = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
-_ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
 # Capitals inside a sentence on words that no name has show a title: "Which Patients Were Born By 1990".
 _NEVER_IN_NAMES = frozenset(
     ["is", "are", "was", "were", "has", "have", "had", "does", "did", "be", "been", "by", "with", "from", "than"]
@@ -67,16 +67,7 @@ def is_public_word(word: str, public: PublicWords) -> bool:
         return True
     if ending in _CONTRACTIONS and (base in public or (ending == "t" and base.removesuffix("n") in public)):
         return True
-    return not ending and any(stem in public for stem in _stems(base))
-
-
-def _stems(word: str) -> Iterator[str]:
-    for ending, instead in _ENDINGS:
-        stem = word.removesuffix(ending)
-        if stem != word and len(stem) >= 3:
-            yield stem + instead
-            if not instead and stem[-1] == stem[-2]:
-                yield stem[:-1]
+    return not ending and any(stem in public for stem in stems(base))
 
 
 def _words(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> Iterator[_Word]:

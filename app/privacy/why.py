@@ -8,7 +8,7 @@ from typing import Final
 
 from client_sdk.protocol import Fact
 
-NO_REASON: Final = "There is no earlier answer to give the reason of."
+NO_REASON: Final = "There is no answer just before this to give the reason of."
 
 _WHY = re.compile(
     r"(?:(?:and|but|so|ok|okay|hm+)[ ,]+)*(?:"

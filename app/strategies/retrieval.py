@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from app.llm.question_words import is_pseudonym
 from app.llm.reasoner import Candidate, Evidence, Size, Thing, Turn
 from app.strategies.base import FoundFact, Inquiry
-from kg_store.terms import Mid, Mids, NodeKind, Path
+from kg_store.terms import Mid, Mids, NodeKind, Path, as_mids
 from kg_store.walking import concept_of, kind_of, tail_concept, walk
 
 _WORD = re.compile(r"[^\W_]+")
@@ -43,7 +41,7 @@ class WayOn:
 def arrive(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact] | None:
     """Walks `way`: the place it leads to and the fact that says so, or None where nothing is there."""
     edges = walk(inquiry.graph, way.start.mids, way.path)
-    members = np.unique(edges.tails)
+    members = as_mids(edges.tails)
     if not len(members):
         return None
     kind = kind_of(inquiry.graph, members)

@@ -156,6 +156,8 @@ def ask_well(walk: Walk) -> None:
     walk.ask("turned round", "Who is Thrombury, Vexquilda treated by?", TREATERS)
     walk.ask("by surname", "who is thrombury treated by", TREATERS)
     walk.ask("run together", "who is vexquildathrombury treated by", TREATERS)
+    walk.ask("apostrophe apart", "who is grizzlewick 's nook treated by", TREATERS)
+    walk.ask("apostrophe left out", "who is grizzlewick s nook treated by", TREATERS, strategy="arog")
     walk.ask("by accent", "Who lives in zofstenbruck?", INHABITANTS)
     walk.ask("by value", "Whose ssn is 536-22-8174, salary 4841739.25, date of birth 1961-07-23?", TREATERS)
     walk.ask("hidden relation", "What Glimdossier has Vexquilda, is it Klabautrix?", TREATERS)

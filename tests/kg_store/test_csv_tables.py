@@ -210,6 +210,17 @@ def test_a_mapping_is_proposed_for_tables(tmp_path: Path) -> None:
     assert Policy.from_toml(policy.to_toml()) == policy
 
 
+def test_tables_of_few_columns_and_references_into_their_own_are_proposed(tmp_path: Path) -> None:
+    staff = written(
+        tmp_path, "id;first;last;boss;team\n1;Orla;Quill;;t1\n2;Sean;Brock;1;t1\n3;Mia;Hart;1;t2\n", "staff.csv"
+    )
+    teams = written(tmp_path, "team;name;office\nt1;Field Works;Galway\nt2;Night Desk;Cork\n", "teams.csv")
+    of_staff, of_teams = propose_policy([staff, teams]).tables
+    assert (of_teams.key, of_teams.concept, of_teams.names) == ("team", "team", ("name",))
+    assert of_staff.names == (("first", "last"),)
+    assert {name: each.table for name, each in of_staff.columns.items()} == {"boss": "staff.csv", "team": "teams.csv"}
+
+
 def test_what_is_proposed_loads(tmp_path: Path) -> None:
     raw, policy = read_and_propose(both(tmp_path, PATIENTS.replace("8;7", "8")))
     assert ("P1", "doctor", "7") in rows(raw)

@@ -142,6 +142,13 @@ def test_words_that_stand_for_nothing_end_a_name() -> None:
     assert INDEX.find_inexact("Brockhurst", ["Brockhurst"]) == []
 
 
+def test_a_pseudonym_stands_for_no_initial() -> None:
+    kings = NameIndex.build([NameEntry(1, "Tharold V", "name", None, True, True)]).with_public(PUBLIC)
+    assert [hit.end for hit in kings.find_inexact("is tharold vincent in")] == [18]
+    hits = kings.find_inexact("is tharold Vq7f2k in", {"Vq7f2k"})
+    assert [hit.end for hit in hits] == [10]
+
+
 def test_an_index_without_public_words_guesses_nothing() -> None:
     assert NameIndex.build([NameEntry(1, "Osterfurt", "name", None, True, True)]).find_inexact("osterfrt") == []
 
@@ -175,3 +182,22 @@ def test_ordinary_words_are_those_that_a_dictionary_writes_small() -> None:
     assert all(map(is_ordinary, ("house", "has", "patients", "married", "smith", "cities")))
     assert not any(map(is_ordinary, ("jamaica", "steelers", "obama", "brockhurst", "peter")))
     assert "stop" in stems("stopping")
+
+
+def test_what_was_read_once_is_read_the_same_again() -> None:
+    """Stretches without a name are remembered; nothing that may hold one is among them."""
+    for text in ["who leads the nqtu", '"number":1,"path":["lives in"]', "is Brockhurst's car red", "date of birth"]:
+        first = INDEX.find_inexact(text)
+        assert INDEX.find_inexact(text) == first
+        assert [INDEX.find_inexact(text, ["nothing"]) for _ in range(2)] == [first, first]
+
+
+def test_a_word_that_was_skipped_once_is_found_where_it_is_not_skipped() -> None:
+    for text in ["Brockhurst", "the Brockhurst"]:
+        assert INDEX.find_inexact(text, ["Brockhurst"]) == []
+        assert [hit.mids for hit in INDEX.find_inexact(text)] == [(1,)]
+
+
+def test_capitals_that_tell_initials_are_not_taken_for_small_letters_read_before() -> None:
+    assert INDEX.find_inexact("m smith") == []
+    assert [hit.mids for hit in INDEX.find_inexact("M Smith")] == [(13,)]

@@ -10,10 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kg_store.blind_graph import BlindGraph
 from kg_store.catalog import PrivateGraph
 from kg_store.policy import MediatorPolicy, Policy
 from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
-from kg_store.walking import concept_of, kind_of, kinds_of, members_of, reached, steps_from, tail_concept, walk
+from kg_store.walking import (
+    concept_of,
+    kind_of,
+    kinds_of,
+    members_of,
+    reached,
+    steps_from,
+    steps_from_each,
+    tail_concept,
+    walk,
+)
 from tests.kg_store.algebra_fakes import MEDIATOR, FakeGraph
 from tests.kg_store.stores import PREFIXES, catalog_in, mid_of, written
 
@@ -163,3 +174,26 @@ def test_kinds_are_those_of_things_and_of_classes(family: PrivateGraph) -> None:
     assert not {"link", "date"} & set(kinds)
     assert len(kinds) == 4
     assert np.array_equal(sorted(kinds), kinds)
+
+
+def plainly(graph: BlindGraph, mid: int, mediators: int = 2) -> set[Step]:
+    """The steps of one node, hop by hop: on through nameless nodes, to what has a name or a class."""
+    found: set[Step] = set()
+    for hop in graph.relations_of(as_mids([mid])):
+        for tail in graph.neighbours(as_mids([mid]), hop).tails.tolist():
+            signature = graph.schema.signatures[int(graph.signatures_of(as_mids([tail]))[0])]
+            if signature.kind is not NodeKind.MEDIATOR or signature.classes:
+                found.add((hop,))
+            if signature.kind is NodeKind.MEDIATOR and mediators:
+                found |= {(hop, *rest) for rest in plainly(graph, tail, mediators - 1)}
+    return found
+
+
+def test_the_steps_of_many_sets_at_once_are_those_that_each_node_has(family: PrivateGraph) -> None:
+    graph = family.blind
+    nodes = graph.members([signature.id for signature in graph.schema.signatures])
+    sets = [*(nodes[at : at + 1] for at in range(len(nodes))), nodes[::2], nodes, NO_MIDS, as_mids([5])]
+    wanted = [sorted({step for mid in mids.tolist() if mid in nodes for step in plainly(graph, mid)}) for mids in sets]
+    assert steps_from_each(graph, sets) == wanted
+    assert any(len(step) == 3 for step in wanted[-3])
+    assert steps_from_each(graph, []) == []

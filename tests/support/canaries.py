@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 IN_GRAPH = (
     "Vexquilda", "Thrombury", "Quillowmere", "Orvindel", "Jaskworthy", "Žofštenbrück", "Zimbrelkov", "Quandrovar",
-    "Plumbrechtson", "Klabautrix", "536-22-8174", "1961-07-23", "4841739.25",
+    "Plumbrechtson", "Klabautrix", "Grizzlewick", "536-22-8174", "1961-07-23", "4841739.25",
 )  # fmt: skip
 HIDDEN_RELATION = "Glimdossier"
 IN_QUESTIONS = (
@@ -35,6 +35,7 @@ GRAPH = (
     PREFIXES
     + """
 :p1 rdfs:label "Vexquilda Thrombury" ; skos:altLabel "Quillowmere" ; :ssn "536-22-8174" ; :salary 4841739.25 ;
+    skos:altLabel "Grizzlewick's Nook" ;
     :dateOfBirth "1961-07-23"^^xsd:date ; :treatedBy :Orvindel_Jaskworthy ; :livesIn :c1 ; :hasGlimdossier :p4 ;
     :remark "Told in confidence to the neighbour Plumbrechtson, who keeps the spare key and waters the plants." .
 :Orvindel_Jaskworthy :livesIn :c1 ; :employedBy :h1 .

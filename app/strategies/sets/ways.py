@@ -11,7 +11,7 @@ from app.llm.nearness import nearness
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place, WayOn
 from kg_store.terms import Step
-from kg_store.walking import reached, steps_from, tail_concept
+from kg_store.walking import reached, steps_from_each, tail_concept
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
 MAX_COMPOSED_FROM = 2_000  # members of a place; beyond, paths of two are found a round later
@@ -32,23 +32,19 @@ class WaysOn:
         self._inquiry, self._embedder = inquiry, embedder
 
     def of(self, frontier: list[Place], earlier: list[Place]) -> Offer:
-        single = [way for place in frontier for way in self._single(place)]
-        further = [way for place in earlier for way in self._single(place)]
+        single, further = self._single(frontier), self._single(earlier)
         short = [way for way in single if len(way.start.mids) <= MAX_COMPOSED_FROM]
         return self._nearest(single, [*self._composed(short), *further])
 
-    def _single(self, place: Place) -> list[WayOn]:
-        return [WayOn(place, (step,)) for step in steps_from(self._inquiry.graph, place.mids)]
+    def _single(self, places: list[Place]) -> list[WayOn]:
+        steps = steps_from_each(self._inquiry.graph, [place.mids for place in places])
+        return [WayOn(place, (step,)) for place, on in zip(places, steps, strict=True) for step in on]
 
     def _composed(self, single: list[WayOn]) -> list[WayOn]:
         graph = self._inquiry.graph
-        ways = []
-        for way in single:
-            if self._leads_to_values(way.path[-1]):
-                continue
-            ends = reached(graph, way.start.mids, way.path)
-            ways += [WayOn(way.start, (*way.path, step)) for step in steps_from(graph, ends)]
-        return ways
+        able = [way for way in single if not self._leads_to_values(way.path[-1])]
+        steps = steps_from_each(graph, [reached(graph, way.start.mids, way.path) for way in able])
+        return [WayOn(way.start, (*way.path, step)) for way, on in zip(able, steps, strict=True) for step in on]
 
     def _leads_to_values(self, step: Step) -> bool:
         hop = step[-1]
@@ -65,6 +61,7 @@ class WaysOn:
     def _ranked(self, ways: list[WayOn]) -> list[WayOn]:
         """By nearness to the question; each step is embedded once."""
         schema = self._inquiry.graph.schema
-        steps = [[(schema.label_step(step), tail_concept(schema, step)) for step in way.path] for way in ways]
+        worded = {step: (schema.label_step(step), tail_concept(schema, step)) for way in ways for step in way.path}
+        steps = [[worded[step] for step in way.path] for way in ways]
         near = nearness(self._embedder, self._inquiry.dialogue.question, steps)
         return [ways[int(i)] for i in np.argsort(-near, kind="stable")]

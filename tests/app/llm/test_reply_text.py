@@ -50,6 +50,11 @@ def read(text: str, *, single: bool) -> str:
          "Eq7f2k is the place of birth of A and B."),
         ("has prescription|prescribed drug", "drug", "Eq7f2k's prescribed drug is A.",
          "Eq7f2k's prescribed drugs are A and B."),
+        ("upregulated by", "gene", "Eq7f2k is upregulated by A.", "Eq7f2k is upregulated by A and B."),
+        ("contains", "city", "Eq7f2k contains A.", "Eq7f2k contains A and B."),
+        ("born", "date", "The date is A.", "The dates are A and B."),
+        ("^works at", "staff", "The staff that works at Eq7f2k is A.", "The staff that work at Eq7f2k are A and B."),
+        ("wrote", "book", "Eq7f2k wrote A.", "Eq7f2k wrote A and B."),
         # Where English is not certain, the kind is said, and else nothing.
         ("has admission|admitted to", "ward", "The ward is A.", "The wards are A and B."),
         ("upregulates", "gene", "The gene is A.", "The genes are A and B."),

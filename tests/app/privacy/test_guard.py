@@ -233,6 +233,7 @@ def test_the_error_has_an_id_and_a_count_and_no_text(guard: Guard) -> None:
 TYPED = [
     "Karl Ostermnan", "karl oestermann", "K. Östermann", "Östermann, Karl", "ostermann", "karl", "zorbinoll",
     "Shane O Malley", "shane omalley", "maryjane holt", "newyork", "New York Tims", "elodi",
+    "shane o 'malley", "shane o\u2019malley", "shane o malley 's",
 ]  # fmt: skip
 
 

@@ -1,0 +1,204 @@
+"""Reading: one stretch of a text, read for names in other forms than their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kg_store.name_marks import COMMON_WORDS
+from kg_store.name_vocabulary import NameVocabulary, may_be_ordinary
+from kg_store.normalising import Normalised
+from kg_store.row_fit import Fit, fit_row
+from kg_store.word_forms import Word
+
+MOST_ROWS = 128
+"""Rows looked at closely around one word; of more, those that share most words with the text."""
+
+_SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
+_AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
+_MOST_ABBREVIATED = 3
+_SHORTEST_ALONE, _SHORTEST_MISSPELT_ALONE, _SHORTEST_MISSPELT_PART = 3, 5, 6
+_LONGEST_JOINED = 4
+_CALENDAR = frozenset(
+    """january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday""".split()
+)
+"""Their capital tells nothing."""
+
+_VOWELS = frozenset("aeiouy")
+NOT_INITIALS = frozenset(("a", "i"))
+_NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
+"""Single letters that are words or endings (it's, don't); an initial among them has a point or is a capital."""
+
+IsName = Callable[[int, int], bool]
+"""Whether the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class InexactHit:
+    """A span of the original text that may stand for each of `mids`. `whole`: not only a part of the name.
+
+    `score` compares readings of one span; an exact name would have 1. `public`: all its words are public words.
+    """
+
+    start: int
+    end: int
+    mids: tuple[int, ...] = field(repr=False)
+    score: float
+    whole: bool
+    public: bool
+
+
+@dataclass(slots=True)
+class Reading:
+    """One text, read for names; it is what `fit_row` knows of the typed words."""
+
+    names: NameVocabulary
+    text: str = field(repr=False)
+    normalised: Normalised = field(repr=False)
+    words: list[Word] = field(repr=False)
+    skip: Collection[str] = field(repr=False)
+    is_name: IsName | None
+    spellings: list[str] = field(default_factory=list, repr=False)
+    _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
+    _found: dict[tuple[int, int], list[tuple[float, bool, int]]] = field(default_factory=dict, repr=False)
+
+    def hits(self) -> list[InexactHit]:
+        self.spellings = [word.text for word in self.words]
+        for at in range(len(self.words)):
+            if self._may_be_name(at):
+                self._read_around(at)
+        return [self._hit(first, last, found) for (first, last), found in self._found.items()]
+
+    def skips_any(self) -> bool:
+        return any(map(self._is_skipped, range(len(self.words))))
+
+    def joins(self, at: int) -> bool:
+        return self.words[at].joins
+
+    def slips(self, at: int, word: int) -> int | None:
+        return self._near_words(at).get(word)
+
+    def is_initial(self, at: int) -> bool:
+        word = self.words[at]
+        if len(word.text) != 1 or not word.text.isalpha():
+            return False
+        if word.text not in _NEVER_INITIALS or self.normalised.text[word.end : word.end + 1] == ".":
+            return True
+        start, end = self._span(at, at)
+        return word.text not in NOT_INITIALS and self.text[start:end].isupper()
+
+    def is_everyday(self, at: int) -> bool:
+        return self.names.is_everyday(self.spellings[at])
+
+    def _may_be_name(self, at: int) -> bool:
+        """Whether names are looked for around this word: not an everyday one that nothing marks as a name."""
+        word = self.spellings[at]
+        if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
+            return False
+        if not self.names.is_everyday(word):
+            return True
+        if self._follows_initial(at):
+            return True
+        return self.is_name is not None and self.is_name(*self._span(at, at))
+
+    def _follows_initial(self, at: int) -> bool:
+        """J. Smith, J Smith: a space and at most a point between."""
+        if not at or not self.is_initial(at - 1) or self._is_skipped(at - 1):
+            return False
+        if self.spellings[at] in COMMON_WORDS or self.names.is_own(self.spellings[at]):
+            return False
+        return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
+
+    def _is_skipped(self, at: int) -> bool:
+        start, end = self._span(at, at)
+        return self.text[start:end] in self.skip
+
+    def _span(self, first: int, last: int) -> tuple[int, int]:
+        return self.normalised.span(self.words[first].start, self.words[last].end)
+
+    def _near_words(self, at: int) -> dict[int, int]:
+        if at not in self._near:
+            forms = () if self._is_skipped(at) else self.words[at].forms
+            near = [pair for form in forms for pair in self.names.near(form).items()]
+            self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
+        return self._near[at]
+
+    def _read_around(self, at: int) -> None:
+        for row in self._candidates(at):
+            fit = fit_row(self.names.rows.row(row), self, at)
+            if fit is not None and self._is_good(fit):
+                self._add(fit.first, fit.last, fit.score, fit.whole, row)
+        self._read_joined(at)
+        self._read_alone(at)
+
+    def _candidates(self, at: int) -> list[int]:
+        """Rows that hold the word; of many, those that share most of their words with those around it."""
+        rows = self.names.rows
+        held = [rows.with_word(word) for word in self._near_words(at)]
+        if not held:
+            return []
+        found = np.unique(np.concatenate(held))
+        if len(found) > MOST_ROWS:
+            around = {
+                word for near in range(max(0, at - 4), min(len(self.words), at + 5)) for word in self._near_words(near)
+            }
+            shares = rows.shares(found, np.array(sorted(around), dtype=np.int64))
+            found = found[np.argsort(-shares, kind="stable")[:MOST_ROWS]]
+        return found.tolist()  # type: ignore[no-any-return]
+
+    def _is_good(self, fit: Fit) -> bool:
+        """One word alone needs more than several: a few letters, and misspelt only a long one."""
+        if fit.first < fit.last:
+            return True
+        word = self.spellings[fit.first]
+        if not fit.slips:
+            return len(word) >= _SHORTEST_ALONE
+        if self.names.rows.number_of(word) is not None:
+            return False
+        shortest = _SHORTEST_MISSPELT_ALONE if fit.whole else _SHORTEST_MISSPELT_PART
+        return len(word) >= shortest and not may_be_ordinary(word)
+
+    def _read_joined(self, at: int) -> None:
+        """Words run together, parted elsewhere, or in another order: `johnsmith`, `O Brien`, `Smith, John`."""
+        for first in range(max(0, at - _LONGEST_JOINED + 1), at + 1):
+            for last in range(at, min(len(self.words), first + _LONGEST_JOINED)):
+                if all(word.joins for word in self.words[first + 1 : last + 1]):
+                    words = self.spellings[first : last + 1]
+                    for row in self.names.rows.joined(words):
+                        self._add(first, last, _SCORE_OF_JOINED, True, row)
+                    for row in self.names.rows.reordered(words):
+                        self._add(first, last, _SCORE_OF_REORDERED, True, row)
+
+    def _read_alone(self, at: int) -> None:
+        """The initials of a long name (NATO), and what people and things of a place are called (Jamaican)."""
+        word, rows = self.spellings[at], self.names.rows
+        if self.is_everyday(at):
+            return
+        spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
+        short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
+        if len({mid for row in short for mid in rows.mids(row)}) <= _MOST_ABBREVIATED:
+            for row in short:
+                self._add(at, at, _SCORE_OF_ABBREVIATED, True, row)
+        for row in rows.of_adjective(word):
+            self._add(at, at, _SCORE_OF_ADJECTIVE, True, row)
+
+    def _may_be_initials(self, at: int) -> bool:
+        """A frequent word (USA) only in capitals."""
+        start, end = self._span(at, at)
+        return not self.names.is_public(self.spellings[at]) or self.text[start:end].isupper()
+
+    def _add(self, first: int, last: int, score: float, whole: bool, row: int) -> None:
+        self._found.setdefault((first, last), []).append((score, whole, row))
+
+    def _hit(self, first: int, last: int, found: list[tuple[float, bool, int]]) -> InexactHit:
+        """The best readings of one span: all that are equally good."""
+        best = max(score for score, _, _ in found)
+        # Jamaicans may be the people of that name as well as those of the place.
+        good = [(whole, row) for score, whole, row in found if score > best - 1e-6 or score in _AS_GOOD]
+        mids = tuple(sorted({mid for _, row in good for mid in self.names.rows.mids(row)}))
+        initial = any(map(self.is_initial, range(first, last + 1)))
+        public = not initial and all(map(self.names.is_public, self.spellings[first : last + 1]))
+        return InexactHit(*self._span(first, last), mids, best, any(whole for whole, _ in good), public)
