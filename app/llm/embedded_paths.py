@@ -86,15 +86,18 @@ def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
 
     A path may come back to where it has been: the parents of one's children are oneself.
     """
+    between = _concepts_of_steps(given)
     begun = [KnownPath(root.name, (), (), root.name, None, None, waypoints=((0, root.name),))]
     paths: list[KnownPath] = []
     while begun:
         longer: list[KnownPath] = []
         for path in begun:
-            here = [fact for fact in given.evidence if fact.start == path.end]
-            longer += [_longer(path, f.path, f.end_concept, end=f.end, size=f.size) for f in here]
-            ways = [way for way in given.candidates if way.start == path.end]
-            paths += [_longer(path, way.path, way.concept, candidate=way.number) for way in ways]
+            for fact in (fact for fact in given.evidence if fact.start == path.end):
+                concepts = (*_between(fact.path, between), fact.end_concept)
+                longer.append(_longer(path, fact.path, concepts, end=fact.end, size=fact.size))
+            for way in (way for way in given.candidates if way.start == path.end):
+                concepts = (*_between(way.path, between), way.concept)
+                paths.append(_longer(path, way.path, concepts, candidate=way.number))
         begun = [path for path in longer if len(path.steps) <= MAX_STEPS]
         paths += begun
     return [path for path in paths if len(path.steps) <= MAX_STEPS]
@@ -103,22 +106,27 @@ def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
 def _longer(
     path: KnownPath,
     steps: Sequence[str],
-    concept: str,
+    concepts: tuple[str, ...],
     *,
     end: str | None = None,
     candidate: int | None = None,
     size: str = "more",
 ) -> KnownPath:
     before = path.end if len(steps) == 1 else None
-    concepts = (*path.concepts, *_blank(steps), concept)
     longer = (*path.steps, *steps)
     waypoints = (*path.waypoints, (len(longer), end)) if end is not None else path.waypoints
-    return KnownPath(path.root, longer, concepts, end, candidate, before, size, waypoints)
+    return KnownPath(path.root, longer, (*path.concepts, *concepts), end, candidate, before, size, waypoints)
 
 
-def _blank(path: Sequence[str]) -> tuple[str, ...]:
-    """Concepts between the steps of a composed path are not shown."""
-    return ("",) * (len(path) - 1)
+def _concepts_of_steps(given: StepInput) -> dict[str, str]:
+    """What each step leads to, as far as it is shown by itself: candidates say it by the schema, before facts."""
+    facts = {fact.path[0]: fact.end_concept for fact in given.evidence if len(fact.path) == 1}
+    return facts | {way.path[0]: way.concept for way in given.candidates if len(way.path) == 1}
+
+
+def _between(path: Sequence[str], concepts: dict[str, str]) -> tuple[str, ...]:
+    """The concepts between the steps of a composed path, which shows none."""
+    return tuple(concepts.get(step, "") for step in path[:-1])
 
 
 def _with_kind(question: str, kind: Thing) -> str:
