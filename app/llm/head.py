@@ -48,7 +48,7 @@ class Adapter:
 class Head:
     """What training adds to the nearness of a whole question to a path; without anything it changes nothing.
 
-    `gain` and `offset` put the trained cosines on the scale of the untrained. `hops`, shape (dimensions, LONGEST):
+    `gain` and `offset` put the trained cosines on the scale of scores. `hops`, shape (dimensions, LONGEST):
     how the wording tells how long the way is ("grandchildren").
     """
 

@@ -1,4 +1,4 @@
-"""Fits the adapters of whole questions and steps: the right path has to outscore all others on offer."""
+"""Fits the adapters of whole questions and steps: the right path has to outscore all others, and refusing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 
 from app.evaluation.training.examples import Prepared
+from app.llm.embedded_step import LEAST_SCORE
 from app.llm.head import LONGEST, PARTS, Adapter, Head
 
 Rows = npt.NDArray[np.int64]
@@ -25,7 +26,7 @@ class Fit:
     batch: int = 32
     rate: float = 2e-3
     pull: float = 0.0005
-    temperature: float = 0.1
+    temperature: float = 0.2
     patience: int = 6
 
 
@@ -82,7 +83,7 @@ def fit(
         if since >= how.patience:
             break
     net.load_state_dict(kept)
-    return Fitted(net.head(train), before, after)
+    return Fitted(net.head(), before, after)
 
 
 class _Net(torch.nn.Module):
@@ -91,6 +92,7 @@ class _Net(torch.nn.Module):
     def __init__(self, data: Prepared, weight: float, how: Fit) -> None:
         super().__init__()
         self._data, self._weight, self._how = data, weight, how
+        self._refusing = LEAST_SCORE / how.temperature
         dims = data.asked.shape[1]
         self._asked = torch.from_numpy(data.asked)
         self._steps = torch.cat([torch.from_numpy(data.steps), torch.zeros(1, dims)])
@@ -100,11 +102,13 @@ class _Net(torch.nn.Module):
         self.up = torch.nn.ParameterDict({part: torch.nn.Parameter(torch.zeros(how.rank, dims)) for part in PARTS})
         self.hops = torch.nn.Parameter(torch.zeros(dims, LONGEST))
         self.gain = torch.nn.Parameter(torch.zeros(()))
+        self.offset = torch.nn.Parameter(torch.zeros(()))
 
     def loss(self, rows: Rows) -> torch.Tensor:
         scores, right, owner = self._scores(rows)
         logits = scores / self._how.temperature
-        every = _logsumexp(logits, owner, len(rows))
+        refusing = torch.tensor(self._refusing)
+        every = torch.logaddexp(_logsumexp(logits, owner, len(rows)), refusing)
         good = _logsumexp(torch.where(right, logits, torch.full_like(logits, -1e4)), owner, len(rows))
         moved = sum((self.down[part] @ self.up[part]).square().sum() for part in self.up)
         result: torch.Tensor = (every - good).mean() + self._how.pull * (moved + self.hops.square().sum())
@@ -112,48 +116,44 @@ class _Net(torch.nn.Module):
 
     @torch.no_grad()
     def measured(self, rows: Sequence[int]) -> tuple[float, float]:
-        """Mean loss, without the pull, and the share of examples whose best path is right."""
+        """Mean loss, without the pull, and the share of examples whose best path is right and answered."""
         losses, hits = [], []
         for row in rows:
             scores, right, _ = self._scores(np.array([row]))
             logits = scores / self._how.temperature
-            losses.append(float(logits.logsumexp(0) - logits[right].logsumexp(0)))
-            hits.append(bool(right[int(scores.argmax())]))
+            every = torch.logaddexp(logits.logsumexp(0), torch.tensor(self._refusing))
+            losses.append(float(every - logits[right].logsumexp(0)))
+            hits.append(bool(right[int(scores.argmax())]) and float(scores.max()) >= LEAST_SCORE)
         return (float(np.mean(losses)), float(np.mean(hits))) if losses else (0.0, 0.0)
 
     def state(self) -> dict[str, Any]:
         return {name: value.detach().clone() for name, value in self.state_dict().items()}
 
     @torch.no_grad()
-    def head(self, rows: Sequence[int]) -> Head:
-        """On the scale of the untrained cosines: right paths of `rows` are as near as before on average."""
+    def head(self) -> Head:
         adapters = {part: Adapter(self.down[part].numpy().copy(), self.up[part].numpy().copy()) for part in PARTS}
-        gain = float(self.gain.exp())
-        place = np.concatenate([np.arange(self._data.first[row], self._data.first[row + 1]) for row in rows])
-        right = torch.from_numpy(self._data.right[place])
-        every = np.asarray(rows)
-        before = self._near(every, adapted=False)[0][right].mean()
-        return Head(
-            adapters, gain, float(before - gain * self._near(every)[0][right].mean()), self.hops.numpy().copy()
-        )
+        return Head(adapters, float(self.gain.exp()), float(self.offset), self.hops.numpy().copy())
 
     def _scores(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         near, place, owner = self._near(rows)
         base = torch.from_numpy(self._data.base)[place]
         length = (torch.from_numpy(self._data.counts)[place] >= 0).sum(dim=1).clamp(max=LONGEST) - 1
         hops = (self._asked[torch.from_numpy(rows)] @ self.hops)[owner, length]
-        return base + self._weight * (self.gain.exp() * near + hops), torch.from_numpy(self._data.right)[place], owner
+        return (
+            base + self._weight * (self.gain.exp() * near + self.offset + hops),
+            torch.from_numpy(self._data.right)[place],
+            owner,
+        )
 
-    def _near(self, rows: Rows, *, adapted: bool = True) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def _near(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The cosines of each path of the examples `rows`; where those paths lie, and whose they are."""
         first = self._data.first
         place = torch.from_numpy(np.concatenate([np.arange(first[row], first[row + 1]) for row in rows]))
         owner = torch.from_numpy(np.repeat(np.arange(len(rows)), first[rows + 1] - first[rows]))
         counts = torch.from_numpy(self._data.counts)[place]
         used, rank = torch.unique(counts, return_inverse=True)
-        steps, asked = self._steps[used], self._asked[torch.from_numpy(rows)]
-        if adapted:
-            steps, asked = self._moved("step", steps), self._moved("question", asked)
+        steps = self._moved("step", self._steps[used])
+        asked = self._moved("question", self._asked[torch.from_numpy(rows)])
         # Rows of -1 are no step: the row of zeros, which stays zero.
         sums = steps[rank].sum(dim=1)
         near = (torch.nn.functional.normalize(sums, dim=1) * asked[owner]).sum(dim=1)
