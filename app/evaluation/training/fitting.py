@@ -15,6 +15,7 @@ from app.llm.embedded_step import LEAST_SCORE
 from app.llm.head import LONGEST, PARTS, Adapter, Head
 
 Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ def fit(
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     net = _Net(data, weight, how)
+    every = [*train, *held_out]
+    untrained = net.right_first(every)
     draw = np.random.default_rng(seed)
     optimiser = torch.optim.Adam(net.parameters(), lr=how.rate)
     best, before = net.measured(held_out)
@@ -83,7 +86,16 @@ def fit(
         if since >= how.patience:
             break
     net.load_state_dict(kept)
-    return Fitted(net.head(), before, after)
+    lower = _room(untrained, net.right_first(every)) / weight
+    return Fitted(net.head(lower), before, after)
+
+
+def _room(before: Scores, after: Scores) -> float:
+    """By how much scores may sink, so that what no path answers is refused: not below the untrained ones on average,
+    and no further than that one right path in a thousand falls below the threshold."""
+    if not len(before) or not len(after):
+        return 0.0
+    return max(0.0, min(float(after.mean() - before.mean()), float(np.quantile(after, 0.001)) - LEAST_SCORE))
 
 
 class _Net(torch.nn.Module):
@@ -130,9 +142,19 @@ class _Net(torch.nn.Module):
         return {name: value.detach().clone() for name, value in self.state_dict().items()}
 
     @torch.no_grad()
-    def head(self) -> Head:
+    def right_first(self, rows: Sequence[int]) -> Scores:
+        """The best score of each example whose best path is right; shape (such examples,)."""
+        found = []
+        for row in rows:
+            scores, right, _ = self._scores(np.array([row]))
+            if right[int(scores.argmax())]:
+                found.append(float(scores.max()))
+        return np.array(found)
+
+    @torch.no_grad()
+    def head(self, lower: float) -> Head:
         adapters = {part: Adapter(self.down[part].numpy().copy(), self.up[part].numpy().copy()) for part in PARTS}
-        return Head(adapters, float(self.gain.exp()), float(self.offset), self.hops.numpy().copy())
+        return Head(adapters, float(self.gain.exp()), float(self.offset) - lower, self.hops.numpy().copy())
 
     def _scores(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         near, place, owner = self._near(rows)
