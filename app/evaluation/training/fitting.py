@@ -92,10 +92,10 @@ def fit(
 
 def _room(before: Scores, after: Scores) -> float:
     """By how much scores may sink, so that what no path answers is refused: not below the untrained ones on average,
-    and no further than that one right path in a thousand falls below the threshold."""
+    and half of the way until one right path in a thousand is refused; paths of new questions score lower."""
     if not len(before) or not len(after):
         return 0.0
-    return max(0.0, min(float(after.mean() - before.mean()), float(np.quantile(after, 0.001)) - LEAST_SCORE))
+    return max(0.0, min(float(after.mean() - before.mean()), (float(np.quantile(after, 0.001)) - LEAST_SCORE) / 2))
 
 
 class _Net(torch.nn.Module):
