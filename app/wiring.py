@@ -24,6 +24,7 @@ from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
+from app.llm.head import NO_HEAD, Head, HeadProblem, read_head
 from app.llm.languages import read_words, remark_on
 from app.llm.model_folder import BOXED_MODEL
 from app.llm.prompted import PromptedReasoner
@@ -198,12 +199,22 @@ def think(settings: Settings) -> Thinking:
 def _reasoner_of(settings: Settings, embedder: Embedder) -> tuple[Reasoner, str, Callable[[], Awaitable[None]]]:
     """The reasoner, its note, and what ends its connections."""
     if settings.reasoner == "embedded":
-        return EmbeddedReasoner(embedder), "embedded", _nothing_to_close
+        return EmbeddedReasoner(embedder, head=_head_of(settings)), "embedded", _nothing_to_close
     key = settings.endpoint_api_key.get_secret_value() if settings.endpoint_api_key else ""
     endpoint = ModelEndpoint(
         settings.endpoint_url or "", settings.endpoint_model or "", key, settings.request_deadline_s
     )
     return PromptedReasoner(endpoint, embedder), "endpoint", endpoint.close
+
+
+def _head_of(settings: Settings) -> Head:
+    """Raises SettingsProblem for a file that is no head of the settings' sentence model."""
+    if settings.reasoner_head is None:
+        return NO_HEAD
+    try:
+        return read_head(settings.reasoner_head, settings.embedder)
+    except HeadProblem as problem:
+        raise SettingsProblem(f"AROG_REASONER_HEAD: {problem}") from None
 
 
 def read_master_key(settings: Settings) -> MasterKey:

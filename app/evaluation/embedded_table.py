@@ -14,7 +14,9 @@ from app.evaluation.linking import measure_mentions, measure_topics
 from app.evaluation.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, WEBQSP, QuestionSets, Show
 from app.evaluation.run import Bench
 from app.evaluation.topics_given import with_topics_given
+from app.evaluation.trained_measures import trained_measures
 from app.evaluation.unanswerable import foreign, transplanted
+from app.llm.head import NO_HEAD
 
 # Sets that share the number of questions of one row: two of each graph, the third graph's being small.
 _FOREIGN_SETS = 4
@@ -27,6 +29,8 @@ async def run_embedded_table(
     measures: list[Measure] = []
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench("embedded") as bench:
+            # Whatever the settings name: rows say themselves what was trained.
+            bench.embedded.head = NO_HEAD
             asker = Asker(QuestionSets(bench, data, Path(folder), show), limit, seed, show, errors)
             for name, group in GROUPS.items():
                 if only.casefold() in name.casefold():
@@ -139,6 +143,7 @@ async def _unanswerable(asker: Asker) -> list[Measure]:
 
 GROUPS: dict[str, Callable[[Asker], Awaitable[list[Measure]]]] = {
     "PathQuestion": _path_question,
+    "heads": trained_measures,
     "MetaQA": _metaqa,
     "WebQSP": _webqsp,
     "linking": _linking,

@@ -111,6 +111,7 @@ class Bench:
         thinking = think(settings)
         if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
             thinking.reasoner.least_score = self._least_score
+        self._reasoner = thinking.reasoner
         self._recorder = RecordingReasoner(thinking.reasoner)
         self._scorer = _scorer_of(thinking, settings)
         self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))
@@ -132,6 +133,13 @@ class Bench:
     def scorer(self) -> PathScorer:
         """Scores paths as the embedded reasoner does; for other reasoners, as it would."""
         return self._scorer()
+
+    @property
+    def embedded(self) -> EmbeddedReasoner:
+        """The reasoner that is measured, behind the recorder. Raises ValueError where it is another one."""
+        if not isinstance(self._reasoner, EmbeddedReasoner):
+            raise ValueError("this bench has another reasoner than the embedded one")
+        return self._reasoner
 
     @property
     def contract_breaks(self) -> list[str]:
@@ -227,7 +235,7 @@ def _scorer_of(thinking: Thinking, settings: Settings) -> Callable[[], PathScore
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:
-    """Settings of their own: of the environment's, only the endpoint and the embedder are taken."""
+    """Settings of their own: of the environment's, only the endpoint, the embedder and its head are taken."""
     outer = load_settings()
     inner = outer.model_copy(
         update={

@@ -9,6 +9,7 @@ from typing import cast
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded_step import LEAST_SCORE, answer_from_evidence, take_step, words_as_path
 from app.llm.embedder import Embedder
+from app.llm.head import NO_HEAD, Head
 from app.llm.path_scoring import PathScorer, WordedPath
 from app.llm.reasoner import (
     AnswerInput,
@@ -35,9 +36,10 @@ class EmbeddedReasoner:
     `least_score` is the threshold of `step` below which nothing in the graph covers the question.
     """
 
-    def __init__(self, embedder: Embedder, least_score: float = LEAST_SCORE) -> None:
+    def __init__(self, embedder: Embedder, least_score: float = LEAST_SCORE, head: Head = NO_HEAD) -> None:
         self.least_score = least_score
-        self._scorer = PathScorer(embedder)
+        self.embedder = embedder
+        self.head = head
         self._namer = ConceptNamer(embedder)
         self._verbs: dict[str, Callable[[TaskModel], TaskModel]] = {
             "structure": lambda given: _structure(cast(StructureInput, given)),
@@ -46,6 +48,15 @@ class EmbeddedReasoner:
             "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
             "step": lambda given: take_step(self._scorer, cast(StepInput, given), self.least_score),
         }
+
+    @property
+    def head(self) -> Head:
+        """What training added; an evaluation may take it away, or put on another."""
+        return self._head
+
+    @head.setter
+    def head(self, head: Head) -> None:
+        self._head, self._scorer = head, PathScorer(self.embedder, head=head)
 
     @property
     def scorer(self) -> PathScorer:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embedder import Embedder
+from app.llm.head import NO_HEAD, Head
 from app.llm.question_words import is_pseudonym
 from app.llm.wording import typed
 
@@ -20,8 +21,10 @@ Way = Sequence[tuple[str, str]]
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
-def nearness(embedder: Embedder, question: str, ways: Sequence[Way]) -> npt.NDArray[np.floating[Any]]:
-    """One cosine a way; shape (ways,). Each step is embedded once, whatever the number of ways.
+def nearness(
+    embedder: Embedder, question: str, ways: Sequence[Way], head: Head = NO_HEAD
+) -> npt.NDArray[np.floating[Any]]:
+    """One cosine a way, as `head` sees it; shape (ways,). Each step is embedded once, whatever the number of ways.
 
     Pseudonyms are left out: they are drawn at random, and say nothing that likeness could use.
     """
@@ -29,12 +32,17 @@ def nearness(embedder: Embedder, question: str, ways: Sequence[Way]) -> npt.NDAr
         return np.zeros(0)
     rows: dict[tuple[str, str], int] = {}
     flat = [rows.setdefault(step, len(rows)) for way in ways for step in way]
-    words = " ".join(word for word in _WORD.findall(question) if not is_pseudonym(word))
-    embedded = embedder.sentences([*(step_text(*step) for step in rows), words])
-    asked, lengths = embedded[-1], np.array([len(way) for way in ways])
-    sums = np.add.reduceat(embedded[flat], np.cumsum(lengths) - lengths, axis=0)
+    embedded = embedder.sentences([*(step_text(*step) for step in rows), asked_words(question)])
+    vectors, asked = head.moved("step", embedded[:-1]), head.moved("question", embedded[-1:])[0]
+    lengths = np.array([len(way) for way in ways])
+    sums = np.add.reduceat(vectors[flat], np.cumsum(lengths) - lengths, axis=0)
     near: npt.NDArray[np.floating[Any]] = sums @ asked / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
-    return near
+    return head.gain * near + head.offset + head.of_lengths(embedded[-1], lengths)
+
+
+def asked_words(question: str) -> str:
+    """The words of a question without its pseudonyms."""
+    return " ".join(word for word in _WORD.findall(question) if not is_pseudonym(word))
 
 
 @lru_cache(maxsize=65_536)

@@ -17,6 +17,7 @@ from app.llm.concept_types import ConceptTypes
 from app.llm.directions import way_of
 from app.llm.embedder import Embedder
 from app.llm.english import verbs_of
+from app.llm.head import NO_HEAD, Head
 from app.llm.nearness import nearness
 from app.llm.question_words import IRREGULAR, Span, WalkedQuestion, walks
 from app.llm.weights import Weights
@@ -37,8 +38,8 @@ class WordedPath:
 class PathScorer:
     """Scores paths against one wording. Higher is better; 0 is about where chance begins."""
 
-    def __init__(self, embedder: Embedder, weights: Weights | None = None) -> None:
-        self._embedder, self._w = embedder, weights or Weights()
+    def __init__(self, embedder: Embedder, weights: Weights | None = None, head: Head = NO_HEAD) -> None:
+        self._embedder, self._w, self._head = embedder, weights or Weights(), head
         self._types = ConceptTypes(embedder)
 
     def scores(self, question: str, topic: str, concept: str, paths: Sequence[WordedPath]) -> Scores:
@@ -59,7 +60,8 @@ class PathScorer:
         w = self._w
         labels = {step for path in paths for step in path.steps}
         weight = w.nearness_among(float(np.mean([len(typed(label).split()) for label in labels])))
-        near = nearness(self._embedder, question, [[*zip(p.steps, p.concepts, strict=True)] for p in paths])
+        ways = [[*zip(p.steps, p.concepts, strict=True)] for p in paths]
+        near = nearness(self._embedder, question, ways, self._head)
         share = w.nearness / weight
         further = w.wordy_hop * np.array([len(path.steps) - 1 for path in paths])
         return share * np.maximum(score, -2.0 / share) + w.nearness * (near - (1 - share) * further)

@@ -139,6 +139,14 @@ def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> Non
         think(settings_in(tmp_path, embedder=str(tmp_path / "no-model")))
 
 
+def test_a_head_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
+    file = tmp_path / "Canaria.npz"
+    file.write_bytes(b"no head")
+    with pytest.raises(SettingsProblem, match=r"AROG_REASONER_HEAD: .* `arog train reasoner`") as told:
+        think(settings_in(tmp_path, reasoner_head=file))
+    assert "Canaria" not in str(told.value)
+
+
 @pytest.mark.parametrize(
     "url",
     [

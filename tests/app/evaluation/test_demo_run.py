@@ -85,6 +85,18 @@ async def test_a_group_of_the_table_samples_each_of_its_sets() -> None:
     assert {"loading pq-2h", "PQ-2H", "loading pq-3h", "PQ-3H"} == shown
 
 
+@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is not here (AROG_DATA)")
+async def test_heads_are_measured_on_the_questions_that_are_asked_without_one() -> None:
+    measures = await run_embedded_table(DATA, 30, 0, "heads", lambda _title, _done, _total: None)
+    assert [(line.name, line.questions, line.bound) for line in measures] == [
+        ("PQ-2H, other half, nothing trained", 30, ""),
+        ("PQ-3H, other half, nothing trained", 30, ""),
+        ("PQ-2H, other half, head trained on half", 30, "0.98"),
+        ("PQ-3H, other half, head trained on half", 30, "0.95"),
+        ("names that reached the reasoner, all runs", 120, "0"),
+    ]
+
+
 def test_a_table_without_its_data_says_what_is_missing(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["embedded", "--data", str(tmp_path), "--only", "webqsp"])
     assert result.exit_code == 2
