@@ -63,7 +63,7 @@ def whole_kind(form: AskedForm, kind: Thing) -> Plan | None:
     said = {singular(word.lower()) for word in content_words(form.rest)}
     if form.form not in ("things", "count") or said != {singular(word) for word in kind.concept.lower().split()}:
         return None
-    return Plan(0.0, (f"count({kind.name})" if form.form == "count" else kind.name,))
+    return Plan(1.0, (f"count({kind.name})" if form.form == "count" else kind.name,))
 
 
 def _things(asked: Asked) -> Plan | None:

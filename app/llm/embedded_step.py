@@ -13,7 +13,7 @@ from app.llm.reasoner import AnswerInput, AnswerReply, PathTriple, StepInput, St
 from app.llm.reply_text import reply_text
 
 # Below this score nothing in the graph covers the question.
-LEAST_SCORE = -0.07
+LEAST_SCORE = 0.2
 
 
 def take_step(scorer: PathScorer, given: StepInput, least_score: float = LEAST_SCORE) -> StepReply:
