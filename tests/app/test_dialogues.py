@@ -130,8 +130,9 @@ async def test_why_is_answered_from_what_was_found_and_nobody_is_asked(begin: Be
     await house.ask("Who is Valeska Dornbusch treated by?")
     for question in ("why?", "How do you know?"):
         reason = await house.ask(question)
-        assert reason.text == 'From Valeska Dornbusch (patient) by "treated by" to Emeka Osakwani (doctor).'
-        assert reason.why() == "Valeska Dornbusch -> treated by (doctor) -> Emeka Osakwani"
+        # Other ways that were followed may lead to the same doctor.
+        assert reason.text.startswith('From Valeska Dornbusch (patient) by "treated by" to Emeka Osakwani (doctor).')
+        assert "Valeska Dornbusch -> treated by (doctor) -> Emeka Osakwani" in reason.why().splitlines()
         assert (reason.answered, reason.names, house.recorded) == (True, [], 0)
         sent = visible(house.last).decode()
         assert not [name for name in ("Valeska", "Dornbusch", "Emeka", "Osakwani") if name in sent]
