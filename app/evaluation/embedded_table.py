@@ -12,6 +12,7 @@ from app.evaluation.embedded_measures import Measure
 from app.evaluation.foreign_sets import foreign_sets
 from app.evaluation.linking import measure_mentions, measure_topics
 from app.evaluation.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, WEBQSP, QuestionSets, Show
+from app.evaluation.questions import QuestionsProblem
 from app.evaluation.run import Bench
 from app.evaluation.topics_given import with_topics_given
 from app.evaluation.trained_measures import trained_measures
@@ -26,6 +27,8 @@ async def run_embedded_table(
     data: Path, limit: int, seed: int, only: str, show: Show, errors: Path | None = None
 ) -> list[Measure]:
     """The lines of the groups whose name holds `only`, and the leaks of all. Raises QuestionsProblem."""
+    if not any(only.casefold() in name.casefold() for name in GROUPS):
+        raise QuestionsProblem(f"no group's name holds what --only asks for; there are {', '.join(GROUPS)}")
     measures: list[Measure] = []
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench("embedded") as bench:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """In units of a cosine. docs/performance.md says what each of them brings.
+    """In units of a cosine. docs/performance.md says how they were chosen.
 
     Costs: of every `hop`, of one walked `inverse` that no grammar asks for, of going straight back, of a word that
     nothing explains. Gains: of `direction`, of naming the `kind` beside a hop, of the kind that was `asked` for.

@@ -23,7 +23,7 @@ DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[4] / "shared" / "
 
 
 @pytest.mark.parametrize(
-    ("reasoner", "strategy", "least"), [("scripted", "sets", 40), ("scripted", "arog", 40), ("embedded", "sets", 30)]
+    ("reasoner", "strategy", "least"), [("scripted", "sets", 40), ("scripted", "arog", 40), ("embedded", "sets", 36)]
 )
 async def test_the_demo_questions_are_answered_and_nothing_leaks(
     reasoner: ReasonerName, strategy: str, least: int
@@ -95,6 +95,12 @@ async def test_heads_are_measured_on_the_questions_that_are_asked_without_one() 
         ("PQ-3H, other half, head trained on half", 30, "0.95"),
         ("names that reached the reasoner, all runs", 120, "0"),
     ]
+
+
+def test_a_group_that_does_not_exist_is_no_table_without_misses() -> None:
+    result = CliRunner().invoke(app, ["embedded", "--only", "nothing of the kind"])
+    assert result.exit_code != 0
+    assert "PathQuestion" in result.output
 
 
 def test_a_table_without_its_data_says_what_is_missing(tmp_path: Path) -> None:
