@@ -24,6 +24,7 @@ def align(
     by_name: Scores,
     kinds: Scores,
     paths: Sequence[Sequence[int]],
+    staying: Flags,
     undoing: Flags,
     w: Weights,
 ) -> Scores:
@@ -32,7 +33,9 @@ def align(
     `said`: what each hop gains on each span, shape (hops + 1, spans), the last row none; `by_name`: the same by the
     words of its relation alone. `kinds`: what naming the
     kind beside a hop gains, shape (hops + 2, spans): then none, then the start. `undoing`: which hop walks back along
-    which, shape (hops + 1, hops + 1). `best[at, path, j]`: the words before `at`, with the first j hops said.
+    which, shape (hops + 1, hops + 1). `staying`: steps from things of a kind to things of that kind, shape (paths,
+    steps): naming the kind does not say such a step. `best[at, path, j]`: the words before `at`, with the first j hops
+    said.
     """
     length, longest = walked.length, max(len(path) for path in paths)
     none, start = len(kinds) - 2, len(kinds) - 1
@@ -50,7 +53,8 @@ def align(
         best[at + 1] = np.maximum(best[at + 1], here - unsaid)
         for number, span in walked.spans_at(at):
             there = best[span.end]
-            there[:, 1:] = np.maximum(there[:, 1:], here[:, :-1] + said[hops, number])
+            gains = np.where(staying, by_name[hops, number], said[hops, number])
+            there[:, 1:] = np.maximum(there[:, 1:], here[:, :-1] + gains)
             # "the same director as X": one word for two hops.
             both = np.where(there_and_back, by_name[hops[:, :-1], number] + w.shared, IMPOSSIBLE)
             there[:, 2:] = np.maximum(there[:, 2:], here[:, :-2] + both)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from app.llm.english import is_participle
+
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
 
 # A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
@@ -38,6 +40,11 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 
+# "What is X about?" asks for its topic.
+_ABOUT = re.compile(r"\babout\s*\?*\s*$", re.IGNORECASE)
+# "When was X first shown?" asks for no superlative.
+_FIRST_DONE = re.compile(r"\b(?:first|last) (\w+)", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class AskedForm:
@@ -56,7 +63,7 @@ class AskedForm:
 
 def read_form(question: str, topics: int) -> AskedForm:
     """The form of `question`; `topics` counts the entities that it names."""
-    text = _POLITE.sub(" ", question).strip()
+    text = _ABOUT.sub("topic", _POLITE.sub(" ", question).strip())
     return (
         _per_group(text)
         or _compare(text, topics)
@@ -115,7 +122,7 @@ def _filter(text: str) -> AskedForm | None:
 def _extreme(text: str) -> AskedForm | None:
     for words, function in ((_GREATER, "argmax"), (_LESS, "argmin")):
         found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
-        if found and not re.search(r"\b(?:first|last) name\b", text, re.IGNORECASE):
+        if found and not _is_no_superlative(text):
             rest = f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}"
             if _ASKS_FOR_VALUE.match(rest):
                 return AskedForm(
@@ -123,6 +130,11 @@ def _extreme(text: str) -> AskedForm | None:
                 )
             return AskedForm("extreme", rest, _BY_DATE.get(found[0].lower(), function))
     return None
+
+
+def _is_no_superlative(text: str) -> bool:
+    found = _FIRST_DONE.search(text)
+    return found is not None and (found[1].lower() == "name" or is_participle(found[1].lower()))
 
 
 def _count(text: str) -> AskedForm | None:

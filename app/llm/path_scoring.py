@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -79,7 +80,9 @@ class PathScorer:
         for gains in (said, by_name):
             gains[:, (beside & (kinds[-1] > 0)) | names_topic] = IMPOSSIBLE
         kinds[-1, names_topic] = np.maximum(kinds[-1, names_topic], 0.0)
-        return align(walked, said, by_name, kinds, chosen, undoing_hops([label for label, _ in hops]), self._w)
+        staying = _staying([kinds_in(kind) for _, kind in hops], kinds_in(concept), chosen)
+        undoing = undoing_hops([label for label, _ in hops])
+        return align(walked, said, by_name, kinds, chosen, staying, undoing, self._w)
 
     def _said(self, spans: Sequence[Span], hops: Sequence[HopWords]) -> tuple[Scores, Scores]:
         """What each hop gains on each span, by its own words or those of what it leads to, and by its own alone.
@@ -162,3 +165,12 @@ def _within(spans: Sequence[Span]) -> Flags:
     inside = (starts[:, None] >= starts[None, :]) & (ends[:, None] <= ends[None, :])
     longer: Flags = inside & ((ends - starts)[:, None] < (ends - starts)[None, :])
     return longer
+
+
+def _staying(kinds: Sequence[tuple[str, ...]], start: tuple[str, ...], paths: Sequence[Sequence[int]]) -> Flags:
+    """Which steps lead from things of one kind to things of the same; shape (paths, most steps)."""
+    flags = np.zeros((len(paths), max(len(path) for path in paths)), dtype=bool)
+    for row, path in enumerate(paths):
+        met = [start, *(kinds[hop] for hop in path)]
+        flags[row, : len(path)] = [bool(set(a) & set(b)) for a, b in pairwise(met)]
+    return flags
