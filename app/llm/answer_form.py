@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.llm.english import is_participle
+from app.llm.idioms import said_plainly
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
 
@@ -33,15 +34,6 @@ _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
 
-# Ways of asking that say nothing of what is asked for.
-_POLITE = re.compile(
-    r"^\s*(?:please|(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
-    r"i (?:want|would like|need) to know|tell me|give me|show me)\b|\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b",
-    re.IGNORECASE,
-)
-
-# "What is X about?" asks for its topic.
-_ABOUT = re.compile(r"\babout\s*\?*\s*$", re.IGNORECASE)
 # "When was X first shown?" asks for no superlative.
 _FIRST_DONE = re.compile(r"\b(?:first|last) (\w+)", re.IGNORECASE)
 
@@ -63,7 +55,7 @@ class AskedForm:
 
 def read_form(question: str, topics: int) -> AskedForm:
     """The form of `question`; `topics` counts the entities that it names."""
-    text = _ABOUT.sub("topic", _POLITE.sub(" ", question).strip())
+    text = said_plainly(question)
     return (
         _per_group(text)
         or _compare(text, topics)

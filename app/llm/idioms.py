@@ -1,0 +1,38 @@
+"""Phrases that ask for something without naming it, said plainly: "what does she do" asks for an occupation."""
+
+from __future__ import annotations
+
+import re
+
+_ELDER = "mother|father|parents?|mom|dad|ma|pa"
+_YOUNGER = "son|daughter|child|children|kid|sons|daughters|kids"
+_PLAIN = tuple(
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in (
+        # Ways of asking that say nothing of what is asked for.
+        (
+            r"^\s*(?:please|"
+            r"(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
+            r"i (?:want|would like|need) to know|tell me|give me|show me)\b",
+            " ",
+        ),
+        (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
+        (r"\babout\s*\?*\s*$", "topic"),
+        (r"^\s*what (?:does|do|did) (.+?) do(?: for (?:a living|work))?\s*\?*\s*$", r"what is \1 's occupation"),
+        (
+            r"^\s*(?:is|are|was|were) (.+?) (?:a |an )?(?:man|male|boy) or (?:a |an )?(?:woman|female|girl)\s*\?*\s*$",
+            r"what is \1 's gender",
+        ),
+        (rf"\bgrand ?({_ELDER})s? of\b", r"\1 of the parent of"),
+        (rf"\bgrand ?({_YOUNGER}) of\b", r"\1 of the child of"),
+        (rf"'s grand ?({_ELDER})s?\b", r"'s parent 's \1"),
+        (rf"'s grand ?({_YOUNGER})\b", r"'s child 's \1"),
+    )
+)
+
+
+def said_plainly(question: str) -> str:
+    """`question` with such phrases replaced, each once and in order; others stay as they are."""
+    for pattern, said in _PLAIN:
+        question = pattern.sub(said, question)
+    return question.strip()
