@@ -57,7 +57,8 @@ class PathScorer:
         return self._with_nearness(score, question, paths)
 
     def _with_nearness(self, score: Scores, question: str, paths: Sequence[WordedPath]) -> Scores:
-        """The scale stays that of the words: where the whole question counts for more, they count for less."""
+        """Where the whole question counts for more, words count for less. It then counts double, so that one scale
+        tells what to refuse: a cosine says less than aligned words do."""
         w = self._w
         labels = {step for path in paths for step in path.steps}
         weight = w.nearness_among(float(np.mean([len(typed(label).split()) for label in labels])))
@@ -65,7 +66,8 @@ class PathScorer:
         near = nearness(self._embedder, question, ways, self._head)
         share = w.nearness / weight
         further = w.wordy_hop * np.array([len(path.steps) - 1 for path in paths])
-        return share * np.maximum(score, -2.0 / share) + w.nearness * (near - (1 - share) * further)
+        both = share * np.maximum(score, -2.0 / share) + w.nearness * (near - (1 - share) * further)
+        return (2.0 - share) * both
 
     def _aligned(
         self, walked: WalkedQuestion, hops: Sequence[tuple[str, str]], concept: str, chosen: Sequence[Sequence[int]]
