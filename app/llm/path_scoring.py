@@ -54,6 +54,7 @@ class PathScorer:
         aligned = [self._aligned(walked, hops, concept, chosen) for walked in walks(question, topic)]
         turns = np.array([turns_back(path.steps) for path in paths])
         score: Scores = np.max(aligned, axis=0) + asked[[row[-1] for row in chosen]] - self._w.turning_back * turns
+        score = score - self._w.misfit * _misfits(hops, paths)
         return self._with_nearness(score, question, paths)
 
     def _with_nearness(self, score: Scores, question: str, paths: Sequence[WordedPath]) -> Scores:
@@ -176,3 +177,22 @@ def _staying(kinds: Sequence[tuple[str, ...]], start: tuple[str, ...], paths: Se
         met = [start, *(kinds[hop] for hop in path)]
         flags[row, : len(path)] = [bool(set(a) & set(b)) for a, b in pairwise(met)]
     return flags
+
+
+def _misfits(hops: Sequence[tuple[str, str]], paths: Sequence[WordedPath]) -> Scores:
+    """How many steps of each path leave things of a kind that the relation does not leave elsewhere; shape (paths,).
+
+    Where two things share a name they are one node, and a film then has what only people have.
+    """
+    reached: dict[str, set[str]] = {}
+    for label, concept in hops:
+        reached.setdefault(label, set()).update(kinds_in(concept))
+    left = {label: reached.get(label[1:] if label[0] == "^" else f"^{label}", set()) for label in reached}
+    counts = [
+        sum(
+            bool(left[step] and kinds_in(before)) and left[step].isdisjoint(kinds_in(before))
+            for step, before in zip(path.steps[1:], path.concepts, strict=False)
+        )
+        for path in paths
+    ]
+    return np.array(counts, dtype=float)

@@ -16,6 +16,8 @@ class Weights:
     hop: float = 0.4
     inverse: float = 0.2
     turning_back: float = 0.25
+    # A step from things of a kind that its relation does not leave elsewhere.
+    misfit: float = 1.0
     unsaid_word: float = 0.28
     direction: float = 0.15
     kind: float = 0.2
