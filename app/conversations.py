@@ -130,7 +130,9 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
 
 
 def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason]:
-    """What `_written` gave. Raises ValueError."""
+    """What `_written` gave, or the table alone, as rows of before the reasons were kept. Raises ValueError."""
     content = json.loads(plain)
+    if "table" not in content:
+        return PseudonymTable.from_bytes(plain, schema), Reason()
     facts = [Fact.model_validate(fact) for fact in content["facts"]]
     return PseudonymTable.from_bytes(content["table"].encode(), schema), Reason(facts, content["expressions"])

@@ -31,11 +31,10 @@ def align(
     """The best score of each path, given as rows of hops; shape (paths,).
 
     `said`: what each hop gains on each span, shape (hops + 1, spans), the last row none; `by_name`: the same by the
-    words of its relation alone. `kinds`: what naming the
-    kind beside a hop gains, shape (hops + 2, spans): then none, then the start. `undoing`: which hop walks back along
-    which, shape (hops + 1, hops + 1). `staying`: steps from things of a kind to things of that kind, shape (paths,
-    steps): naming the kind does not say such a step. `best[at, path, j]`: the words before `at`, with the first j hops
-    said.
+    words of its relation alone. `kinds`: what naming the kind beside a hop gains, shape (hops + 2, spans): then none,
+    then the start. `staying`: steps from things of a kind to things of that kind, shape (paths, steps): its name does
+    not say such a step. `undoing`: which hop walks back along which, shape (hops + 1, hops + 1).
+    `best[at, path, j]`: the words before `at`, with the first j hops said.
     """
     length, longest = walked.length, max(len(path) for path in paths)
     none, start = len(kinds) - 2, len(kinds) - 1
@@ -68,11 +67,12 @@ def align(
 
 def undoing_hops(labels: Sequence[str]) -> Flags:
     """Which hop walks back along which; shape (hops + 1, hops + 1), the last one none."""
-    bare = [label.lstrip("^") if "|" not in label else "" for label in [*labels, ""]]
-    backwards = np.array([label.startswith("^") for label in [*labels, ""]])
-    same = np.array([[first == second != "" for second in bare] for first in bare])
-    flags: Flags = same & (backwards[:, None] != backwards[None, :])
-    return flags
+    return np.array([[undoes(then, step) for then in (*labels, "")] for step in (*labels, "")])
+
+
+def undoes(then: str, step: str) -> bool:
+    """Whether `then` walks back along `step`; through a mediator nothing meets itself again."""
+    return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")
 
 
 def turns_back(steps: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from app.llm.alignment import undoes
 from app.llm.answer_form import AskedForm
 from app.llm.embedded_paths import KnownPath, ScoredPath
 from app.llm.question_words import content_words, singular
@@ -96,15 +97,11 @@ def _of_kind(asked: Asked, path: KnownPath) -> str:
 
 def _without_root(path: KnownPath) -> str | None:
     """`films of X's director, and their genres`: what goes there and back goes on from all but X. Else None."""
-    if path.root[0] != "E" or len(path.steps) < 3 or not _is_undone(*path.steps[:2]):
+    if path.root[0] != "E" or len(path.steps) < 3 or not undoes(path.steps[1], path.steps[0]):
         return None
     done, name = max(waypoint for waypoint in path.waypoints if waypoint[0] <= 2)
     there_and_back = _reached(name, path.steps[done:2])
     return _reached(f"difference({there_and_back}, {path.root})", path.steps[2:])
-
-
-def _is_undone(step: str, then: str) -> bool:
-    return "|" not in step and step != then and step.lstrip("^") == then.lstrip("^")
 
 
 def _reached(start: str, steps: Sequence[str]) -> str:

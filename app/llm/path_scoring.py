@@ -50,8 +50,12 @@ class PathScorer:
         hops = sorted({hop for path in paths for hop in zip(path.steps, path.concepts, strict=True)})
         position = {hop: row for row, hop in enumerate(hops)}
         chosen = [[position[hop] for hop in zip(path.steps, path.concepts, strict=True)] for path in paths]
-        asked = self._asked(read_asked_kind(question), [hop_words(*hop) for hop in hops])
-        aligned = [self._aligned(walked, hops, concept, chosen) for walked in walks(question, topic)]
+        worded = [hop_words(*hop) for hop in hops]
+        undoing = undoing_hops([label for label, _ in hops])
+        asked = self._asked(read_asked_kind(question), worded)
+        aligned = [
+            self._aligned(walked, worded, kinds_in(concept), chosen, undoing) for walked in walks(question, topic)
+        ]
         turns = np.array([turns_back(path.steps) for path in paths])
         score: Scores = np.max(aligned, axis=0) + asked[[row[-1] for row in chosen]] - self._w.turning_back * turns
         score = score - self._w.misfit * _misfits(hops, paths)
@@ -71,20 +75,24 @@ class PathScorer:
         return (2.0 - share) * both
 
     def _aligned(
-        self, walked: WalkedQuestion, hops: Sequence[tuple[str, str]], concept: str, chosen: Sequence[Sequence[int]]
+        self,
+        walked: WalkedQuestion,
+        hops: Sequence[HopWords],
+        start: tuple[str, ...],
+        chosen: Sequence[Sequence[int]],
+        undoing: Flags,
     ) -> Scores:
         if not walked.spans:
             return np.array([-self._w.hop * len(row) for row in chosen])
-        said, by_name = self._said(walked.spans, [hop_words(*hop) for hop in hops])
-        kinds = self._kinds(walked.spans, [kinds_in(kind) for _, kind in hops], kinds_in(concept))
+        said, by_name = self._said(walked.spans, hops)
+        kinds = self._kinds(walked.spans, [hop.kinds for hop in hops], start)
         # "the film X": the word says what X is, and no step.
         beside = np.array([span.beside for span in walked.spans])
         names_topic = np.array([span.names_topic for span in walked.spans])
         for gains in (said, by_name):
             gains[:, (beside & (kinds[-1] > 0)) | names_topic] = IMPOSSIBLE
         kinds[-1, names_topic] = np.maximum(kinds[-1, names_topic], 0.0)
-        staying = _staying([kinds_in(kind) for _, kind in hops], kinds_in(concept), chosen)
-        undoing = undoing_hops([label for label, _ in hops])
+        staying = _staying([hop.kinds for hop in hops], start, chosen)
         return align(walked, said, by_name, kinds, chosen, staying, undoing, self._w)
 
     def _said(self, spans: Sequence[Span], hops: Sequence[HopWords]) -> tuple[Scores, Scores]:

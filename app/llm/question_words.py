@@ -175,7 +175,7 @@ def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iter
 
 
 def _has_object(after: str) -> bool:
-    """ "X directed which films" does something; "where was X born" undergoes it."""
+    """Whether something is done to others ("X directed which films"), and not undergone ("where was X born")."""
     return after not in ("", *PREPOSITIONS)
 
 

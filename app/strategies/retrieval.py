@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.llm.question_words import is_pseudonym
 from app.llm.reasoner import Candidate, Evidence, Size, Thing, Turn
 from app.strategies.base import FoundFact, Inquiry
 from kg_store.terms import Mid, Mids, NodeKind, Path, as_mids
 from kg_store.walking import concept_of, kind_of, tail_concept, walk
-
-_WORD = re.compile(r"[^\W_]+")
 
 
 def bucket(count: int) -> Size:
@@ -66,11 +62,6 @@ def fact_of(inquiry: Inquiry, way: WayOn, place: Place) -> FoundFact:
         end_concept=place.concept,
         size=bucket(len(place.mids)),
     )
-
-
-def words_of(inquiry: Inquiry) -> str:
-    """The question without its stand-ins: they are drawn at random, and say nothing that likeness could use."""
-    return " ".join(word for word in _WORD.findall(inquiry.dialogue.question) if not is_pseudonym(word))
 
 
 def labels_of(inquiry: Inquiry, path: Path) -> tuple[str, ...]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.llm.embedder import Embedder
+from app.llm.nearness import asked_words
 from app.llm.question_words import singular
 from app.privacy.safe_text import Topic
 from app.strategies.base import Inquiry
-from app.strategies.retrieval import Place, words_of
+from app.strategies.retrieval import Place
 from kg_store.terms import NodeKind
 from kg_store.walking import concept_of, kind_of, kinds_of, members_of
 
@@ -64,7 +65,7 @@ def _named_kinds(inquiry: Inquiry) -> tuple[Place, ...]:
 
 def _nearest_kinds(inquiry: Inquiry, embedder: Embedder) -> tuple[Place, ...]:
     kinds = kinds_of(inquiry.graph.schema)
-    nearest = np.argsort(-embedder.similarity(words_of(inquiry), kinds), kind="stable")
+    nearest = np.argsort(-embedder.similarity(asked_words(inquiry.dialogue.question), kinds), kind="stable")
     return _of_kinds(inquiry, [kinds[int(i)] for i in nearest])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from app.llm.embedder import Embedder
+from app.llm.nearness import asked_words
 from app.llm.reasoner import (
     AnswerInput,
     AnswerReply,
@@ -29,7 +30,6 @@ from app.strategies.retrieval import (
     show_dialogue,
     show_evidence,
     show_things,
-    words_of,
 )
 from app.strategies.starting import starting_places
 from kg_store.walking import steps_from
@@ -114,7 +114,7 @@ class ArogStrategy:
         if len(ways) <= MAX_CANDIDATES:
             return ways
         labels = [inquiry.graph.schema.label_step(way.path[-1]) for way in ways]
-        nearest = np.argsort(-self._embedder.similarity(words_of(inquiry), labels), kind="stable")
+        nearest = np.argsort(-self._embedder.similarity(asked_words(inquiry.dialogue.question), labels), kind="stable")
         progress.notes.append(f"{len(ways) - MAX_CANDIDATES} ways on, ranked last, were not offered.")
         return [ways[int(i)] for i in sorted(nearest[:MAX_CANDIDATES])]
 
@@ -140,7 +140,7 @@ class ArogStrategy:
     def _nearest_relations(self, inquiry: Inquiry, place: Place) -> list[str]:
         """Relation filtering: the K relations around the cluster that lie nearest to the question."""
         labels = [inquiry.graph.schema.label(hop) for hop in inquiry.graph.relations_of(place.mids)]
-        nearness = self._embedder.similarity(words_of(inquiry), labels)
+        nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
         nearest = np.argsort(-nearness, kind="stable")[: inquiry.limits.relations_per_concept]
         return [labels[int(i)] for i in nearest]
 
@@ -148,7 +148,9 @@ class ArogStrategy:
         """Abstraction-driven retrieval: the W clusters that lie nearest to a triple of the concept path."""
         if not clusters:
             return ()
-        wanted = [_path_text(triple, progress.things) for triple in progress.path] or [words_of(inquiry)]
+        wanted = [_path_text(triple, progress.things) for triple in progress.path] or [
+            asked_words(inquiry.dialogue.question)
+        ]
         found = [f"{c.fact.start_concept} {' '.join(c.fact.path)} {c.fact.end_concept}" for c in clusters]
         nearness = (self._embedder.sentences(found) @ self._embedder.sentences(wanted).T).max(axis=1)
         kept = [clusters[int(i)] for i in np.argsort(-nearness, kind="stable")[: inquiry.limits.width]]

@@ -273,3 +273,14 @@ async def test_evidence_alone_is_sufficient_only_where_it_covers_the_question(re
     assert (enough.sufficient, enough.answer) == (True, ["Sa1b2c"])
     missing = await ask(reasoner, ANSWER, given("What is the monthly rent of the flat of Eq7f2k?"))
     assert (missing.sufficient, missing.answer, missing.text) == (False, [], "")
+
+
+async def test_what_goes_there_and_back_goes_on_without_its_topic(reasoner: EmbeddedReasoner) -> None:
+    film = thing("Eq7f2k", "film")
+    facts = [
+        fact("Eq7f2k", "directed by", "^directed by", end="Sa1b2c", to="film", of="film"),
+        fact("Sa1b2c", "has genre", end="Sd3e4f", to="genre", of="film"),
+    ]
+    question = "What genres are the films that share directors with Eq7f2k?"
+    reply = await stepped(reasoner, step(question, [film], (), facts, last=True))
+    assert reply.answer == ['reach(difference(Sa1b2c, Eq7f2k), "has genre")']

@@ -92,3 +92,9 @@ def test_a_kind_stands_where_its_word_stands(embedder: Embedder, question: str) 
     scored = score_paths(PathScorer(embedder), question, shown, [kind], [kind])
     assert {each.path.candidate for each in scored} == {1, 2}
     assert scored[0].score >= scored[1].score
+
+
+def test_a_composed_path_has_the_concepts_that_its_single_steps_show() -> None:
+    ways = [way(1, "Eq7f2k", "treated by", to="doctor"), way(2, "Eq7f2k", "treated by", "salary", to="number")]
+    concepts = {path.steps: path.concepts for path in known_paths(step("q", [TOPIC], ways), TOPIC)}
+    assert concepts == {("treated by",): ("doctor",), ("treated by", "salary"): ("doctor", "number")}

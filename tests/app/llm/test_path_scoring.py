@@ -103,3 +103,39 @@ def test_what_the_topic_is_may_stand_beside_it_without_a_step_of_its_own(scorer:
         path("featured singers", "^featured singers", middle="person", end="song"),
     ]
     assert best_of(scorer, "the song Eq7f2k featured which singers", "song", ways) == ("featured singers",)
+
+
+def test_what_two_things_share_takes_one_word_for_two_steps(scorer: PathScorer) -> None:
+    ways = [
+        path("directed by", end="person"),
+        path("directed by", "^directed by", middle="person", end="film"),
+        path("starred actors", "^directed by", middle="person", end="film"),
+        path("directed by", "^directed by", "has genre", middle="film", end="genre"),
+    ]
+    question = "which films have the same director as Eq7f2k"
+    assert best_of(scorer, question, "film", ways) == ("directed by", "^directed by")
+
+
+def test_a_step_leaves_the_kind_of_thing_that_its_relation_leaves(scorer: PathScorer) -> None:
+    ways = [
+        path("^written by", end="film"),
+        path("^written by", "^written by", middle="film", end="film"),
+        path("^written by", "written by", middle="film", end="person"),
+    ]
+    assert best_of(scorer, "which films did the writer Eq7f2k write", "person", ways) == ("^written by",)
+
+
+@pytest.mark.parametrize(("question", "end"), [("who is around Eq7f2k", "person"), ("when is around Eq7f2k", "date")])
+def test_a_question_word_asks_for_a_kind(scorer: PathScorer, question: str, end: str) -> None:
+    ways = [path("around", end=kind) for kind in ("person", "date", "film")]
+    scores = scorer.scores(question, "Eq7f2k", "film", ways)
+    assert ways[int(np.argmax(scores))].concepts == (end,)
+
+
+def test_of_relations_with_long_names_the_whole_question_decides(scorer: PathScorer) -> None:
+    ways = [
+        path("music.musical group member.instruments played by member", end="musical instrument"),
+        path("location.mailing address.state province or region", end="geographic location"),
+    ]
+    scores = scorer.scores("what instruments does Eq7f2k play in the group", "Eq7f2k", "person", ways)
+    assert scores[0] > scores[1]
