@@ -24,7 +24,7 @@ from app.privacy.ledger import Ledger
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
-from app.stopwatch import Stopwatch
+from app.stopwatch import OnStage, Stopwatch, tell_nobody
 from app.strategies.base import Draft, Finding, Inquiry, Limits, Strategy
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
@@ -78,10 +78,10 @@ class ChatService:
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
         self._remark_on = remark_on
 
-    async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer:
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
         Blocked and LedgerUnavailable (nothing was sent), ReasonerError."""
-        watch, answer_id = Stopwatch(), secrets.token_urlsafe(12)
+        watch, answer_id = Stopwatch(on_stage), secrets.token_urlsafe(12)
         with watch.stage("opening"):
             asked = self._open(caller, request)
         with watch.stage("linking"):
@@ -91,7 +91,7 @@ class ChatService:
             return self._explained(answer_id, asked)
         reasoner = self._guarded(caller, answer_id, asked)
         with watch.stage("finding"):
-            inquiry = _inquiry(asked, read, reasoner)
+            inquiry = _inquiry(asked, read, reasoner, on_stage)
             finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
         with watch.stage("concluding"):
             outcome = _conclude(asked, read, finding)
@@ -153,7 +153,7 @@ def _known(completed: Completed) -> Finding | None:
     return Finding(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
-def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner) -> Inquiry:
+def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner, on_stage: OnStage) -> Inquiry:
     options = asked.request.options
     return Inquiry(
         dialogue=read.dialogue,
@@ -161,6 +161,7 @@ def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner) -> Inqu
         pseudonyms=asked.conversation.table,
         reasoner=reasoner,
         limits=Limits(options.width, options.depth, options.relations_per_concept),
+        on_round=lambda number: on_stage("round", number),
     )
 
 

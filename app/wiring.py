@@ -33,6 +33,7 @@ from app.llm.warming import Warming
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
 from app.settings import Settings, SettingsProblem, make_data_folder
+from app.stopwatch import OnStage, tell_nobody
 from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
@@ -51,7 +52,7 @@ INCOMING = "incoming"
 class AnswersQuestions(Protocol):
     """What POST /chat needs; ChatService is the one that is built here."""
 
-    async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer: ...
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)

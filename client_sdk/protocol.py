@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -11,6 +11,7 @@ StrategyName = Literal["sets", "arog"]
 Role = Literal["user", "assistant"]
 ItemKind = Literal["entity", "set", "value", "number", "truth", "table"]
 
+StageName = Literal["linking", "finding", "round", "concluding", "sealing"]
 KeyRole = Literal["user", "admin"]
 JobState = Literal["queued", "running", "done", "failed"]
 
@@ -49,6 +50,7 @@ class ChatRequest(Wire):
     strategy: StrategyName = "sets"
     options: ChatOptions = ChatOptions()
     public_key: str | None = Field(default=None, max_length=200, description="X25519, 32 bytes, base64url")
+    stream: bool = Field(default=False, description="server-sent events instead of one JSON reply")
 
 
 class Item(Wire):
@@ -154,6 +156,40 @@ class ErrorBody(Wire):
     message: str
     hint: str
     id: str
+
+
+class StageEvent(Wire):
+    """`stage`: what begins now; `number` says which round."""
+
+    name: str = Field(description=", ".join(get_args(StageName)))
+    number: int | None = None
+
+
+class CapsuleEvent(Wire):
+    """`capsule`: comes before the first text, so that names can be restored as the text arrives."""
+
+    id: str
+    conversation: str
+    graph: str
+    capsule: Capsule | None = None
+
+
+class TextEvent(Wire):
+    """`text`: the next piece of the grounded answer's text, in pseudonyms; a piece may end anywhere."""
+
+    text: str
+
+
+class EvidenceEvent(Wire):
+    """`evidence`: the facts of the answer."""
+
+    evidence: list[Fact]
+
+
+class ErrorEvent(ErrorBody):
+    """`error`: what an unstreamed reply would have held, and the status that it would have had. It ends a stream."""
+
+    status: int
 
 
 class LedgerRow(Wire):

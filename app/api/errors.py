@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from app.metrics import Metrics
 from app.problems import INTERNAL, BadRequest, Problem, RateLimited, TooLarge, error_body, problem_of
 from app.telemetry import event_log
+from client_sdk.protocol import ErrorBody, ErrorEvent
 
 MAX_FIELDS_TOLD = 5
 log = event_log("errors")
@@ -67,19 +68,31 @@ async def _reply(request: Request, error: Exception) -> Response:
     return _reply_to(error, request)
 
 
+def error_event(error: BaseException, scope: Scope) -> ErrorEvent:
+    """`error`, counted and logged, as the end of a stream that has begun."""
+    status, body = _counted(error, scope)
+    return ErrorEvent(status=status, **body.model_dump())
+
+
 def _reply_to(error: BaseException, request: Request) -> Response:
-    problem = _problem_of(error)
-    body = error_body(error, request.scope["state"]["request_id"], problem)
-    metrics: Metrics = request.app.state.metrics
-    metrics.count_error(body.code)
-    if problem.status >= 500:
-        log.warning("error", id=body.id, code=body.code, status=problem.status, exc_info=error)
+    status, body = _counted(error, request.scope)
     headers = {}
-    if problem.status == 401:
+    if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, RateLimited):
         headers["Retry-After"] = str(error.retry_after_s)
-    return JSONResponse(body.model_dump(), problem.status, headers)
+    return JSONResponse(body.model_dump(), status, headers)
+
+
+def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
+    """The status and body of `error`, counted; those of the service itself are logged."""
+    problem = _problem_of(error)
+    body = error_body(error, scope["state"]["request_id"], problem)
+    metrics: Metrics = scope["app"].state.metrics
+    metrics.count_error(body.code)
+    if problem.status >= 500:
+        log.warning("error", id=body.id, code=body.code, status=problem.status, exc_info=error)
+    return problem.status, body
 
 
 def _problem_of(error: BaseException) -> Problem:

@@ -62,7 +62,10 @@ class BodyLimit:
 
 
 class Deadline:
-    """Gives a request up after `seconds`, reading its body included; uploads take as long as they take."""
+    """Gives a request up after `seconds`, reading its body included; uploads take as long as they take.
+
+    `scope["state"]["timeout"]` is the running limit: a stream, which has to say that it ran out, moves its end.
+    """
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self._app, self._seconds = app, seconds
@@ -71,7 +74,8 @@ class Deadline:
         if scope["type"] != "http" or is_upload(scope):
             await self._app(scope, receive, send)
             return
-        async with asyncio.timeout(self._seconds):
+        async with asyncio.timeout(self._seconds) as timeout:
+            scope.setdefault("state", {})["timeout"] = timeout
             await self._app(scope, receive, send)
 
 

@@ -11,8 +11,10 @@ from starlette.responses import JSONResponse, Response
 
 from app.access import require_grant
 from app.api.auth import AuthenticatedRoute, CallerOf, ServicesOf
+from app.api.streaming import AnswerStream, while_connected
 from app.metrics import CONTENT_TYPE, Metrics
 from app.problems import BadRequest
+from app.stopwatch import OnStage, tell_nobody
 from client_sdk.protocol import ChatAnswer, ChatRequest, ErrorBody, GraphNames, LedgerPage, Readiness
 
 CHAT_EXAMPLES: dict[str, Any] = {
@@ -56,6 +58,10 @@ CHAT_ERRORS: dict[int | str, dict[str, Any]] = {
     502: {"model": ErrorBody, "description": "model_unavailable"},
     504: {"model": ErrorBody, "description": "deadline"},
 }
+CHAT_EVENTS: dict[str, Any] = {
+    "description": "the answer; with `stream`, server-sent events: docs/api.md lists them",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
 
 asking = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
 watching = APIRouter()
@@ -64,18 +70,27 @@ watching = APIRouter()
 @asking.post(
     "/chat",
     response_model=ChatAnswer,
-    responses=CHAT_ERRORS,
+    responses={200: CHAT_EVENTS, **CHAT_ERRORS},
     openapi_extra={"requestBody": {"content": {"application/json": {"examples": CHAT_EXAMPLES}}}},
 )
-async def post_chat(request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf) -> ChatAnswer:
-    """Asks a graph the last message. The answer is in pseudonyms; the capsule holds their names for the caller."""
+async def post_chat(
+    request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf
+) -> ChatAnswer | Response:
+    """Asks a graph the last message. The answer is in pseudonyms; the capsule holds their names for the caller.
+
+    Whoever hangs up before the answer is there ends the work on it.
+    """
     require_grant(caller, question.graph)
     if question.messages[-1].role != "user":
         raise BadRequest("The last of `messages` is not the user's.", "Put the question last, with the role `user`.")
-    answer = await services.chat.answer(caller, question)
-    metrics: Metrics = request.app.state.metrics
-    metrics.count_answer(question.strategy, answer)
-    return answer
+
+    async def answering(on_stage: OnStage) -> ChatAnswer:
+        answer = await services.chat.answer(caller, question, on_stage)
+        metrics: Metrics = request.app.state.metrics
+        metrics.count_answer(question.strategy, answer)
+        return answer
+
+    return AnswerStream(answering) if question.stream else await while_connected(request, answering(tell_nobody))
 
 
 @asking.get("/graphs", response_model=GraphNames)

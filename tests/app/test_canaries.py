@@ -81,6 +81,7 @@ class Walk:
     told: list[tuple[str, bytes]] = field(default_factory=list)
     met: dict[str, str] = field(default_factory=dict)
     opened: dict[str, bytes] = field(default_factory=dict)
+    streams: dict[str, bytes] = field(default_factory=dict)
     jobs: list[bytes] = field(default_factory=list)
     left: dict[str, bytes] = field(default_factory=dict)
     key: dict[str, str] = field(default_factory=dict)
@@ -109,6 +110,16 @@ class Walk:
         content = open_capsule(answer.capsule, self.pair, capsule_context(answer.id, answer.conversation, "house"))
         self.opened[what] = content.model_dump_json().encode()
         return answer
+
+    def stream(self, what: str, text: str, plan: Plan | None = None, **more: object) -> None:
+        """A question whose answer is streamed; every byte of the stream is kept."""
+        if self.endpoint is not None:
+            self.endpoint.expect(plan, text)
+        body = {
+            "graph": "house", "public_key": self.pair.public_text, "messages": [{"role": "user", "content": text}],
+        } | more  # fmt: skip
+        reply = self.call(what, "POST", "/chat", json={**body, "stream": True}, headers=self.key)
+        self.streams[what] = reply.content
 
     def load(self, what: str, graph: str, **more: object) -> None:
         """A load, waited for."""
@@ -163,12 +174,17 @@ def ask_well(walk: Walk) -> None:
     walk.ask("hidden relation", "What Glimdossier has Vexquilda, is it Klabautrix?", TREATERS)
     walk.ask("long remark", "Who was told in confidence to the neighbour Plumbrechtson?", None)
     walk.ask("unknown", "Is Squibbleford there?", None)
+    for strategy in ("sets", "arog"):
+        walk.stream(f"streamed, {strategy}", TREATED_BY, TREATERS, strategy=strategy)
+    walk.stream("streamed, misspelt", "Who is Vexqilda Thrombruy treated by?", TREATERS)
+    walk.stream("streamed, no key", "Where does Quillowmere live?", HOMES, public_key=None)
 
 
 def ask_badly(walk: Walk) -> None:
     user = {"role": "user", "content": TREATED_BY}
     whole = {"graph": "house", "messages": [user]}
     walk.ask("smuggled", SMUGGLED, TREATERS)
+    walk.stream("streamed, smuggled", SMUGGLED, TREATERS)
     for what, body in {
         "role": {**whole, "messages": [{**user, "role": "Hollowgrimm"}]},
         "field": {**whole, "Hollowgrimm": "Tarnsworth"},
@@ -196,9 +212,11 @@ def ask_a_failing_model(walk: Walk) -> None:
     for mode in ("fails", "refuses", "babbles"):
         walk.endpoint.mode = mode
         walk.ask(f"endpoint {mode}", TREATED_BY, TREATERS)
+        walk.stream(f"streamed, endpoint {mode}", TREATED_BY, TREATERS)
     walk.endpoint.mode = "guesses"
     for strategy in ("sets", "arog"):
         walk.ask(f"guesses, {strategy}", TREATED_BY, TREATERS, strategy=strategy)
+        walk.stream(f"streamed, guesses, {strategy}", TREATED_BY, TREATERS, strategy=strategy)
     walk.endpoint.mode = "works"
 
 
@@ -239,6 +257,16 @@ def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_no_canary_is_in_a_reply_or_an_error(walk: Walk) -> None:
     assert {what: found for what, told in walk.told if (found := canaries_in(told))} == {}
+
+
+def test_no_canary_is_in_a_stream_and_each_one_ends(walk: Walk) -> None:
+    """They are among the replies too; here it is seen that answers and errors were really streamed."""
+    ends = {what: stream.rstrip().split(b"\n\n")[-1].split(b"\n")[0] for what, stream in walk.streams.items()}
+    failing = {"streamed, smuggled", *(f"streamed, endpoint {mode}" for mode in ("fails", "refuses", "babbles"))}
+    assert {what for what, end in ends.items() if end == b"event: error"} == failing & set(ends)
+    assert {what for what, end in ends.items() if end == b"event: answer"} == set(ends) - failing
+    assert all(stream.startswith(b"event: stage\n") for stream in walk.streams.values())
+    assert {what: found for what, stream in walk.streams.items() if (found := canaries_in(stream))} == {}
 
 
 def test_no_canary_is_in_the_record_of_a_load(walk: Walk) -> None:

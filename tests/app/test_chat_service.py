@@ -101,6 +101,17 @@ async def test_both_strategies_answer(around: Around, embedder: Embedder, strate
     assert (await house.ask("How many patients are treated by Ottoline Brackwater?")).names == ["2"]
 
 
+@pytest.mark.parametrize("strategy", ["sets", "arog"])
+async def test_stages_are_told_by_name_and_rounds_by_number(around: Around, embedder: Embedder, strategy: str) -> None:
+    house, told = around(EmbeddedReasoner(embedder), strategy=strategy), list[tuple[str, int | None]]()
+    request = house.dialogue.request("Which wards was Zofia Quarrel admitted to?", None, {})
+    answer = await house.chat.answer(CALLER, request, lambda name, number: told.append((name, number)))
+    rounds = [("round", number) for number in range(1, answer.usage.rounds + 1)]
+    assert len(rounds) >= 1
+    stages = ("opening", "linking", "finding", *rounds, "concluding", "sealing", "keeping")
+    assert told == [stage if isinstance(stage, tuple) else (stage, None) for stage in stages]
+
+
 async def test_only_what_the_answer_cites_is_named(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:

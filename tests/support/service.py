@@ -43,6 +43,7 @@ class ScriptedReasoner:
     sent: list[bytes] = field(default_factory=list)
     before: Callable[[], None] = lambda: None
     wait: asyncio.Event | None = None
+    text: str = "It is {1}."
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
         return (b"instructions of " + kind.name.encode(),)
@@ -56,7 +57,7 @@ class ScriptedReasoner:
         self.before()
         if self.wait is not None:
             await self.wait.wait()
-        reply = {"thought": "", "path": [], "action": "answer", "choices": [], "answer": [], "text": "It is {1}."}
+        reply = {"thought": "", "path": [], "action": "answer", "choices": [], "answer": [], "text": self.text}
         return Reply(task.kind.reply_model.model_validate(reply))
 
 

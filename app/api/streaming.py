@@ -1,0 +1,142 @@
+"""POST /chat as server-sent events: stages as they begin, then the grounded answer, its names' capsule first."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import Any, Final, TypeVar, get_args
+
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from app.api.errors import error_event
+from app.stopwatch import OnStage
+from client_sdk.protocol import CapsuleEvent, ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
+
+HEARTBEAT_S = 5.0
+FAREWELL_S = 5.0  # for the last event, when the request's time is over
+HUNG_UP: Final = 499
+STAGES: Final = frozenset(get_args(StageName))
+
+_WORDS = re.compile(r"\s*\S+\s*|\s+")
+T = TypeVar("T")
+
+
+class AnswerStream(Response):
+    """Sends what `answering` tells and gives. An error before the first event is an ordinary error reply.
+
+    Promise: text leaves when the whole answer has been grounded and its conversation saved, and not before, so
+    that nothing is shown and taken back; stages are names of ours and a round's number. A client that goes away
+    ends the work, and no task is left.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, answering: Callable[[OnStage], Awaitable[ChatAnswer]]) -> None:
+        super().__init__()
+        self._answering = answering
+        self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        timeout: asyncio.Timeout = scope["state"]["timeout"]
+        ends_at = timeout.when()
+        timeout.reschedule(None if ends_at is None else ends_at + FAREWELL_S)
+        work = asyncio.create_task(self._work(ends_at))
+        watch = _when_gone(receive, work)
+        try:
+            await self._send_all(scope, send, work)
+        finally:
+            await _end(work, watch)
+
+    async def _work(self, ends_at: float | None) -> None:
+        try:
+            async with asyncio.timeout_at(ends_at):
+                answer = await self._answering(self._tell_stage)
+            for event in events_of(answer):
+                self._events.put_nowait(event)
+        finally:
+            self._events.put_nowait(None)
+
+    def _tell_stage(self, name: str, number: int | None) -> None:
+        if name in STAGES:
+            self._events.put_nowait(_event("stage", StageEvent(name=name, number=number)))
+
+    async def _send_all(self, scope: Scope, send: Send, work: asyncio.Task[None]) -> None:
+        first = await self._events.get()
+        if first is not None:
+            await self._start(send, 200)
+            await _send(send, first)
+            while (event := await self._next()) is not None:
+                await _send(send, event)
+        await asyncio.wait([work])
+        failure = None if work.cancelled() else work.exception()
+        if failure is not None and first is None:
+            raise failure
+        if failure is not None:
+            await _send(send, _event("error", error_event(failure, scope)))
+        elif first is None:
+            await self._start(send, HUNG_UP)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _next(self) -> bytes | None:
+        """The next event, or a heartbeat where there is none for a while; None at the end."""
+        try:
+            async with asyncio.timeout(HEARTBEAT_S):
+                return await self._events.get()
+        except TimeoutError:
+            return KEEPALIVE_COMMENT
+
+    async def _start(self, send: Send, status: int) -> None:
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+async def while_connected(request: Request, answering: Coroutine[Any, Any, T]) -> T | Response:
+    """What `answering` gives; where the client goes away first, the work is ended, and nobody reads the reply."""
+    work = asyncio.create_task(answering)
+    watch = _when_gone(request.receive, work)
+    try:
+        await asyncio.wait([work])
+        return Response(status_code=HUNG_UP) if work.cancelled() else work.result()
+    finally:
+        await _end(work, watch)
+
+
+def events_of(answer: ChatAnswer) -> Iterator[bytes]:
+    """The whole answer as events; the last one holds all of it, as the unstreamed reply does."""
+    names = CapsuleEvent(id=answer.id, conversation=answer.conversation, graph=answer.graph, capsule=answer.capsule)
+    yield _event("capsule", names)
+    for piece in _WORDS.findall(answer.message.content):
+        yield _event("text", TextEvent(text=piece))
+    yield _event("evidence", EvidenceEvent(evidence=answer.evidence))
+    yield _event("usage", answer.usage)
+    yield _event("answer", answer)
+
+
+def _event(name: str, content: BaseModel) -> bytes:
+    return format_sse_event(event=name, data_str=content.model_dump_json())
+
+
+async def _send(send: Send, event: bytes) -> None:
+    await send({"type": "http.response.body", "body": event, "more_body": True})
+
+
+def _when_gone(receive: Receive, work: asyncio.Task[Any]) -> asyncio.Task[None]:
+    """Cancels `work` when the client has hung up."""
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        work.cancel()
+
+    return asyncio.create_task(watch())
+
+
+async def _end(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
