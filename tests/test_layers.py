@@ -107,6 +107,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.main": (*SERVICE, "app.api", "app.wiring", "client_sdk.protocol", "kg_store.terms"),
     # The one place that names concrete classes.
     "app.wiring": ("app", "client_sdk", "kg_store"),
+    "app.endpoint_wiring": ("app.llm", "app.settings", "client_sdk.protocol"),
     # The command line (app/cli*.py) starts the service and the evaluation.
     "app.cli": ("app", "client_sdk", "kg_store"),
     "app.evaluation": ("app", "client_sdk", "kg_store"),
@@ -115,7 +116,7 @@ NOBODY_IMPORTS = {"app.evaluation": ("app.cli",), "app.api": ("app.main", "app.a
 
 # Outside library -> the modules that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
-    "openai": ("app.llm.endpoint",),
+    "openai": ("app.llm.sending",),
     "sentence_transformers": ("app.llm.torch_encoder",),
     "torch": ("app.llm.torch_encoder", "app.llm.onnx_export", "app.evaluation.training.fitting"),
     "onnxruntime": ("app.llm.onnx_encoder",),
@@ -136,7 +137,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "prometheus_client": ("app.metrics",),
     "structlog": ("app.telemetry",),
     "limits": ("app.api.limits",),
-    "httpx2": ("client_sdk", "app.llm.endpoint"),
+    "httpx2": ("client_sdk", "app.llm.sending"),
     "requests": (),
     "urllib.request": (),
 }

@@ -11,7 +11,7 @@ from typing import Literal, get_args, get_origin
 
 from app.llm import reasoner
 from app.llm.reasoner import TaskModel, TaskName
-from app.llm.wire import strict_schema
+from app.llm.schemas import strict_schema
 from kg_store import expressions
 
 TASKS: dict[TaskName, tuple[type[TaskModel], type[TaskModel], str]] = {
@@ -30,15 +30,20 @@ in for a model: a scripted endpoint, an oracle for an evaluation, another vendor
 
 ## On the wire
 
-Every question to the model is one `POST {base URL}/chat/completions` of the OpenAI API, not streamed:
+Every question to the model is one `POST {base URL}/chat/completions` of the OpenAI API:
 
 - `response_format` is `{"type": "json_schema", "json_schema": {"name": TASK, "strict": true, "schema": ...}}`.
   TASK is one of TASK_NAMES;
-  the schema is that of the task's reply, below.
+  the schema is that of the task's reply, below. Endpoints that don't enforce it there get it in another place:
+  vLLM in `structured_outputs`, others at the end of the instructions, with `{"type": "json_object"}` or without.
+- `temperature`, `seed` and `max_tokens`; or `max_completion_tokens` alone, for models that take no other.
+- `stream` is asked for where the endpoint streams well, and a reply may be streamed or not.
 - `messages`: instructions stand first. The last user message ends with exactly one fenced block, opened by a line
   ```` ```json ```` and closed by a line ```` ``` ````. It holds the whole input of the task as one object.
 - The reply is the `content` of the first choice: one JSON object that fits the reply's schema. An empty content,
-  a `finish_reason` of `length` and an object that does not fit are failures; it is asked for once more.
+  a `finish_reason` of `length`, 64 characters of white space in a row and an object that does not fit are failures.
+  So are `choices` of which none was offered, and an `answer` that names what was not shown. It is asked for once
+  more: then the last user message begins with the fields and rules that the reply broke, before the fenced block.
 - `usage.prompt_tokens` and `usage.completion_tokens` are taken over where the endpoint gives them.
 - A request whose TASK is none of these is a probe: a value that fits its schema answers it.
 

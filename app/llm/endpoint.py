@@ -1,114 +1,93 @@
-"""An OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp's server. The home of the openai package."""
+"""ModelEndpoint: one OpenAI-compatible endpoint as it can be relied on: OpenAI, vLLM, Ollama, llama.cpp's server."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 
-import openai
-import stamina
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from app.llm.breaker import Breaker
+from app.llm.completion import Completion, Price
+from app.llm.dialects import Dialect
+from app.llm.fair_queue import FairQueue
+from app.llm.reasoner import ReasonerUnavailable
+from app.llm.retrying import Busy, TooLate, attempts
+from app.llm.sending import Sender
+from app.llm.wire import Wording
 
-from app.llm.prompted import Completion
-from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
-
-ATTEMPTS = 2  # one retry
-_FOR_NOW = (408, 409, 429)
-_NO_MONEY = "insufficient_quota"  # a 429 that waiting does not mend
-
-
-class _Part(BaseModel):
-    """What we read of an answer; vendors add fields of their own."""
-
-    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
-
-
-class _Message(_Part):
-    content: str | None = None
-
-
-class _Choice(_Part):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Usage(_Part):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _ChatReply(_Part):
-    choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
+ATTEMPTS = 3
 
 
 class ModelEndpoint:
-    """One model of one endpoint. `deadline_s` bounds a completion with its retry, in seconds."""
+    """One model of one endpoint: a place in the queue, the breaker, the request; again where that may help.
 
-    def __init__(self, url: str, model: str, api_key: str = "", deadline_s: float = 60.0) -> None:
-        self._model, self._deadline_s = model, deadline_s
-        self._client = openai.AsyncOpenAI(
-            base_url=url,
-            # Local servers take any key, and the package refuses an empty one.
-            api_key=api_key or "none",
-            max_retries=0,
-            # Its timeouts count from byte to byte: an answer that trickles would never end. `complete` has its own.
-            timeout=None,
-        )
+    `deadline_s` bounds a completion with all its waits and retries, in seconds; `concurrency` is how many requests
+    are open at once. The caller who is cancelled takes his request with him.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        api_key: str = "",
+        deadline_s: float = 60.0,
+        *,
+        wording: Wording | None = None,
+        price: Price | None = None,
+        concurrency: int = 256,
+    ) -> None:
+        self._sender = Sender(url, api_key)
+        self._deadline_s = deadline_s
+        self._wording = wording or Wording(model)
+        self._price = price
+        self._queue = FairQueue(concurrency)
+        self.breaker = Breaker(harmless=(Busy,))
 
     @property
-    def model(self) -> str:
-        return self._model
+    def wording(self) -> Wording:
+        return self._wording
 
-    async def complete(self, body: bytes) -> Completion:
-        """Sends exactly `body`; one retry where the endpoint was busy or out of reach."""
-        try:
-            async with asyncio.timeout(self._deadline_s):
-                # Errors are ours before they are retried, for each retry is logged with its cause.
-                async for attempt in stamina.retry_context(
-                    on=ReasonerUnavailable, attempts=ATTEMPTS, timeout=None, wait_initial=0.2, wait_max=2.0
-                ):
-                    with attempt:
-                        return await self._post(body)
-        except TimeoutError:
-            raise ReasonerUnavailable("the endpoint did not answer within the deadline") from None
-        raise ReasonerUnavailable("the endpoint did not answer")  # pragma: no cover - the context returns or raises
+    @property
+    def price(self) -> Price | None:
+        return self._price
+
+    @property
+    def is_ready(self) -> bool:
+        return self.breaker.lets_pass
+
+    def speak(self, dialect: Dialect) -> None:
+        """Bodies are written in `dialect` from now on."""
+        self._wording = replace(self._wording, dialect=dialect)
+
+    async def complete(self, body: bytes, tenant: str = "") -> Completion:
+        """Sends exactly `body`, and again where the endpoint was busy, broken or out of reach."""
+        until = asyncio.get_running_loop().time() + self._deadline_s
+
+        def left_s() -> float:
+            return until - asyncio.get_running_loop().time()
+
+        async for attempt in attempts(ATTEMPTS, left_s):
+            with attempt:
+                completion = await self._once(body, tenant, left_s)
+                return replace(completion, retries=attempt.num - 1)
+        raise ReasonerUnavailable("the endpoint did not answer")  # pragma: no cover - the loop returns or raises
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._sender.close()
 
-    async def _post(self, body: bytes) -> Completion:
+    async def _once(self, body: bytes, tenant: str, left_s: Callable[[], float]) -> Completion:
+        in_time = asyncio.timeout(left_s())
         try:
-            raw = await self._client.post(
-                "/chat/completions",
-                cast_to=bytes,
-                content=body,
-                # What was cleared goes to this endpoint, and nowhere that it points to.
-                options={"headers": {"Content-Type": "application/json"}, "follow_redirects": False},
-            )
-        except openai.OpenAIError as error:
-            raise _typed(error) from None
-        return _completion_of(raw)
+            async with in_time, self._queue.place(tenant):
+                in_time.reschedule(None)  # What follows has a bound of its own, and counts for the breaker.
+                with self.breaker.watch():
+                    return await self._send(body, left_s())
+        except TimeoutError:
+            raise TooLate("no place was free before the deadline") from None
 
-
-def _completion_of(raw: bytes) -> Completion:
-    try:
-        reply = _ChatReply.model_validate_json(raw)
-    except ValidationError:
-        raise ReplyUnusable("the endpoint's answer is no chat completion, or gives no choice") from None
-    choice, usage = reply.choices[0], reply.usage or _Usage()
-    return Completion(
-        content=choice.message.content or "",
-        finish_reason=choice.finish_reason or "",
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-    )
-
-
-def _typed(error: openai.OpenAIError) -> ReasonerUnavailable | ReasonerRefused:
-    """A typed error that quotes nothing: a provider's body may hold the prompt."""
-    if isinstance(error, openai.APIStatusError):
-        status = error.status_code
-        if (status in _FOR_NOW and error.code != _NO_MONEY) or status >= 500:
-            return ReasonerUnavailable(f"the endpoint answered with status {status}")
-        return ReasonerRefused(f"the endpoint refused the request with status {status}")
-    return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")
+    async def _send(self, body: bytes, left_s: float) -> Completion:
+        try:
+            async with asyncio.timeout(left_s):
+                return await self._sender.send(body)
+        except TimeoutError:
+            raise TooLate("the endpoint did not answer within the deadline") from None

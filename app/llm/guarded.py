@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from app.llm.reasoner import Reasoner, Reply, ReplyT, Task, Tokens
+from app.llm.reasoner import Manner, Reasoner, ReasonerError, Reply, ReplyT, Task, Tokens
 from app.privacy.guard import Blocked, Guard, digest_of
 from app.privacy.ledger import Ledger, LedgerEntry
 from app.privacy.safe_text import Egress
@@ -31,6 +31,8 @@ class Spent:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     by_endpoint: bool = True
+    retries: int = 0
+    cost: float | None = 0.0
     guard_s: float = 0.0
     reasoner_s: float = 0.0
 
@@ -39,6 +41,9 @@ class Spent:
         self.prompt_tokens += tokens.prompt
         self.completion_tokens += tokens.completion
         self.by_endpoint = self.by_endpoint and tokens.by_endpoint
+        self.retries += tokens.retries
+        # One call without a price, and nobody knows what the question cost.
+        self.cost = None if self.cost is None or tokens.cost is None else self.cost + tokens.cost
 
 
 @dataclass(slots=True)
@@ -57,7 +62,23 @@ class GuardedReasoner:
     spent: Spent = field(default_factory=Spent)
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises Blocked or LedgerUnavailable, and then nothing was sent; ReasonerError."""
+        """Raises Blocked or LedgerUnavailable, and then nothing was sent; ReasonerError.
+
+        A repair, or another endpoint, is a request of its own: cleared, recorded, sent.
+        """
+        task = replace(task, manner=Manner(tenant=self.errand.tenant))
+        while True:
+            try:
+                return await self._once(task)
+            except ReasonerError as error:
+                if error.tokens is not None:
+                    self.spent.add(error.tokens)
+                if error.again is None:
+                    raise
+                self.spent.retries += 1
+                task = error.again
+
+    async def _once(self, task: Task[ReplyT]) -> Reply[ReplyT]:
         began = time.perf_counter()
         egress = self.inner.egress_of(task)
         await self._clear(task.kind.name, egress)

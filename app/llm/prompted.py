@@ -1,87 +1,141 @@
-"""PromptedReasoner: asks an OpenAI-compatible endpoint; docs/reasoner_contract.md is what it speaks."""
+"""PromptedReasoner: asks OpenAI-compatible endpoints; docs/reasoner_contract.md is what it speaks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+import hmac
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import ValidationError
 
+from app.llm.complaints import BLANK, CUT_OFF, EMPTY, complaints_about
+from app.llm.completion import CompletesChats, Completion
 from app.llm.embedder import Embedder
-from app.llm.reasoner import Reply, ReplyT, ReplyUnusable, Task, TaskKind, Tokens
+from app.llm.reasoner import (
+    ReasonerError,
+    ReasonerRefused,
+    ReasonerUnavailable,
+    Reply,
+    ReplyT,
+    ReplyUnusable,
+    Task,
+    TaskKind,
+    Tokens,
+)
+from app.llm.reply_rules import broken_rules
+from app.llm.sending import MAX_WHITE_SPACE
 from app.llm.wire import body_of, statics_of
 from app.privacy.safe_text import Egress
 
-MAX_WHITE_SPACE = 64  # in a row: constrained decoding that will never end
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What an endpoint gave back for one body. Token counts are None where it reports none."""
-
-    content: str
-    finish_reason: str
-    prompt_tokens: int | None
-    completion_tokens: int | None
-
-
-class CompletesChats(Protocol):
-    """An endpoint that takes the body of a chat completion as bytes."""
-
-    @property
-    def model(self) -> str: ...
-
-    async def complete(self, body: bytes) -> Completion:
-        """Sends exactly `body`. Raises ReasonerUnavailable, ReasonerRefused, ReplyUnusable."""
-        ...
-
 
 class PromptedReasoner:
-    """Every task is one chat completion under a JSON schema; an unusable reply is asked for once more."""
+    """Every task is one chat completion under a JSON schema.
 
-    def __init__(self, endpoint: CompletesChats, embedder: Embedder) -> None:
-        self._endpoint, self._embedder = endpoint, embedder
+    `fallbacks` are asked in their order where `endpoint` rests, is out of reach or refuses. A reply that can't be
+    used is asked for once more, with what was wrong. Both are told as the error's `again`, so that the guard and the
+    ledger see them like any request. `salt_key` keeps the prefix caches of tenants apart.
+    """
+
+    def __init__(
+        self,
+        endpoint: CompletesChats,
+        embedder: Embedder,
+        fallbacks: Sequence[CompletesChats] = (),
+        salt_key: bytes = b"",
+    ) -> None:
+        self._endpoints, self._embedder, self._salt_key = (endpoint, *fallbacks), embedder, salt_key
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
-        return statics_of(kind, self._endpoint.model)
+        return tuple(
+            dict.fromkeys(data for endpoint in self._endpoints for data in statics_of(kind, endpoint.wording))
+        )
 
     def egress_of(self, task: Task[ReplyT]) -> Egress:
-        return body_of(task, self._endpoint.model)
+        position = self._position(task.manner.endpoint)
+        return body_of(task, self._endpoints[position].wording, self._salt_of(task.manner.tenant), position)
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+        endpoint = self._endpoints[egress.endpoint]
         try:
-            return await self._once(task, egress)
-        except ReplyUnusable:
-            # The same bytes again: they were cleared, and nothing of the bad reply may travel back.
-            return await self._once(task, egress)
-
-    async def _once(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
-        completion = await self._endpoint.complete(egress.body)
-        content = completion.content
-        if completion.finish_reason == "length" or not content.strip() or " " * MAX_WHITE_SPACE in _blank(content):
-            raise ReplyUnusable(f"{task.kind.name}: the reply is empty or was cut off")
+            completion = await endpoint.complete(egress.body, task.manner.tenant)
+        except (ReasonerUnavailable, ReasonerRefused) as error:
+            if egress.endpoint + 1 < len(self._endpoints):
+                error.again = replace(task, manner=replace(task.manner, endpoint=egress.endpoint + 1))
+            raise
+        except ReplyUnusable as error:
+            raise _with_repair(error, task, (EMPTY,)) from None
+        tokens = self._tokens(endpoint, egress, completion)
         try:
-            value = task.kind.reply_model.model_validate_json(_unfenced(content))
-        except ValidationError as error:
-            fields = {".".join(str(part) for part in each["loc"]) for each in error.errors(include_input=False)}
-            known = sorted(fields & set(task.kind.reply_model.model_fields))
-            raise ReplyUnusable(f"{task.kind.name}: the reply does not fit its schema; fields: {known}") from None
-        return Reply(value, self._tokens(egress, completion))
+            value = _parsed(task, completion)
+        except _Misfit as misfit:
+            unusable = ReplyUnusable(f"{task.kind.name}: {''.join(misfit.complaints).strip()}")
+            unusable.tokens = tokens
+            raise _with_repair(unusable, task, misfit.complaints) from None
+        return Reply(value, tokens)
 
-    def _tokens(self, egress: Egress, completion: Completion) -> Tokens:
-        if completion.prompt_tokens is not None and completion.completion_tokens is not None:
-            return Tokens(completion.prompt_tokens, completion.completion_tokens, by_endpoint=True)
-        count = self._embedder.count_tokens
-        return Tokens(count(egress.body.decode()), count(completion.content), by_endpoint=False)
+    def _position(self, first: int) -> int:
+        """The first endpoint from `first` on that does not rest; `first` itself where all do."""
+        ready = (at for at in range(first, len(self._endpoints)) if self._endpoints[at].is_ready)
+        return next(ready, first)
+
+    def _salt_of(self, tenant: str) -> str:
+        """Tells tenants apart for nobody but us: HMAC of the tenant under a key of this service."""
+        return hmac.digest(self._salt_key, tenant.encode(), "sha256").hex() if self._salt_key else ""
+
+    def _tokens(self, endpoint: CompletesChats, egress: Egress, completion: Completion) -> Tokens:
+        prompt, written = completion.prompt_tokens, completion.completion_tokens
+        by_endpoint = prompt is not None and written is not None
+        if prompt is None or written is None:
+            count = self._embedder.count_tokens
+            prompt, written = count(egress.body.decode()), count(completion.content)
+        cost = endpoint.price.of(prompt, written) if endpoint.price else None
+        return Tokens(prompt, written, by_endpoint, completion.retries, cost)
 
 
-def _blank(content: str) -> str:
-    return content.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+class _Misfit(Exception):
+    """A reply that can't be used; `complaints` say why, in our words."""
+
+    def __init__(self, complaints: tuple[str, ...]) -> None:
+        super().__init__()
+        self.complaints = complaints
 
 
-def _unfenced(content: str) -> str:
-    """Small models put a fence around the JSON even under a schema."""
+def _with_repair(error: ReasonerError, task: Task[ReplyT], complaints: tuple[str, ...]) -> ReasonerError:
+    if not task.manner.complaints:
+        error.again = replace(task, manner=replace(task.manner, complaints=complaints))
+    return error
+
+
+def _parsed(task: Task[ReplyT], completion: Completion) -> ReplyT:
+    """Raises _Misfit."""
+    content = _bare(completion.content)
+    if not content:
+        raise _Misfit((EMPTY,))
+    if completion.finish_reason == "length":
+        raise _Misfit((CUT_OFF,))
+    if _blank_run(content):
+        raise _Misfit((BLANK,))
+    try:
+        value = task.kind.reply_model.model_validate_json(content)
+    except ValidationError as error:
+        raise _Misfit(complaints_about(task.kind.reply_model, error)) from None
+    complaints = broken_rules(task.input, value)
+    if complaints and not task.manner.complaints:
+        raise _Misfit(complaints)
+    # A repaired reply that keeps to the schema alone is handed on: what was not shown or offered is refused there.
+    return value
+
+
+def _blank_run(content: str) -> bool:
+    plain = content.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    return " " * MAX_WHITE_SPACE in plain
+
+
+def _bare(content: str) -> str:
+    """The JSON alone: small models put a fence around it even under a schema, and some think aloud before it."""
     text = content.strip()
+    if text.startswith("<think>"):
+        text = text.partition("</think>")[2].strip()
     if text.startswith("```") and text.endswith("```"):
-        text = text.removeprefix("```json").removeprefix("```").removesuffix("```")
+        text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     return text

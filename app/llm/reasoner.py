@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -173,20 +173,39 @@ class TaskKind(Generic[ReplyT]):
 
 
 @dataclass(frozen=True, slots=True)
+class Manner:
+    """How a task is asked, beside what it asks.
+
+    `tenant` (an id) decides whose turn it is and is never sent. `complaints` are sentences of ours about the reply
+    before this one: which field broke which rule. `endpoint` is the position of the first endpoint to try.
+    """
+
+    tenant: str = ""
+    complaints: tuple[str, ...] = ()
+    endpoint: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Task(Generic[ReplyT]):
     """One thing a model is asked."""
 
     kind: TaskKind[ReplyT]
     input: TaskModel
+    manner: Manner = Manner()
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens of one call; `by_endpoint` is true when the endpoint counted them itself."""
+    """What one call took; `by_endpoint` is true when the endpoint counted the tokens itself.
+
+    `retries` are requests that failed before it; `cost` is in the currency of the settings, None without a price.
+    """
 
     prompt: int = 0
     completion: int = 0
     by_endpoint: bool = False
+    retries: int = 0
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +239,14 @@ class AsksTasks(Protocol):
 
 
 class ReasonerError(Exception):
-    """The reasoner could not give a usable reply. Text: ids, counts, codes; never the reply's words."""
+    """The reasoner could not give a usable reply. Text: ids, counts, codes; never the reply's words.
+
+    `again` is the task in another manner, where asking so may help: a request like any other, to be cleared and
+    recorded. `tokens` is what the failed call took, where there was a reply.
+    """
+
+    again: Task[Any] | None = None
+    tokens: Tokens | None = None
 
 
 class ReasonerUnavailable(ReasonerError):

@@ -3,68 +3,105 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from app.llm.reasoner import ReplyT, Task, TaskKind, TaskModel
+from app.llm.complaints import complaints_of
+from app.llm.dialects import DEFAULT, MODES, Dialect, limit_fields, schema_fields, schema_words, stream_fields
+from app.llm.reasoner import ReplyT, Task, TaskKind
+from app.llm.schemas import strict_schema
 from app.privacy.safe_text import Egress, Segment
 
-MAX_REPLY_TOKENS = 1_024
+_SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # where these go; no word of ours holds such characters
+_FENCE = b"```json\\n"
+_BEFORE_COMPLAINTS = "Your last reply to this can't be used. "
+_AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its schema.\n\n"
 
 
-@lru_cache(maxsize=64)
-def statics_of(kind: TaskKind[Any], model: str) -> tuple[bytes, bytes]:
-    """What stands before and after the input's characters in every body of `kind`, as it is sent."""
-    mark = "\x00"
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What is the same in all bodies for one endpoint. `is_salted`: it shares its prefix cache between tenants."""
+
+    model: str
+    dialect: Dialect = DEFAULT
+    max_tokens: int = 1_024
+    seed: int | None = None
+    is_salted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The static bytes of a body: what precedes the salt (empty without one), complaints, and follows the input."""
+
+    opening: bytes
+    head: bytes
+    after: bytes
+
+
+def body_of(task: Task[ReplyT], wording: Wording, salt: str = "", endpoint: int = 0) -> Egress:
+    """The bytes of one request. The input is JSON within a JSON string, so it is escaped once more."""
+    frame = _frame_of(task.kind, wording)
+    before = [frame.head + _FENCE]
+    if task.manner.complaints:
+        before = [frame.head, *_told(task.manner.complaints)]
+    segments = [
+        *((_static(frame.opening), Segment(_escaped(salt))) if wording.is_salted else ()),
+        *(_static(data) for data in before),
+        Segment(_escaped(task.input.model_dump_json())),
+        _static(frame.after),
+    ]
+    return Egress(tuple(segments), endpoint)
+
+
+def statics_of(kind: TaskKind[Any], wording: Wording) -> tuple[bytes, ...]:
+    """Every static segment that a body of `kind` may have, whatever the endpoint turns out to be."""
+    segments: list[bytes] = []
+    for dialect in _DIALECTS:
+        frame = _frame_of(kind, replace(wording, dialect=dialect))
+        segments += [frame.head + _FENCE, frame.head, frame.after, frame.opening]
+    segments += _told(complaints_of(kind.reply_model))
+    return tuple(dict.fromkeys(segment for segment in segments if segment))
+
+
+@lru_cache(maxsize=256)
+def _frame_of(kind: TaskKind[Any], wording: Wording) -> _Frame:
+    schema, dialect = strict_schema(kind.reply_model), wording.dialect
     body: dict[str, Any] = {
-        "model": model,
-        "temperature": kind.temperature,
-        "max_tokens": MAX_REPLY_TOKENS,
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": kind.name, "strict": True, "schema": strict_schema(kind.reply_model)},
-        },
+        "model": wording.model,
+        **({"cache_salt": _SALT} if wording.is_salted else {}),
+        **limit_fields(dialect, kind.temperature, wording.seed, wording.max_tokens),
+        **schema_fields(dialect, kind.name, schema),
+        **stream_fields(dialect),
         "messages": [
-            {"role": "system", "content": str(kind.instructions)},
-            {"role": "user", "content": f"```json\n{mark}\n```"},
+            {"role": "system", "content": str(kind.instructions) + schema_words(dialect, kind.name, schema)},
+            {"role": "user", "content": f"{_COMPLAINTS}```json\n{_INPUT}\n```"},
         ],
     }
-    before, after = json.dumps(body, separators=(",", ":")).split(json.dumps(mark)[1:-1])
-    return before.encode(), after.encode()
+    text = json.dumps(body, separators=(",", ":"))
+    opening, _, rest = text.rpartition(_mark(_SALT)) if wording.is_salted else ("", "", text)
+    head, _, rest = rest.partition(_mark(_COMPLAINTS))
+    after = rest.partition(_mark(_INPUT))[2]
+    return _Frame(opening.encode(), head.encode(), after.encode())
 
 
-def body_of(task: Task[ReplyT], model: str) -> Egress:
-    """The bytes of one request. The input is JSON within a JSON string, so it is escaped once more."""
-    before, after = statics_of(task.kind, model)
-    block = task.input.model_dump_json()
-    return Egress(
-        (Segment(before, static=True), Segment(json.dumps(block)[1:-1].encode()), Segment(after, static=True))
-    )
+def _told(complaints: tuple[str, ...]) -> list[bytes]:
+    """One segment a sentence, so that each is known to the guard, however many there are."""
+    return [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS) + _FENCE]
 
 
-def strict_schema(model: type[TaskModel]) -> dict[str, Any]:
-    """The JSON schema of a reply in the subset that endpoints enforce: every field required, none added."""
-    schema = model.model_json_schema()
-    definitions = schema.pop("$defs", {})
-    resolved = _strict(schema, definitions)
-    assert isinstance(resolved, dict)
-    return resolved
+def _static(data: bytes) -> Segment:
+    return Segment(data, static=True)
 
 
-def _strict(node: Any, definitions: dict[str, Any]) -> Any:
-    if isinstance(node, list):
-        return [_strict(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        return _strict(definitions[node["$ref"].rsplit("/", 1)[1]], definitions)
-    # Titles, defaults and descriptions cost tokens in every call and tell the model nothing new.
-    kept = {key: _strict(value, definitions) for key, value in node.items() if key not in _DROPPED}
-    if kept.get("type") == "object":
-        kept["properties"] = {name: _strict(each, definitions) for name, each in node["properties"].items()}
-        kept["required"] = list(kept["properties"])
-        kept["additionalProperties"] = False
-    return kept
+def _escaped(text: str) -> bytes:
+    return json.dumps(text)[1:-1].encode()
 
 
-_DROPPED = frozenset({"title", "default", "description"})
+def _mark(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
+_DIALECTS = tuple(
+    Dialect(mode, streams, plain) for mode in MODES for streams in (False, True) for plain in (True, False)
+)

@@ -61,9 +61,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """Every byte of one request's body, in order, as it will be sent."""
+    """Every byte of one request's body, in order, as it will be sent, and to which of the endpoints."""
 
     segments: tuple[Segment, ...]
+    endpoint: int = 0
 
     @property
     def body(self) -> bytes:

@@ -121,3 +121,34 @@ def test_names_that_are_no_settings_are_found_in_the_environment_and_the_file(tm
     names = ("AROG_PORTS", "AROG_PORT", "AROG_API_KEY", "PATH")
     assert unknown_names(names, file) == ["AROG_LEDGER_DAY", "AROG_PORTS"]
     assert unknown_names(names, tmp_path / "none") == ["AROG_PORTS"]
+
+
+FALLBACKS = '[{"url": "http://spare/v1", "model": "small", "kind": "vllm", "prompt_price": 0.1}]'
+
+
+def test_fallbacks_follow_the_first_endpoint_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load().endpoints == ()
+    for name, value in {"URL": "http://h/v1", "MODEL": "m", "PROMPT_PRICE": "2", "FALLBACKS": FALLBACKS}.items():
+        monkeypatch.setenv(f"AROG_ENDPOINT_{name}", value)
+    first, second = load().endpoints
+    assert (first.url, first.model, first.kind, first.prompt_price) == ("http://h/v1", "m", "openai", 2.0)
+    assert (second.url, second.model, second.kind, second.prompt_price) == ("http://spare/v1", "small", "vllm", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Canaria", "AROG_ENDPOINT_FALLBACKS must be a JSON list"),
+        ("{}", "AROG_ENDPOINT_FALLBACKS"),
+        ('[{"url": "http://h/v1"}]', r"AROG_ENDPOINT_FALLBACKS \(0.model\) "),
+        ('[{"url": "Canaria", "model": "m"}]', r"AROG_ENDPOINT_FALLBACKS \(0.url\) must be a base URL"),
+        ('[{"url": "http://h/v1", "model": "m", "Canaria": 1}]', r"AROG_ENDPOINT_FALLBACKS \(0\) "),
+        ('[{"url": "http://h/v1", "model": "m", "api_key": "change-me-Canaria"}]', r"\(0.api_key\) still holds"),
+    ],
+)
+def test_a_bad_fallback_is_told_by_its_place(text: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_ENDPOINT_FALLBACKS", text)
+    with pytest.raises(SettingsProblem, match=told) as caught:
+        load()
+    assert "Canaria" not in str(caught.value)
+    assert caught.value.__cause__ is None

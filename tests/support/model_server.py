@@ -82,11 +82,15 @@ def in_turn(*canned: Canned) -> Replies:
 
 @dataclass(slots=True)
 class ModelServer:
-    """Listens on a free port of loopback; `replies` may be set anew between questions."""
+    """Listens on a free port of loopback; `replies` may be set anew between questions.
+
+    `hung_up` counts callers who went away while their reply was on its way.
+    """
 
     url: str
     replies: Replies
     received: list[Request] = field(default_factory=list)
+    hung_up: int = 0
 
     @property
     def everything(self) -> bytes:
@@ -110,7 +114,8 @@ def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             request = Request(dict(self.headers.items()), body)
             running.received.append(request)
-            _send(self, running.replies(request), over)
+            if not _send(self, running.replies(request), over):
+                running.hung_up += 1
 
         def log_message(self, format: str, *args: object) -> None:
             """Silent."""
@@ -131,17 +136,19 @@ def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
         thread.join()
 
 
-def _send(handler: BaseHTTPRequestHandler, canned: Canned, over: threading.Event) -> None:
+def _send(handler: BaseHTTPRequestHandler, canned: Canned, over: threading.Event) -> bool:
+    """False when the caller hung up before the end."""
     if canned.hangs:
         over.wait()
         handler.close_connection = True
-        return
+        return True
     length = 1_000_000 if canned.drips else len(canned.body)
     lines = [f"HTTP/1.1 {canned.status} -", f"Content-Type: {canned.content_type}", f"Content-Length: {length}"]
     lines += [f"{name}: {value}" for name, value in canned.headers]
-    _write(handler, "\r\n".join([*lines, "", ""]).encode() + canned.body)
-    while canned.drips and not over.wait(0.02) and _write(handler, b" "):
-        pass
+    is_there = _write(handler, "\r\n".join([*lines, "", ""]).encode() + canned.body)
+    while canned.drips and is_there and not over.wait(0.02):
+        is_there = _write(handler, b" ")
+    return is_there
 
 
 def _write(handler: BaseHTTPRequestHandler, data: bytes) -> bool:

@@ -1,7 +1,8 @@
-"""The endpoint over real HTTP: bytes as they are, one retry, and typed errors that quote nothing."""
+"""The endpoint over real HTTP: bytes as they are, retries, streams, and typed errors that quote nothing."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
@@ -10,10 +11,14 @@ from contextlib import asynccontextmanager
 import pytest
 import structlog
 
-from app.llm.endpoint import ModelEndpoint
-from app.llm.prompted import Completion
+from app.llm.breaker import Resting
+from app.llm.completion import Completion
+from app.llm.endpoint import ATTEMPTS, ModelEndpoint
 from app.llm.reasoner import ReasonerError, ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from app.llm.retrying import TooLate
+from app.llm.sending import MAX_REPLY_BYTES
 from tests.support.model_server import Canned, ModelServer, completion, failure, in_turn, serving
+from tests.support.waiting import until
 
 BODY = '{"model":"m", "messages":[],  "odd": "Eq7f2k é"}'.encode()
 CANARY = "Canaria Quenby"
@@ -53,24 +58,39 @@ async def test_exactly_the_cleared_bytes_are_sent_with_the_key(server: ModelServ
     assert (headers["authorization"], headers["content-type"]) == ("Bearer k-123", "application/json")
 
 
+async def test_no_header_tells_of_the_machine_or_of_this_shell(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", CANARY)
+    monkeypatch.setenv("OPENAI_PROJECT_ID", CANARY)
+    server.replies = in_turn(completion("x"))
+    await ask(server)
+    headers = {name.lower(): value for name, value in server.received[0].headers.items()}
+    assert headers.pop("user-agent") == "arog"
+    assert set(headers) <= {
+        "host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization",
+    }  # fmt: skip
+
+
 async def test_an_endpoint_without_a_key_is_asked_all_the_same(server: ModelServer) -> None:
     server.replies = in_turn(completion("x"))
     assert await ask(server) == Completion("x", "stop", None, None)
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
-async def test_a_busy_endpoint_is_asked_once_more(server: ModelServer, status: int) -> None:
+async def test_a_busy_endpoint_is_asked_again(server: ModelServer, status: int) -> None:
     server.replies = in_turn(failure(status), completion("x"))
-    assert (await ask(server)).content == "x"
+    got = await ask(server)
+    assert (got.content, got.retries) == ("x", 1)
     assert [request.body for request in server.received] == [BODY, BODY]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-async def test_an_endpoint_that_stays_busy_is_unavailable_after_one_retry(server: ModelServer, status: int) -> None:
+async def test_an_endpoint_that_stays_busy_is_unavailable_after_its_retries(server: ModelServer, status: int) -> None:
     error = await refusal(server, failure(status, CANARY))
     assert isinstance(error, ReasonerUnavailable)
     assert str(status) in str(error)
-    assert len(server.received) == 2
+    assert len(server.received) == ATTEMPTS
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
@@ -108,7 +128,7 @@ async def test_an_answer_that_does_not_come_in_time_is_given_up(server: ModelSer
         b'{"choices": [{"message": {"content": "Canaria', b"", b"null", b"[1]", b'"Canaria"', b"\xff\xfeCanaria",
         b"{}", b'{"choices": []}', b'{"choices": null}', b'{"choices": "Canaria"}', b'{"choices": [{}]}',
         b'{"choices": [{"message": null}]}', b'{"choices": [{"message": "Canaria"}]}',
-        b'{"choices": [{"message": {"content": ["Canaria"]}}]}', b'{"error": {"message": "Canaria"}}',
+        b'{"choices": [{"message": {"content": ["Canaria"]}}]}',
         b'{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": "Canaria"}}',
     ],
 )  # fmt: skip
@@ -137,3 +157,105 @@ async def test_an_unreachable_port_is_a_typed_error() -> None:
             with pytest.raises(ReasonerUnavailable) as caught:
                 await opened.complete(BODY)
     assert "Canaria" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", [b'{"error": {"message": "Canaria", "code": 3}}', b'{"object": "error", "code": 3}'])
+async def test_an_error_that_comes_as_a_success_is_one(server: ModelServer, body: bytes) -> None:
+    error = await refusal(server, Canned(body))
+    assert isinstance(error, ReasonerUnavailable)
+    assert len(server.received) == ATTEMPTS
+
+
+async def test_a_reply_without_end_is_given_up(server: ModelServer) -> None:
+    error = await refusal(server, Canned(b" " * (MAX_REPLY_BYTES + 1)))
+    assert isinstance(error, ReplyUnusable)
+
+
+def streamed(*events: object, done: bool = True) -> Canned:
+    """A stream of chunks, each given as what stands in it, or as a piece of content."""
+    chunks = [{"choices": [{"delta": {"content": each}}]} if isinstance(each, str) else each for each in events]
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks] + ["data: [DONE]\n\n"] * done
+    return Canned("".join(lines).encode(), content_type="text/event-stream; charset=utf-8")
+
+
+END = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_stream_is_put_together(server: ModelServer, done: bool) -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 30, "completion_tokens": 4}}
+    role = {"choices": [{"delta": {"role": "assistant", "content": None, "reasoning": "Canaria"}}]}
+    server.replies = in_turn(streamed(role, "Eq7", {"choices": []}, "f2k", END, usage, done=done))
+    assert await ask(server) == Completion("Eq7f2k", "stop", 30, 4)
+
+
+async def test_comments_of_a_stream_are_let_be(server: ModelServer) -> None:
+    canned = streamed("x", END)
+    body = b": keep-alive Canaria\n\n" + canned.body
+    server.replies = in_turn(Canned(body, content_type=canned.content_type))
+    assert (await ask(server)).content == "x"
+
+
+@pytest.mark.parametrize(
+    "error", [{"error": {"message": "Canaria", "code": 500}}, {"error": "Canaria"}, {"object": "error"}], ids=str
+)
+async def test_an_error_inside_a_stream_is_one(server: ModelServer, error: dict[str, object]) -> None:
+    assert isinstance(await refusal(server, streamed("Canaria", error)), ReasonerUnavailable)
+    assert len(server.received) == ATTEMPTS
+
+
+@pytest.mark.parametrize("line", ["data: Canaria\n\n", "data: [1, 2]\n\n", 'data: {"choices": "Canaria"}\n\n'])
+async def test_a_stream_of_something_else_is_a_typed_error(server: ModelServer, line: str) -> None:
+    canned = Canned(line.encode(), content_type="text/event-stream")
+    assert isinstance(await refusal(server, canned), ReplyUnusable)
+
+
+async def test_white_space_without_end_is_ended_at_once(server: ModelServer) -> None:
+    error = await refusal(server, streamed('{"thought": "', *[" \n\t "] * 20))
+    assert isinstance(error, ReplyUnusable)
+    assert "white space" in str(error)
+
+
+async def test_a_caller_who_goes_away_takes_the_request_along(server: ModelServer) -> None:
+    server.replies = in_turn(Canned(drips=True))
+    async with endpoint(server.url) as opened:
+        asking = asyncio.create_task(opened.complete(BODY))
+        await until(lambda: bool(server.received))
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await until(lambda: server.hung_up == 1)
+        server.replies = in_turn(completion("x"))
+        assert (await opened.complete(BODY)).content == "x"
+        assert opened.breaker.state == "closed"
+
+
+async def test_an_endpoint_that_fails_again_and_again_is_let_rest(server: ModelServer) -> None:
+    server.replies = in_turn(failure(500))
+    async with endpoint(server.url) as opened:
+        for _ in range(2):
+            with pytest.raises(ReasonerUnavailable):
+                await opened.complete(BODY)
+        met = len(server.received)
+        assert (opened.is_ready, opened.breaker.state, met) == (False, "open", 5)
+        with pytest.raises(Resting):
+            await opened.complete(BODY)
+        assert len(server.received) == met
+
+
+async def test_one_that_is_only_busy_is_not_let_rest(server: ModelServer) -> None:
+    server.replies = in_turn(failure(429))
+    async with endpoint(server.url) as opened:
+        for _ in range(3):
+            with pytest.raises(ReasonerUnavailable):
+                await opened.complete(BODY)
+        assert opened.is_ready
+
+
+async def test_a_place_that_never_comes_ends_at_the_deadline(server: ModelServer) -> None:
+    opened = ModelEndpoint(server.url, "m", deadline_s=0.2, concurrency=1)
+    async with opened._queue.place("other"):
+        with pytest.raises(TooLate, match="no place"):
+            await opened.complete(BODY, "mine")
+    await opened.close()
+    assert (server.received, opened.is_ready) == ([], True)

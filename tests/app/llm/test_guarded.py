@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, create_engine
 
 from app.llm.guarded import Errand, GuardedReasoner
-from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyT, StructureInput, Task, TaskKind, Tokens
+from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyT, ReplyUnusable, StructureInput, Task, TaskKind, Tokens
 from app.privacy.guard import Blocked, Guard, StaticSegments
 from app.privacy.ledger import Ledger, LedgerUnavailable, metadata
 from app.privacy.safe_text import Egress, Segment
@@ -27,21 +28,30 @@ class KeepingReasoner:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.sent: list[bytes] = []
+        self.tenants: list[str] = []
         self.recorded: list[int] = []
         self.tokens = Tokens(10, 3, by_endpoint=True)
         self.fails = False
+        self.complains = False
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
         return ()
 
     def egress_of(self, task: Task[ReplyT]) -> Egress:
-        return Egress((Segment(task.input.model_dump_json().encode()),))
+        told = "".join(task.manner.complaints).encode()
+        return Egress((Segment(told), Segment(task.input.model_dump_json().encode())))
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+        self.tenants.append(task.manner.tenant)
         self.sent.append(egress.body)
         self.recorded.append(len(self.ledger.entries("t1")))
         if self.fails:
             raise ReasonerUnavailable("no")
+        if self.complains and not task.manner.complaints:
+            unusable = ReplyUnusable("no")
+            unusable.tokens = self.tokens
+            unusable.again = replace(task, manner=replace(task.manner, complaints=("Be brief. ",)))
+            raise unusable
         return Reply(task.kind.reply_model.model_validate({"thought": "", "path": [], "guess": ""}), self.tokens)
 
 
@@ -137,3 +147,35 @@ async def test_an_error_of_the_model_goes_through_and_its_request_stays_recorded
         await guarded.ask(task("a"))
     assert (guarded.spent.calls, len(ledger.entries("t1"))) == (0, 1)
     assert guarded.spent.reasoner_s > 0
+
+
+async def test_a_repair_is_cleared_recorded_and_counted_like_any_request(
+    guarded: GuardedReasoner, ledger: Ledger
+) -> None:
+    inner(guarded).complains = True
+    await guarded.ask(task("who is Eq7f2k"))
+    first, second = inner(guarded).sent
+    assert second == b"Be brief. " + first
+    assert inner(guarded).recorded == [1, 2]
+    assert [entry.payload for entry in ledger.entries("t1")] == [second, first]
+    spent = guarded.spent
+    assert (spent.calls, spent.prompt_tokens, spent.retries) == (2, 20, 1)
+    assert inner(guarded).tenants == ["t1", "t1"]
+
+
+async def test_a_repair_that_would_name_something_is_blocked(guarded: GuardedReasoner) -> None:
+    inner(guarded).complains = True
+    guarded.issued = lambda: frozenset({"Eq7f2k"} if not inner(guarded).sent else ())
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert len(inner(guarded).sent) == 1
+
+
+async def test_cost_adds_up_only_while_every_call_has_a_price(guarded: GuardedReasoner) -> None:
+    inner(guarded).tokens = Tokens(10, 3, by_endpoint=True, retries=2, cost=0.25)
+    await guarded.ask(task("a"))
+    await guarded.ask(task("b"))
+    assert (guarded.spent.cost, guarded.spent.retries) == (0.5, 4)
+    inner(guarded).tokens = Tokens(10, 3)
+    await guarded.ask(task("c"))
+    assert guarded.spent.cost is None

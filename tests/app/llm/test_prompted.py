@@ -1,20 +1,34 @@
-"""PromptedReasoner over real HTTP: parsed replies, one repair, and errors that never quote a reply."""
+"""PromptedReasoner over real HTTP: parsed replies, one repair, fallbacks, and errors that never quote a reply."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
 from app.evaluation.questions import Plan
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
+from app.llm.completion import Price
 from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
 from app.llm.prompted import PromptedReasoner
-from app.llm.reasoner import AnswerInput, AnswerReply, Evidence, ReplyUnusable, Task, Thing
+from app.llm.reasoner import (
+    AnswerInput,
+    AnswerReply,
+    Evidence,
+    ReasonerError,
+    ReasonerUnavailable,
+    Reply,
+    ReplyUnusable,
+    Task,
+    Thing,
+    Tokens,
+)
+from app.privacy.guard import StaticSegments
 from app.strategies.arog.prompts import ANSWER
-from tests.support.model_server import Canned, ModelServer, completion, in_turn, reply
+from tests.support.model_server import Canned, ModelServer, completion, failure, in_turn, reply, serving
 
 GOOD = {"thought": "t", "sufficient": True, "answer": ["Sa1b2c"], "text": "It is {1}."}
 FACT = Evidence(
@@ -45,7 +59,7 @@ async def test_a_reply_is_parsed_and_the_body_is_the_egress(server: ModelServer,
     assert got.value == AnswerReply.model_validate(GOOD)
     assert (got.tokens.prompt, got.tokens.completion, got.tokens.by_endpoint) == (40, 9, True)
     assert [request.body for request in server.received] == [egress.body]
-    assert [segment.data for segment in egress.segments if segment.static] == list(reasoner.statics_of(ANSWER))
+    assert {segment.data for segment in egress.segments if segment.static} <= set(reasoner.statics_of(ANSWER))
 
 
 async def test_tokens_are_counted_here_where_the_endpoint_tells_none(
@@ -81,14 +95,30 @@ BAD = [
 ]
 
 
+async def repaired(reasoner: PromptedReasoner) -> Reply[AnswerReply]:
+    """Asks as the guarded reasoner does: again, as long as the error says how."""
+    task: Task[AnswerReply] = TASK
+    while True:
+        try:
+            return await reasoner.reply_to(task, reasoner.egress_of(task))
+        except ReasonerError as error:
+            if error.again is None:
+                raise
+            task = error.again
+
+
 @pytest.mark.parametrize("bad", BAD)
-async def test_an_unusable_reply_is_asked_for_once_more_with_the_same_bytes(
+async def test_an_unusable_reply_is_asked_for_once_more_with_what_was_wrong(
     server: ModelServer, reasoner: PromptedReasoner, bad: Canned
 ) -> None:
     server.replies = in_turn(bad, reply(GOOD))
-    egress = reasoner.egress_of(TASK)
-    assert (await reasoner.reply_to(TASK, egress)).value.text == "It is {1}."
-    assert [request.body for request in server.received] == [egress.body, egress.body]
+    assert (await repaired(reasoner)).value.text == "It is {1}."
+    first, second = (request.json["messages"] for request in server.received)
+    assert [first[0], len(second)] == [second[0], 2]
+    told, fence, block = second[1]["content"].partition("```json")
+    assert fence + block == first[1]["content"]
+    assert told.startswith("Your last reply to this can't be used. ")
+    assert "Canaria" not in told
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -97,15 +127,109 @@ async def test_a_reply_that_stays_unusable_is_an_error_without_its_words(
 ) -> None:
     server.replies = in_turn(bad)
     with pytest.raises(ReplyUnusable) as caught:
-        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+        await repaired(reasoner)
     assert len(server.received) == 2
     assert "Canaria" not in f"{caught.value!r} {caught.value.__cause__!r}"
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"sufficient": "Canaria"}, "`sufficient` must be true or false."),
+        ({"answer": ["Sa1b2c", 5]}, "`answer[]` must be text."),
+        ({"answer": None, "Canaria": 1}, "`answer` must be a list. The reply has a field that"),
+        ({"answer": []}, "`answer` must not be empty when it is given."),
+        ({"answer": ["Ezzzzz"]}, "`answer` must hold stand-ins that the input shows"),
+    ],
+)  # fmt: skip
+async def test_the_repair_names_the_field_and_the_rule(
+    server: ModelServer, reasoner: PromptedReasoner, changes: dict[str, object], told: str
+) -> None:
+    server.replies = in_turn(reply({**GOOD, **changes}), reply(GOOD))
+    await repaired(reasoner)
+    assert told in server.received[1].json["messages"][1]["content"]
+
+
+async def test_every_byte_of_a_repair_but_its_input_is_known_to_the_guard(
+    server: ModelServer, reasoner: PromptedReasoner
+) -> None:
+    statics = StaticSegments()
+    for data in reasoner.statics_of(ANSWER):
+        statics.register(data)
+    server.replies = in_turn(reply({"thought": "Canaria"}))
+    with pytest.raises(ReplyUnusable) as caught:
+        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert caught.value.again is not None
+    segments = reasoner.egress_of(caught.value.again).segments
+    (read,) = [segment.data for segment in segments if not segment.static]
+    assert json.loads(json.loads(f'"{read.decode()}"')) == TASK.input.model_dump()
+    assert all(segment.data in statics for segment in segments if segment.static)
+
+
+async def test_what_was_not_shown_is_handed_on_after_the_repair_for_the_grounding_check(
+    server: ModelServer, reasoner: PromptedReasoner
+) -> None:
+    server.replies = in_turn(reply({**GOOD, "answer": ["Ezzzzz"]}))
+    assert (await repaired(reasoner)).value.answer == ["Ezzzzz"]
+    assert len(server.received) == 2
+
+
+async def test_a_failed_call_tells_what_it_took(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    server.replies = in_turn(completion("{}", usage=(30, 4)))
+    with pytest.raises(ReplyUnusable) as caught:
+        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert caught.value.tokens == Tokens(30, 4, by_endpoint=True)
+
+
+async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    server.replies = in_turn(completion("<think>Canaria {}</think>\n" + json.dumps(GOOD)))
+    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).value.text == "It is {1}."
+
+
 async def test_the_error_says_which_fields_did_not_fit(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(reply({"thought": "t", "answer": [], "text": 5}))
-    with pytest.raises(ReplyUnusable, match=r"answer: .*\['sufficient', 'text'\]"):
+    with pytest.raises(ReplyUnusable, match=r"answer: `sufficient` is missing. `text` must be text."):
         await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+
+
+@asynccontextmanager
+async def with_fallback(
+    server: ModelServer, second: ModelServer, embedder: Embedder
+) -> AsyncIterator[PromptedReasoner]:
+    endpoints = [
+        ModelEndpoint(server.url, "m", deadline_s=10),
+        ModelEndpoint(second.url, "other", deadline_s=10, price=Price(prompt=2.0, completion=10.0)),
+    ]
+    yield PromptedReasoner(endpoints[0], embedder, endpoints[1:])
+    for each in endpoints:
+        await each.close()
+
+
+@pytest.mark.parametrize("status", [401, 429, 500])
+async def test_the_next_endpoint_is_asked_in_its_own_words(
+    server: ModelServer, embedder: Embedder, status: int
+) -> None:
+    with serving(in_turn(completion(json.dumps(GOOD), usage=(500_000, 100_000)))) as second:
+        server.replies = in_turn(failure(status))
+        async with with_fallback(server, second, embedder) as reasoner:
+            got = await repaired(reasoner)
+            assert (got.value.text, got.tokens.cost) == ("It is {1}.", 2.0)
+            (request,) = second.received
+            assert request.json["model"] == "other"
+            # The first is let rest after five failures, and then no more is sent to it.
+            for _ in range(2):
+                await repaired(reasoner)
+            assert len(server.received) == {401: 3, 429: 9, 500: 5}[status]
+            assert len(second.received) == 3
+
+
+async def test_the_last_endpoints_error_is_the_end(server: ModelServer, embedder: Embedder) -> None:
+    with serving(in_turn(failure(500))) as second:
+        server.replies = in_turn(failure(500))
+        async with with_fallback(server, second, embedder) as reasoner:
+            with pytest.raises(ReasonerUnavailable):
+                await repaired(reasoner)
+            assert (len(server.received), len(second.received)) == (3, 3)
 
 
 async def test_the_scripted_endpoint_is_a_model_like_any_other(embedder: Embedder) -> None:

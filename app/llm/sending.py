@@ -1,0 +1,199 @@
+"""Sending: one HTTP request to an OpenAI-compatible endpoint, once. The home of the openai package."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, cast
+
+import httpx2
+import openai
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.llm.completion import Completion
+from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from app.llm.retrying import Busy, retry_after_s
+
+MAX_WHITE_SPACE = 64  # characters in a row: constrained decoding that will never end
+MAX_REPLY_BYTES = 4_194_304
+_FOR_NOW = (408, 409, 429)
+_NO_MONEY = "insufficient_quota"  # a 429 that waiting does not mend
+# What a request needs. The package's other headers tell the platform, its versions and what stands in OPENAI_ORG_ID.
+_HEADERS = frozenset(
+    {"host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization"}
+)
+
+
+class _Part(BaseModel):
+    """What we read of an answer; vendors add fields of their own."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+
+class _Message(_Part):
+    content: str | None = None
+
+
+class _Choice(_Part):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Streamed(_Part):
+    delta: _Message = _Message()
+    finish_reason: str | None = None
+
+
+class _Usage(_Part):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _ChatReply(_Part):
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Usage | None = None
+
+
+class _Chunk(_Part):
+    choices: list[_Streamed] = []
+    usage: _Usage | None = None
+
+
+class _Error(_Part):
+    """Nested (`{"error": {...}}`) or flat (`{"object": "error", ...}`), with status 200."""
+
+    error: Any = None
+    object: str | None = None
+
+    @property
+    def is_one(self) -> bool:
+        return bool(self.error) or self.object == "error"
+
+
+class Sender:
+    """One endpoint's connections. Promise: a request has exactly the body that it is given, and no header beyond
+    what HTTP needs, the key, and `User-Agent: arog`. Errors quote nothing: a provider's body may hold the prompt."""
+
+    def __init__(self, url: str, api_key: str = "") -> None:
+        http = httpx2.AsyncClient(
+            # How many at once is the queue's to say; and timeouts count from byte to byte: the deadline is ours too.
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            timeout=None,
+            event_hooks={"request": [_strip_headers]},
+        )
+        # Local servers take any key, and the package refuses an empty one.
+        self._client = openai.AsyncOpenAI(
+            base_url=url, api_key=api_key or "none", max_retries=0, timeout=None, http_client=http
+        )
+
+    async def send(self, body: bytes) -> Completion:
+        """One try. Raises ReasonerUnavailable, ReasonerRefused, ReplyUnusable; cancelled, it closes its connection."""
+        try:
+            response = await self._post(body)
+            try:
+                if response.headers.get("content-type", "").startswith("text/event-stream"):
+                    return await self._read_stream(response)
+                return _completion_of(await _read_whole(response))
+            finally:
+                await response.aclose()
+        except openai.OpenAIError as error:
+            raise _typed(error) from None
+        except httpx2.HTTPError:
+            raise ReasonerUnavailable("the endpoint broke off, or its answer could not be unpacked") from None
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _post(self, body: bytes) -> httpx2.Response:
+        """The response, with its body still to be read."""
+        response = await self._client.post(
+            "/chat/completions",
+            cast_to=httpx2.Response,
+            content=body,
+            # What was cleared goes to this endpoint, and nowhere that it points to.
+            options={"headers": {"Content-Type": "application/json"}, "follow_redirects": False},
+            stream=True,
+            stream_cls=openai.AsyncStream[Any],
+        )
+        return cast(httpx2.Response, response)
+
+    async def _read_stream(self, response: httpx2.Response) -> Completion:
+        content, tail, finish_reason, usage = "", "", "", _Usage()
+        stream = openai.AsyncStream(cast_to=object, response=response, client=self._client)
+        try:
+            async for data in stream:
+                chunk = _chunk_of(data)
+                usage = chunk.usage or usage
+                for choice in chunk.choices[:1]:
+                    piece = choice.delta.content or ""
+                    content, tail = content + piece, (tail + piece)[-MAX_WHITE_SPACE:]
+                    finish_reason = choice.finish_reason or finish_reason
+                if len(tail) == MAX_WHITE_SPACE and tail.isspace():
+                    raise ReplyUnusable("the endpoint sends white space without end")
+                if len(content) > MAX_REPLY_BYTES:
+                    raise ReplyUnusable("the endpoint's reply has no end")
+        except ValueError:
+            raise ReplyUnusable("the endpoint's stream is no JSON") from None
+        finally:
+            await stream.close()
+        return Completion(content, finish_reason, usage.prompt_tokens, usage.completion_tokens)
+
+
+async def _strip_headers(request: httpx2.Request) -> None:
+    for name in [name for name in request.headers if name not in _HEADERS]:
+        del request.headers[name]
+    request.headers["User-Agent"] = "arog"
+
+
+async def _read_whole(response: httpx2.Response) -> bytes:
+    raw = bytearray()
+    async for piece in response.aiter_bytes():
+        raw += piece
+        if len(raw) > MAX_REPLY_BYTES:
+            raise ReplyUnusable("the endpoint's reply has no end")
+    return bytes(raw)
+
+
+def _completion_of(raw: bytes) -> Completion:
+    try:
+        reply = _ChatReply.model_validate_json(raw)
+    except ValidationError:
+        if _is_error(raw):
+            raise ReasonerUnavailable("the endpoint answered with an error in place of a completion") from None
+        raise ReplyUnusable("the endpoint's answer is no chat completion, or gives no choice") from None
+    choice, usage = reply.choices[0], reply.usage or _Usage()
+    return Completion(
+        content=choice.message.content or "",
+        finish_reason=choice.finish_reason or "",
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+    )
+
+
+def _is_error(raw: bytes) -> bool:
+    try:
+        return _Error.model_validate_json(raw).is_one
+    except ValidationError:
+        return False
+
+
+def _chunk_of(data: object) -> _Chunk:
+    """Raises ValueError for what is none."""
+    if isinstance(data, dict) and _Error.model_validate(data).is_one:
+        raise ReasonerUnavailable("the endpoint sent an error inside its stream")
+    return _Chunk.model_validate(data)
+
+
+def _typed(error: openai.OpenAIError) -> ReasonerUnavailable | ReasonerRefused:
+    if isinstance(error, openai.APIStatusError):
+        status = error.status_code
+        wait_s = retry_after_s(error.response.headers, dt.datetime.now(dt.UTC))
+        if status in _FOR_NOW and error.code != _NO_MONEY:
+            return Busy(f"the endpoint answered with status {status}", wait_s)
+        if status >= 500:
+            return (
+                Busy(f"the endpoint answered with status {status}", wait_s)
+                if wait_s is not None
+                else (ReasonerUnavailable(f"the endpoint answered with status {status}"))
+            )
+        return ReasonerRefused(f"the endpoint refused the request with status {status}")
+    return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")
