@@ -18,6 +18,7 @@ from client_sdk.errors import (
     RateLimited,
     Refused,
     ServerError,
+    StreamCut,
     Timeout,
     TooLarge,
     UnknownConversation,
@@ -25,11 +26,13 @@ from client_sdk.errors import (
     Unreachable,
 )
 from client_sdk.sealing import KeyPair
+from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
 
 __all__ = [
     "Answer",
     "ArogError",
     "AsyncChat",
+    "AsyncStream",
     "BadAnswer",
     "BadRequest",
     "CannotOpenCapsule",
@@ -44,9 +47,14 @@ __all__ = [
     "NotConfigured",
     "NotPermitted",
     "NotReady",
+    "Piece",
     "RateLimited",
     "Refused",
     "ServerError",
+    "Stage",
+    "Stream",
+    "StreamCut",
+    "TextPiece",
     "Timeout",
     "TooLarge",
     "Turn",

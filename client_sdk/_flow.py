@@ -23,17 +23,20 @@ _LEAST_PAUSE_S = 0.5
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. A `repeatable` one may be sent again after it broke halfway."""
+    """One request. A `repeatable` one may be sent again after it broke halfway; of a `streamed` one, the body of
+    a reply with status 200 is left unread."""
 
     method: str
     path: str
     body: bytes | None = field(default=None, repr=False)
     params: dict[str, str] = field(default_factory=dict)
     repeatable: bool = False
+    streamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,16 @@ class Reply:
     retry_after: str | None = None
 
 
-Flow = Generator[Send | Pause, Reply | None, ModelT]
+Flow = Generator[Send | Pause, Reply | None, ResultT]
 
 
 def exchange(call: Call, expect: type[ModelT], timeout_s: float, now: Callable[[], float]) -> Flow[ModelT]:
-    """Sends `call` until there is a reply, and reads it as `expect`. Raises ArogError.
+    """Sends `call` until there is a reply, and reads it as `expect`. Raises ArogError."""
+    return _read((yield from opening(call, timeout_s, now)), expect)
+
+
+def opening(call: Call, timeout_s: float, now: Callable[[], float]) -> Flow[Reply]:
+    """Sends `call` until there is a reply with status 200. Raises ArogError.
 
     Sent again, while the deadline allows: once when no connection came about (or, for repeatable calls, when
     it broke), and after Retry-After when the service said 429 or 503. `now` is a monotonic clock in seconds.
@@ -77,12 +85,12 @@ def exchange(call: Call, expect: type[ModelT], timeout_s: float, now: Callable[[
             reply = yield Send(call, deadline)
             assert reply is not None, "a driver answers Send with a Reply"
         except httpx2.TransportError as failure:
-            problem = _error_of_failure(failure)
+            problem = error_of_failure(failure)
             broken += 1
             again = broken == 1 and (call.repeatable or isinstance(failure, _NEVER_SENT))
         else:
             if reply.status == 200:
-                return _read(reply, expect)
+                return reply
             wait_s = _seconds(reply.retry_after)
             problem = error_of(reply.status, reply.body, wait_s)
             again = wait_s is not None and reply.status in (429, 503)
@@ -93,7 +101,7 @@ def exchange(call: Call, expect: type[ModelT], timeout_s: float, now: Callable[[
     raise AssertionError("the last send returns or raises")
 
 
-def _error_of_failure(failure: httpx2.TransportError) -> ArogError:
+def error_of_failure(failure: httpx2.TransportError) -> ArogError:
     if isinstance(failure, httpx2.TimeoutException) and not isinstance(failure, _NEVER_SENT):
         hint = "ask something smaller, or give a longer timeout_s"
         return Timeout("no reply within the deadline", code="timeout", hint=hint)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from client_sdk.errors import BadAnswer, CannotOpenCapsule
-from client_sdk.protocol import ChatAnswer, Fact, Item, ItemKind, Names, Usage, capsule_context
+from client_sdk.protocol import CapsuleEvent, ChatAnswer, Fact, Item, ItemKind, Names, Usage, capsule_context
 from client_sdk.reasons import reasons
 from client_sdk.restore import restore, shown
 from client_sdk.sealing import CannotOpen, KeyPair, open_capsule
@@ -105,7 +105,10 @@ def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
 
     `question` is the message that was answered: `inexact` quotes it.
     """
-    table = _open_table(answer, key)
+    if answer.capsule is None and (answer.entities or answer.evidence):
+        hint = "the service may be of another version"
+        raise BadAnswer("the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id)
+    table = open_names(answer, key)
     short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
     return Answer(
         id=answer.id,
@@ -124,11 +127,9 @@ def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
     )
 
 
-def _open_table(answer: ChatAnswer, key: KeyPair) -> Mapping[str, Names]:
+def open_names(answer: ChatAnswer | CapsuleEvent, key: KeyPair) -> Mapping[str, Names]:
+    """The names of one answer; none where it has no capsule. Raises CannotOpenCapsule."""
     if answer.capsule is None:
-        if answer.entities or answer.evidence:
-            hint = "the service may be of another version"
-            raise BadAnswer("the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id)
         return {}
     hint = "ask again; if it happens again, is something between you and the service changing replies?"
     try:

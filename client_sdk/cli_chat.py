@@ -11,6 +11,7 @@ from rich.console import Console
 from client_sdk.answer import Answer
 from client_sdk.cli_errors import error_line, exit_code_of
 from client_sdk.cli_show import show_answer, show_evidence, show_ledger, show_notes, show_why
+from client_sdk.cli_stream import show_stream
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversation
 
@@ -75,11 +76,10 @@ class _Talker:
 
     def _ask(self, question: str) -> None:
         if self._console.is_terminal:
-            with self._console.status("asking"):
-                self._last = self._chat.ask(question)
+            self._last = show_stream(self._console, self._chat.stream(question))
         else:
             self._last = self._chat.ask(question)
-        show_answer(self._console, self._last)
+            show_answer(self._console, self._last)
 
 
 def _lines(console: Console) -> Iterator[str]:

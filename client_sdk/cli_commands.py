@@ -19,6 +19,7 @@ from client_sdk.cli_show import (
     show_notes,
     show_why,
 )
+from client_sdk.cli_stream import show_stream
 from client_sdk.client import Chat
 from client_sdk.key_file import create_key, key_path, load_or_create_key
 
@@ -67,19 +68,23 @@ def ask(
     evidence: Annotated[bool, typer.Option("--evidence", help="Show the facts behind the answer")] = False,
     why: Annotated[bool, typer.Option("--why", help="Show the path to the answer")] = False,
     seen: Annotated[bool, typer.Option("--seen", help="Show what the model saw")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Show the stages, and the text as it comes")] = False,
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
     """Ask one question and print the answer, names restored on this machine."""
+    if stream and as_json:
+        raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
+    console, notes = make_console(), not (evidence or why)
     with _open_chat(url, api_key, graph, strategy, names, plain_http) as chat:
-        answer = chat.ask(text)
+        answer = show_stream(console, chat.stream(text), notes=notes) if stream else chat.ask(text)
         rows = chat.ledger(answer.id) if seen else None
     if as_json:
         print(answer_as_json(answer, rows))
         return
-    console = make_console()
-    show_answer(console, answer, notes=not (evidence or why))
+    if not stream:
+        show_answer(console, answer, notes=notes)
     if why:
         show_why(console, answer)
     if evidence:

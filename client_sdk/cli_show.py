@@ -23,6 +23,11 @@ def make_console() -> Console:
 def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None:
     """The text, then what the asker should know about it; `notes`, where they may explain it."""
     _say(console, answer.text)
+    show_remarks(console, answer, notes=notes)
+
+
+def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
+    """What the asker should know beside the text: how names were read, and what they may mean otherwise."""
     if not answer.grounded and answer.answered:
         _say(console, "(not everything in this answer is in the evidence)", "yellow")
     for typed, name in answer.inexact.items():

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
 import time
+from collections.abc import AsyncGenerator, Generator
 from types import TracebackType
 from typing import Self
 
 import httpx2
 
 from client_sdk._drivers import AsyncDriver, BlockingDriver
-from client_sdk._flow import Call, exchange
+from client_sdk._flow import Call, exchange, opening
+from client_sdk._turns import AsyncTurns, Turns
 from client_sdk.address import checked_key, checked_url, settings_from_env
 from client_sdk.answer import Answer
 from client_sdk.dialogue import Dialogue, Turn
 from client_sdk.key_file import load_or_create_key
 from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow
 from client_sdk.sealing import KeyPair
+from client_sdk.streaming import AsyncStream, Piece, Stream
 
 TIMEOUT_S = 120.0
 
@@ -57,7 +58,7 @@ class Chat:
         self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
         self._timeout_s = timeout_s
         self._driver = BlockingDriver(url, api_key, http)
-        self._turn = threading.Lock()
+        self._turns = Turns()
 
     @classmethod
     def from_env(
@@ -88,10 +89,35 @@ class Chat:
         self, question: str, *, strategy: str | None = None, timeout_s: float | None = None, **options: int
     ) -> Answer:
         """Asks, waits, restores. Raises ArogError, and then the dialogue is as it was before."""
-        with self._turn:
+        with self._turns.turn():
             request = self._dialogue.request(question, strategy, options)
             flow = exchange(_chat_call(request), ChatAnswer, timeout_s or self._timeout_s, time.monotonic)
             return self._dialogue.accept(question, self._driver.run(flow))
+
+    def stream(
+        self, question: str, *, strategy: str | None = None, timeout_s: float | None = None, **options: int
+    ) -> Stream:
+        """Asks, and gives the answer in pieces as they come: stages, text with its names restored, the Answer.
+
+        Takes what `ask` takes. Raises BadRequest and TooLarge at once, and ArogError while it is read; then the
+        dialogue is as it was before. See Stream.
+        """
+        self._dialogue.request(question, strategy, options)
+        return Stream(self._pieces(question, strategy, timeout_s or self._timeout_s, options))
+
+    def _pieces(
+        self, question: str, strategy: str | None, timeout_s: float, options: dict[str, int]
+    ) -> Generator[Piece]:
+        with self._turns.turn():
+            request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
+            with self._driver.streaming(opening(_chat_call(request), timeout_s, time.monotonic)) as events:
+                for event in events:
+                    if piece := reader.read(event.event, event.data):
+                        yield piece
+                    if reader.is_done:
+                        break
+            answer = self._dialogue.accept(question, reader.whole())
+        yield answer
 
     def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
         """What the model was sent for this key's questions, newest first: all of it, or one answer's."""
@@ -105,7 +131,7 @@ class Chat:
 
     def reset(self) -> None:
         """Forgets the dialogue; the next question begins a new conversation with new pseudonyms."""
-        with self._turn:
+        with self._turns.turn():
             self._dialogue.reset()
 
     def close(self) -> None:
@@ -143,7 +169,7 @@ class AsyncChat:
         self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
         self._timeout_s = timeout_s
         self._driver = AsyncDriver(url, api_key, http)
-        self._turn = asyncio.Lock()
+        self._turns = AsyncTurns()
 
     @classmethod
     def from_env(
@@ -174,10 +200,31 @@ class AsyncChat:
         self, question: str, *, strategy: str | None = None, timeout_s: float | None = None, **options: int
     ) -> Answer:
         """Asks, waits, restores. Raises ArogError; then, and when cancelled, the dialogue is as it was before."""
-        async with self._turn:
+        async with self._turns.turn():
             request = self._dialogue.request(question, strategy, options)
             flow = exchange(_chat_call(request), ChatAnswer, timeout_s or self._timeout_s, time.monotonic)
             return self._dialogue.accept(question, await self._driver.run(flow))
+
+    def stream(
+        self, question: str, *, strategy: str | None = None, timeout_s: float | None = None, **options: int
+    ) -> AsyncStream:
+        """As Chat.stream."""
+        self._dialogue.request(question, strategy, options)
+        return AsyncStream(self._pieces(question, strategy, timeout_s or self._timeout_s, options))
+
+    async def _pieces(
+        self, question: str, strategy: str | None, timeout_s: float, options: dict[str, int]
+    ) -> AsyncGenerator[Piece]:
+        async with self._turns.turn():
+            request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
+            async with self._driver.streaming(opening(_chat_call(request), timeout_s, time.monotonic)) as events:
+                async for event in events:
+                    if piece := reader.read(event.event, event.data):
+                        yield piece
+                    if reader.is_done:
+                        break
+            answer = self._dialogue.accept(question, reader.whole())
+        yield answer
 
     async def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
         """As Chat.ledger."""
@@ -191,7 +238,7 @@ class AsyncChat:
 
     async def reset(self) -> None:
         """As Chat.reset."""
-        async with self._turn:
+        async with self._turns.turn():
             self._dialogue.reset()
 
     async def close(self) -> None:
@@ -207,7 +254,8 @@ class AsyncChat:
 
 
 def _chat_call(request: ChatRequest) -> Call:
-    return Call("POST", "/chat", request.model_dump_json(exclude_none=True).encode())
+    body = request.model_dump_json(exclude_none=True).encode()
+    return Call("POST", "/chat", body, streamed=request.stream)
 
 
 def _ledger_call(answer_id: str | None, limit: int) -> Call:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
+from client_sdk._reading import AnswerReader
 from client_sdk.answer import Answer, open_answer
 from client_sdk.errors import BadAnswer, BadRequest, TooLarge
 from client_sdk.protocol import (
@@ -48,7 +49,9 @@ class Dialogue:
     def shown(self) -> list[Turn]:
         return list(self._shown)
 
-    def request(self, question: str, strategy: str | None, options: Mapping[str, int]) -> ChatRequest:
+    def request(
+        self, question: str, strategy: str | None, options: Mapping[str, int], stream: bool = False
+    ) -> ChatRequest:
         """What to send to ask `question` now; changes nothing. Raises BadRequest and TooLarge."""
         if len(question) > MAX_MESSAGE_CHARS:
             hint = f"ask in at most {MAX_MESSAGE_CHARS} characters"
@@ -64,9 +67,14 @@ class Dialogue:
                 strategy=strategy or self._strategy,
                 options=ChatOptions.model_validate({**self._options, **options}),
                 public_key=self._key.public_text,
+                stream=stream,
             )
         except ValidationError as problem:
             raise _bad_request(problem) from None
+
+    def reader(self) -> AnswerReader:
+        """What reads the events of one streamed answer."""
+        return AnswerReader(self._key)
 
     def accept(self, question: str, answer: ChatAnswer) -> Answer:
         """Opens the answer to `question` and, only if that works, adds both turns."""

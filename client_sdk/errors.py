@@ -3,6 +3,7 @@
 ArogError
 ├── NotConfigured               a setting, the key file or client.toml is missing or not usable
 ├── Unreachable                 no connection, or it broke
+│   └── StreamCut               a stream ended before its answer was whole
 ├── Timeout                     no reply within the deadline
 ├── Refused                     the service will not do this request as it stands (other 4xx)
 │   ├── NotAuthenticated        401
@@ -48,6 +49,10 @@ class NotConfigured(ArogError):
 
 class Unreachable(ArogError):
     """No connection to the service, or it broke before a whole reply was there."""
+
+
+class StreamCut(Unreachable):
+    """A stream ended before the answer was whole. What it gave is true, and not all; the dialogue is as before."""
 
 
 class Timeout(ArogError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,6 +35,33 @@ NAMES = {
     "Sk3mmd": Names(names=["Lea", "Noah", "Eq7f2k"], total=15),
 }
 PRIVATE_WORDS = ("Anna", "Keller", "Bruno", "Weiß", "Lea", "Noah")
+
+
+def events_of(answer: ChatAnswer, pieces: Sequence[str]) -> list[tuple[str, str]]:
+    """The events of a stream, names and data, as the service sends them; `pieces` are those of the text."""
+    told = answer.model_dump(include={"id", "conversation", "graph", "capsule"})
+    contents: list[tuple[str, object]] = [
+        ("stage", {"name": "linking", "number": None}),
+        ("stage", {"name": "round", "number": 1}),
+        ("capsule", told),
+        *(("text", {"text": piece}) for piece in pieces),
+        ("evidence", {"evidence": [fact.model_dump() for fact in answer.evidence]}),
+        ("usage", answer.usage.model_dump()),
+        ("answer", answer.model_dump()),
+    ]
+    return [(name, json.dumps(content)) for name, content in contents]
+
+
+def sse(events: Iterable[tuple[str, str]]) -> bytes:
+    return "".join(f"event: {name}\ndata: {data}\n\n" for name, data in events).encode()
+
+
+def in_sevens(text: str) -> list[str]:
+    return [text[at : at + 7] for at in range(0, len(text), 7)]
+
+
+Step = bytes | threading.Event
+"""What a stream does next: sends bytes, or waits."""
 
 
 @dataclass
@@ -72,6 +100,9 @@ class FakeService:
         self.sealed_conversation: str | None = None
         self.without_capsule = False
         self.extra: dict[str, Any] = {}
+        self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
+        self.cut = False
+        self.hung_up = threading.Event()
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -108,6 +139,9 @@ class FakeService:
         self.keys.append(http.headers.get("authorization"))
         if body:
             self.seen.append(json.loads(body))
+        if not self.canned and body and self.seen[-1].get("stream"):
+            self._stream(http, ChatRequest.model_validate_json(body))
+            return
         reply = self.canned.pop(0) if self.canned else self._usual(http.path, body)
         if reply.held_until:
             reply.held_until.wait()
@@ -119,6 +153,27 @@ class FakeService:
             http.send_header(name, value)
         http.end_headers()
         http.wfile.write(reply.body)
+
+    def _stream(self, http: BaseHTTPRequestHandler, request: ChatRequest) -> None:
+        """Chunked, so that the client sees where it was cut; `hung_up` is set when the client has gone."""
+        answer = self.answer(request, len(self.seen))
+        http.send_response(200)
+        http.send_header("content-type", "text/event-stream; charset=utf-8")
+        http.send_header("transfer-encoding", "chunked")
+        http.end_headers()
+        try:
+            for step in self.steps(events_of(answer, in_sevens(answer.message.content))):
+                http.wfile.flush()
+                if isinstance(step, threading.Event):
+                    step.wait()
+                elif step:
+                    http.wfile.write(b"%x\r\n%b\r\n" % (len(step), step))
+            if not self.cut:
+                http.wfile.write(b"0\r\n\r\n")
+            http.wfile.flush()
+        except OSError:
+            self.hung_up.set()
+        http.close_connection = self.cut
 
     def _usual(self, path: str, body: bytes) -> Canned:
         if path.startswith("/ledger"):

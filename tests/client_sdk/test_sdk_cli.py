@@ -4,6 +4,8 @@ import io
 import json
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -13,14 +15,15 @@ import pytest
 import typer
 from rich.console import Console
 
-from client_sdk import Chat, cli
+from client_sdk import Chat, Piece, Stream, cli
 from client_sdk.cli import join_commands, run
 from client_sdk.cli_settings import choose
 from client_sdk.cli_show import make_console, printable, readable_payload, show_answer, show_notes
+from client_sdk.cli_stream import show_stream
 from client_sdk.errors import ArogError, NotConfigured, ServerError
 from client_sdk.key_file import key_path, load_key
 from client_sdk.private_file import create_private
-from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
+from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 REPOSITORY = Path(cli.__file__).parents[1]
@@ -81,6 +84,60 @@ def test_ask_prints_json(env: FakeService, capsys: pytest.CaptureFixture[str]) -
         "pseudonym": "Ex81zp",
     }
     assert [row["answer"] for row in whole["seen"]] == ["answer-1"]
+
+
+def test_a_streamed_answer_reads_the_same_in_a_pipe(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--evidence", "--seen"]) == 0
+    whole = capsys.readouterr().out
+    assert run(["ask", "Who?", "--evidence", "--seen", "--stream"]) == 0
+    assert capsys.readouterr().out == whole.replace("answer-1", "answer-2")
+    assert [one["stream"] for one in env.seen] == [False, True]
+
+
+def test_a_terminal_shows_stages_and_then_text_as_it_comes(env: FakeService) -> None:
+    shown = io.StringIO()
+    terminal = Console(file=shown, force_terminal=True, markup=False, highlight=False, soft_wrap=True)
+    text_may_come = threading.Event()
+    env.steps = lambda events: [sse(events[:2]), text_may_come, sse(events[2:])]
+
+    def until_shown(words: str) -> None:
+        while words not in shown.getvalue():
+            text_may_come.wait(0.01)
+
+    def watched(pieces: Iterator[Piece]) -> Iterator[Piece]:
+        """The spinner has its own thread: each stage is waited for before the next piece is asked for."""
+        for words, piece in zip(("looking for names", "round 1", "Anna Keller "), pieces, strict=False):
+            yield piece
+            until_shown(words)
+            if words == "round 1":
+                assert "Anna" not in shown.getvalue()
+                text_may_come.set()
+        yield from pieces
+
+    with Chat(env.url, API_KEY, "demo") as chat, chat.stream("Who?") as stream:
+        show_stream(terminal, Stream(watched(stream)))  # type: ignore[arg-type]
+    assert f"{TEXT}\n" in shown.getvalue()
+
+
+def test_an_error_in_a_stream_ends_the_line_and_has_its_exit_code(
+    env: FakeService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = json.dumps({"status": 502, "code": "c", "message": "It went wrong.", "hint": "Wait.", "id": "err-1"})
+    env.steps = lambda events: [sse([*events[:5], ("error", error)])]
+    assert run(["ask", "Who?", "--stream"]) == 5
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("Anna Keller is trea\n", "arog: It went wrong. Wait. (id err-1)\n")
+    env.steps = lambda events: [sse(events[:2])]
+    assert run(["ask", "Who?", "--stream"]) == 3
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "ended before the answer was whole" in printed.err
+
+
+def test_json_is_not_streamed(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--stream", "--json"]) == 2
+    assert "--json" in capsys.readouterr().err
+    assert env.seen == []
 
 
 def test_ask_reads_the_question_from_standard_input(env: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from client_sdk.errors import (
     TooLarge,
     UnknownConversation,
     UnknownGraph,
+    Unreachable,
     error_of,
 )
 from client_sdk.protocol import ErrorBody
@@ -93,4 +94,4 @@ def test_the_tree_at_the_top_of_the_file_is_the_tree() -> None:
     assert sorted(drawn) == sorted(kinds)
     for line in (errors.__doc__ or "").splitlines():
         if "│   " in line:
-            assert issubclass(kinds[line.split("── ")[1].split()[0]], (Refused, ServerError))
+            assert issubclass(kinds[line.split("── ")[1].split()[0]], (Refused, ServerError, Unreachable))

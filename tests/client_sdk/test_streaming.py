@@ -1,0 +1,428 @@
+"""Streams: pieces with names as they come, and every way in which a stream can go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from itertools import chain, combinations, pairwise, repeat
+
+import httpx2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from client_sdk import (
+    Answer,
+    ArogError,
+    AsyncChat,
+    BadAnswer,
+    BadRequest,
+    CannotOpenCapsule,
+    Chat,
+    ConversationBusy,
+    KeyPair,
+    ModelUnavailable,
+    NotAuthenticated,
+    Piece,
+    Stage,
+    StreamCut,
+    TextPiece,
+    Timeout,
+    TooLarge,
+    Unreachable,
+)
+from client_sdk._reading import AnswerReader
+from client_sdk.protocol import (
+    MAX_MESSAGE_CHARS,
+    CapsuleContent,
+    ChatAnswer,
+    ErrorEvent,
+    Message,
+    Usage,
+    capsule_context,
+)
+from client_sdk.restore import restore
+from tests.client_sdk.fake_service import (
+    API_KEY,
+    PRIVATE_WORDS,
+    Canned,
+    FakeService,
+    Step,
+    events_of,
+    problem,
+    seal_capsule,
+    sse,
+)
+from tests.client_sdk.test_restore import TABLE, cut, texts
+
+QUESTION = "Who treats Anna Keller?"
+TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
+
+Events = list[tuple[str, str]]
+
+
+@pytest.fixture
+def chat(service: FakeService):
+    with Chat(service.url, API_KEY, "demo") as chat:
+        yield chat
+
+
+def read_blocking(service: FakeService, timeout_s: float = 20.0) -> list[Piece]:
+    with Chat(service.url, API_KEY, "demo") as chat:
+        pieces: list[Piece] = []
+        try:
+            with chat.stream(QUESTION, timeout_s=timeout_s) as stream:
+                pieces += stream
+        finally:
+            assert len(chat.history) == (2 if pieces and isinstance(pieces[-1], Answer) else 0)
+        assert chat.ask("And?").answered
+        return pieces
+
+
+def read_on_asyncio(service: FakeService, timeout_s: float = 20.0) -> list[Piece]:
+    async def read() -> list[Piece]:
+        async with AsyncChat(service.url, API_KEY, "demo") as chat:
+            pieces: list[Piece] = []
+            try:
+                async with chat.stream(QUESTION, timeout_s=timeout_s) as stream:
+                    async for piece in stream:
+                        pieces.append(piece)
+            finally:
+                assert len(chat.history) == (2 if pieces and isinstance(pieces[-1], Answer) else 0)
+            assert (await chat.ask("And?")).answered
+            return pieces
+
+    return asyncio.run(read())
+
+
+Read = Callable[..., list[Piece]]
+
+
+@pytest.fixture(params=[read_blocking, read_on_asyncio])
+def read(request: pytest.FixtureRequest) -> Read:
+    """Reads one stream to its end, in both worlds; the dialogue goes on after it."""
+    chosen: Read = request.param
+    return chosen
+
+
+# --- what comes -------------------------------------------------------------------------------------------
+
+
+def test_stages_then_text_with_names_then_the_answer(service: FakeService, read: Read) -> None:
+    pieces = read(service)
+    assert pieces[:2] == [Stage("linking"), Stage("round", 1)]
+    texts = [piece for piece in pieces[2:-1] if isinstance(piece, TextPiece)]
+    assert len(texts) == len(pieces) - 3 > 3
+    assert "".join(map(str, texts)) == TEXT
+    answer = pieces[-1]
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.names[0], answer.evidence[0].head) == (TEXT, "Dr. Bruno Weiß", "Anna Keller")
+    assert [str(stage) for stage in pieces[:2]] == ["linking", "round 1"]
+    assert service.seen[0]["stream"] is True
+
+
+def test_the_answer_is_the_one_that_ask_gives(service: FakeService) -> None:
+    with Chat(service.url, API_KEY, "demo") as one, Chat(service.url, API_KEY, "demo") as other:
+        with one.stream(QUESTION) as stream:
+            streamed = stream.answer()
+        asked = other.ask(QUESTION)
+        assert one.history == other.history
+        fields = [name for name in Answer.__dataclass_fields__ if name != "id"]
+        assert [getattr(streamed, name) for name in fields] == [getattr(asked, name) for name in fields]
+
+
+def test_text_pieces_are_the_text_alone(chat: Chat) -> None:
+    with chat.stream(QUESTION) as stream:
+        assert "".join(stream.text_pieces) == TEXT
+        assert stream.answer().text == TEXT
+
+
+async def test_text_pieces_of_an_async_stream(service: FakeService) -> None:
+    async with AsyncChat(service.url, API_KEY, "demo") as chat, chat.stream(QUESTION) as stream:
+        assert "".join([text async for text in stream.text_pieces]) == TEXT
+        assert (await stream.answer()).text == TEXT
+
+
+def test_no_with_is_needed(chat: Chat) -> None:
+    for question in (QUESTION, "And?"):
+        *_, answer = chat.stream(question)
+        assert isinstance(answer, Answer)
+    assert len(chat.history) == 4
+
+
+def test_pieces_are_shown_as_they_come(service: FakeService, chat: Chat) -> None:
+    more = threading.Event()
+    service.steps = lambda events: [sse(events[:4]), more, sse(events[4:])]
+    with chat.stream(QUESTION) as stream:
+        first = [next(stream) for _ in range(3)]
+        assert first == [Stage("linking"), Stage("round", 1), TextPiece("Anna Keller ")]
+        more.set()
+        assert stream.answer().text == TEXT
+
+
+def test_no_repr_shows_a_name(chat: Chat) -> None:
+    with chat.stream(QUESTION) as stream:
+        shown = repr((list(stream), stream))
+    assert not [word for word in PRIVATE_WORDS if word in shown]
+
+
+def test_options_travel_and_bad_questions_are_told_at_once(service: FakeService, chat: Chat) -> None:
+    with chat.stream(QUESTION, strategy="arog", width=7) as stream:
+        stream.answer()
+    assert (service.seen[0]["strategy"], service.seen[0]["options"]["width"]) == ("arog", 7)
+    for bad, kind in (("", BadRequest), ("x" * (MAX_MESSAGE_CHARS + 1), TooLarge)):
+        with pytest.raises(kind):
+            chat.stream(bad)
+    with pytest.raises(BadRequest):
+        chat.stream(QUESTION, width=0)
+
+
+@pytest.mark.parametrize(
+    "more", [b"", b"data: [DONE]\n\n", b": ping\n\n", b"event: answer\ndata: {}\n\n", b"event: text\nda"]
+)
+def test_the_answer_ends_the_stream_whatever_follows(service: FakeService, read: Read, more: bytes) -> None:
+    never = threading.Event()
+    service.steps = lambda events: [sse(events) + more, never]
+    assert isinstance(read(service)[-1], Answer)
+    never.set()
+
+
+def test_comments_and_events_of_a_newer_service_are_passed_over(service: FakeService, read: Read) -> None:
+    def steps(events: Events) -> list[Step]:
+        with_more = [("mood", '"sunny"'), *events, ("mood", "x")]
+        return [b": ping\n\n".join(sse([event]) for event in with_more).replace(b"\n", b"\r\n")]
+
+    service.steps = steps
+    assert isinstance(read(service)[-1], Answer)
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------
+
+
+def event(name: str, **content: object) -> tuple[str, str]:
+    return name, json.dumps(content)
+
+
+def told(status: int, code: str) -> tuple[str, str]:
+    error = ErrorEvent(status=status, code=code, message="It went wrong.", hint="Do it otherwise.", id="err-1")
+    return "error", error.model_dump_json()
+
+
+def only(*chosen: str) -> Callable[[Events], Events]:
+    return lambda events: [each for each in events if each[0] in chosen]
+
+
+def swapped(**changes: object) -> Callable[[Events], Events]:
+    """The capsule event, changed."""
+
+    def change(events: Events) -> Events:
+        return [(name, json.dumps({**json.loads(data), **changes}) if name == "capsule" else data)
+                for name, data in events]  # fmt: skip
+
+    return change
+
+
+WRONG: dict[str, tuple[Callable[[Events], Events], type[ArogError]]] = {
+    "told busy": (lambda events: [*events[:2], told(409, "conversation_busy")], ConversationBusy),
+    "told no model": (lambda events: [*events[:2], told(502, "model_unavailable")], ModelUnavailable),
+    "told late": (lambda events: [*events[:5], told(500, "internal")], ArogError),
+    "ends after a stage": (lambda events: events[:1], StreamCut),
+    "ends in its text": (lambda events: events[:6], StreamCut),
+    "ends before the answer": (lambda events: events[:-1], StreamCut),
+    "ends with [DONE]": (lambda events: [*events[:-1], ("message", "[DONE]")], StreamCut),
+    "nothing": (lambda events: [], StreamCut),
+    "text before names": (only("text", "answer"), BadAnswer),
+    "no text": (only("capsule", "answer"), BadAnswer),
+    "text too many": (lambda events: [*events[:-1], event("text", text="!"), events[-1]], BadAnswer),
+    "names too late": (lambda events: [*events[3:-1], events[2], events[-1]], BadAnswer),
+    "no names": (swapped(capsule=None), BadAnswer),
+    "names of another": (swapped(id="answer-0"), CannotOpenCapsule),
+    "other conversation": (swapped(conversation="other"), CannotOpenCapsule),
+    "no JSON": (lambda events: [("stage", "{"), *events], BadAnswer),
+    "Keller": (lambda events: [("stage", '{"name": ["Keller"]}'), *events], BadAnswer),
+    "no answer in it": (lambda events: [*events[:-1], ("answer", "{}")], BadAnswer),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_stream_that_is_not_right_is_a_typed_error(service: FakeService, read: Read, name: str) -> None:
+    change, kind = WRONG[name]
+    service.steps = lambda events: [sse(change(events))]
+    with pytest.raises(kind) as failed:
+        read(service)
+    assert "Keller" not in f"{failed.value!r} {failed.value.hint}"
+    assert failed.value.code
+    assert type(failed.value) is not ArogError
+
+
+@pytest.mark.parametrize("whole", [1, 4, 8])
+@pytest.mark.parametrize("extra", [0, 20])
+def test_a_connection_that_breaks_on_the_way_is_a_typed_error(
+    service: FakeService, read: Read, whole: int, extra: int
+) -> None:
+    service.cut = True
+    service.steps = lambda events: [sse(events)[: len(sse(events[:whole])) + extra]]
+    with pytest.raises(Unreachable) as failed:
+        read(service)
+    assert failed.value.code in ("connection_broken", "stream_cut")
+
+
+@pytest.mark.parametrize(
+    ("canned", "kind"),
+    [
+        (problem(401, "not_authenticated"), NotAuthenticated),
+        (Canned(200, b"<html>", {"content-type": "text/html"}), BadAnswer),
+        (Canned(200, b"{}", {"content-type": "application/json"}), BadAnswer),
+        (Canned(0, hang_up=True), Unreachable),
+    ],
+)
+def test_a_reply_that_is_no_stream_is_a_typed_error(
+    service: FakeService, read: Read, canned: Canned, kind: type[ArogError]
+) -> None:
+    service.canned.append(canned)
+    with pytest.raises(kind):
+        read(service)
+
+
+def test_a_busy_service_is_asked_again(service: FakeService, read: Read) -> None:
+    service.canned.append(problem(503, "not_ready", Retry_After="0"))
+    assert isinstance(read(service)[-1], Answer)
+
+
+def test_a_stream_that_falls_silent_times_out(service: FakeService, read: Read) -> None:
+    never = threading.Event()
+    service.steps = lambda events: [sse(events[:4]), never]
+    with pytest.raises(Timeout):
+        read(service, timeout_s=0.4)
+    never.set()
+
+
+def test_heartbeats_do_not_keep_a_stream_past_its_deadline(service: FakeService, read: Read) -> None:
+    service.steps = lambda events: chain([sse(events[:4])], repeat(b": ping\n\n"))
+    with pytest.raises(Timeout):
+        read(service, timeout_s=0.4)
+    assert service.hung_up.wait(10)
+
+
+def test_an_endless_stream_is_cut_off(service: FakeService, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("client_sdk._drivers.MAX_REPLY_BYTES", 400)
+    with pytest.raises(BadAnswer, match="longer than 400 bytes"):
+        read(service)
+
+
+# --- streams that are left ------------------------------------------------------------------------------------
+
+
+def test_a_stream_that_is_closed_hangs_up_and_leaves_the_dialogue_as_it_was(service: FakeService, chat: Chat) -> None:
+    service.steps = lambda events: chain([sse(events[:4])], repeat(b": ping\n\n"))
+    with chat.stream(QUESTION) as stream:
+        assert next(stream) == Stage("linking")
+    assert service.hung_up.wait(10)
+    assert chat.history == []
+    with pytest.raises(ArogError) as closed:
+        stream.answer()
+    assert closed.value.code == "stream_closed"
+    service.steps = lambda events: [sse(events)]
+    assert chat.ask(QUESTION).answered
+
+
+async def test_an_async_stream_that_is_closed_leaves_the_dialogue_as_it_was(service: FakeService) -> None:
+    async with AsyncChat(service.url, API_KEY, "demo") as chat:
+        async with chat.stream(QUESTION) as stream:
+            assert await anext(stream) == Stage("linking")
+        assert chat.history == []
+        with pytest.raises(ArogError):
+            await stream.answer()
+        assert (await chat.ask(QUESTION)).answered
+
+
+def test_a_thread_that_would_wait_for_its_own_stream_is_refused(service: FakeService, chat: Chat) -> None:
+    with chat.stream(QUESTION) as stream:
+        next(stream)
+        for ask in (lambda: chat.ask("And?"), lambda: list(chat.stream("And?")), chat.reset):
+            with pytest.raises(BadRequest) as refused:
+                ask()
+            assert refused.value.code == "stream_open"
+        assert stream.answer().answered
+    assert chat.ask("And?").answered
+
+
+async def test_a_task_that_would_wait_for_its_own_stream_is_refused(service: FakeService) -> None:
+    async with AsyncChat(service.url, API_KEY, "demo") as chat, chat.stream(QUESTION) as stream:
+        await anext(stream)
+        with pytest.raises(BadRequest):
+            await chat.ask("And?")
+        waiting = asyncio.create_task(chat.ask("And?"))
+        assert (await stream.answer()).answered
+        assert (await waiting).answered
+    assert [len(one["messages"]) for one in service.seen] == [1, 3]
+
+
+def test_threads_stream_one_after_the_other(service: FakeService, chat: Chat) -> None:
+    threads = [threading.Thread(target=lambda n=n: list(chat.stream(f"question {n}"))) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(one["messages"]) for one in service.seen] == [1, 3, 5, 7]
+
+
+# --- every split of every stream ------------------------------------------------------------------------------
+
+KEY = KeyPair.generate()
+POST = httpx2.Request("POST", "http://service/chat")
+
+
+def answer_with(text: str) -> ChatAnswer:
+    content = CapsuleContent(answer_id="a", table=TABLE)
+    return ChatAnswer(
+        id="a", conversation="c", graph="g", message=Message(role="assistant", content=text), answered=True,
+        entities=[], evidence=[], grounded=True, ambiguous=[], usage=Usage(),
+        capsule=seal_capsule(content, KEY.public_text, capsule_context("a", "c", "g")),
+    )  # fmt: skip
+
+
+def shown(events: Events) -> str:
+    """What a reader shows of `events`."""
+    reader = AnswerReader(KEY)
+    pieces = [reader.read(name, data) for name, data in events]
+    return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
+
+
+@given(texts.filter(len))
+@settings(max_examples=40, deadline=None)
+def test_every_cut_into_three_is_shown_as_the_same_text(text: str) -> None:
+    answer, whole = answer_with(text), restore(text, TABLE)
+    for places in combinations(range(len(text) + 1), 2):
+        assert shown(events_of(answer, cut(text, places))) == whole
+    assert shown(events_of(answer, list(text))) == whole
+
+
+@pytest.mark.parametrize("text", ["Eq7f2k", "Eq7f2kx", "xEq7f2 E1", "E1E1 E1.", "éEq7f2", "是E1是", "E1's Sk3mmd"])
+def test_every_possible_split_is_shown_as_the_same_text(text: str) -> None:
+    answer, whole = answer_with(text), restore(text, TABLE)
+    for count in range(len(text)):
+        for places in combinations(range(1, len(text)), count):
+            assert shown(events_of(answer, cut(text, places))) == whole
+
+
+@given(data=st.data(), text=texts.filter(len))
+@settings(deadline=None)
+def test_bytes_may_be_split_anywhere(data: st.DataObject, text: str) -> None:
+    body = sse(events_of(answer_with(text), list(text)))
+    places = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=12)))
+    chunks = [body[start:end] for start, end in pairwise((0, *places, len(body)))]
+    reply = httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=iter(chunks), request=POST)
+    assert shown([(event.event, event.data) for event in httpx2.EventSource(reply)]) == restore(text, TABLE)
+
+
+@given(texts.filter(len), st.lists(texts, max_size=5))
+@settings(deadline=None)
+def test_nothing_is_shown_that_what_follows_could_change(text: str, endings: list[str]) -> None:
+    for end in range(1, len(text) + 1):
+        beginning = text[:end]
+        so_far = shown(events_of(answer_with(beginning), list(beginning))[:-1])
+        for ending in (*endings, text[end:], "k", "2k", ".", " "):
+            assert restore(beginning + ending, TABLE).startswith(so_far)
