@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
@@ -58,8 +59,9 @@ class KeyPair:
         return to_base64url(self._private.public_key().public_bytes_raw())
 
 
+@lru_cache(maxsize=1_024)
 def parse_public_key(text: str) -> X25519PublicKey:
-    """Reads base64url, padded or not. Raises BadPublicKey."""
+    """Reads base64url, padded or not; one key is checked once. Raises BadPublicKey."""
     try:
         raw = from_base64url(text)
     except ValueError:

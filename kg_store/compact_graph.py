@@ -57,22 +57,45 @@ class CompactGraph:
         code = hop.relation * 2 + hop.inverse
         if not 0 <= code < len(self._all_hops):
             return Edges(NO_MIDS, NO_MIDS)
+        if len(mids) == 1:
+            return self._neighbours_of_one(mids, code)
         arrays = self._arrays
         nodes = self._nodes(mids)
         signatures = arrays.signatures[nodes].astype(np.int64)
         wanted = signatures * self._hop_count + code
-        places = np.searchsorted(self._hop_keys, wanted)
+        places = self._hop_keys.searchsorted(wanted)
         has = self._hop_keys[places] == wanted
-        nodes, signatures, places = nodes[has], signatures[has], places[has]
+        if not has.all():
+            nodes, signatures, places = nodes[has], signatures[has], places[has]
         groups = arrays.group_starts[nodes] + (places - arrays.hop_starts[signatures])
         starts, ends = arrays.target_starts[groups], arrays.target_starts[groups + 1]
         tails = arrays.mids[arrays.targets[_ranges(starts, ends)]]
-        return Edges(np.repeat(arrays.mids[nodes], ends - starts), tails)
+        return Edges(arrays.mids[nodes].repeat(ends - starts), tails)
+
+    def _neighbours_of_one(self, mids: Mids, code: int) -> Edges:
+        """The same with plain numbers: most sets that questions walk from are one thing."""
+        arrays = self._arrays
+        node = self._node(int(mids[0]))
+        if node is None:
+            return Edges(NO_MIDS, NO_MIDS)
+        signature = int(arrays.signatures[node])
+        wanted = signature * self._hop_count + code
+        place = int(self._hop_keys.searchsorted(wanted))
+        if self._hop_keys[place] != wanted:
+            return Edges(NO_MIDS, NO_MIDS)
+        group = int(arrays.group_starts[node]) + place - int(arrays.hop_starts[signature])
+        start, end = int(arrays.target_starts[group]), int(arrays.target_starts[group + 1])
+        tails = arrays.mids[arrays.targets[start:end]]
+        return Edges(np.full(len(tails), mids[0], dtype=np.int64), tails)
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
         """Signature id of each MID; -1 where this version does not hold it."""
+        if len(mids) == 1:
+            node = self._node(int(mids[0]))
+            return np.array([-1 if node is None else self._arrays.signatures[node]], dtype=np.int32)
         places, found = self._places(mids)
-        return np.where(found, self._arrays.signatures[places], np.int32(-1)).astype(np.int32)
+        signatures = self._arrays.signatures.take(places, mode="clip")
+        return signatures if found.all() else np.where(found, signatures, np.int32(-1))
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
         """All nodes that have one of `signatures`."""
@@ -82,15 +105,21 @@ class CompactGraph:
         # Positions follow the order of MIDs, so sorting them sorts the MIDs.
         return self._arrays.mids[np.sort(self._arrays.members[_ranges(starts, ends)])]
 
+    def _node(self, mid: int) -> int | None:
+        """The position of one MID; None where this version does not hold it."""
+        known = self._arrays.mids
+        place = int(known.searchsorted(mid))
+        return place if place < len(known) and known[place] == mid else None
+
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        wanted = np.asarray(mids, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self._arrays.mids, wanted), len(self._arrays.mids) - 1)
-        return places, self._arrays.mids[places] == wanted
+        """Where each MID stands, and whether it does; a place may lie behind the last one."""
+        places = self._arrays.mids.searchsorted(mids)
+        return places, self._arrays.mids.take(places, mode="clip") == mids
 
     def _nodes(self, mids: Mids) -> _Positions:
         """Positions of those of `mids` that this version holds, sorted, each once."""
         places, found = self._places(mids)
-        nodes = places[found]
+        nodes = places if found.all() else places[found]
         if len(nodes) > 1 and not (nodes[1:] > nodes[:-1]).all():
             nodes = np.unique(nodes)
         return nodes
@@ -99,7 +128,7 @@ class CompactGraph:
 def _ranges(starts: npt.NDArray[np.uint32], ends: npt.NDArray[np.uint32]) -> _Positions:
     """All whole numbers of [start, end) for each pair, one after the other."""
     begins, sizes = starts.astype(np.int64), ends.astype(np.int64) - starts
-    total = int(sizes.sum())
-    offsets = np.cumsum(sizes) - sizes
-    positions: _Positions = np.arange(total, dtype=np.int64) + np.repeat(begins - offsets, sizes)
+    stops = sizes.cumsum()
+    total = int(stops[-1]) if len(stops) else 0
+    positions: _Positions = np.arange(total, dtype=np.int64) + (begins - stops + sizes).repeat(sizes)
     return positions

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import TypeVar
 
 from kg_store.inexact_reading import NOT_INITIALS, InexactHit, IsName, Reading
 from kg_store.name_vocabulary import NameVocabulary
-from kg_store.normalising import normalise
+from kg_store.normalising import Normalised, normalise
 from kg_store.public_words import PublicWords
 from kg_store.word_forms import stretches, words_of
 
 __all__ = ["InexactHit", "InexactNames", "IsName"]
 
 MOST_REMEMBERED = 20_000
-"""Stretches without a name; then they are all forgotten."""
+"""Stretches, and pieces between quotes, without a name; then they are all forgotten."""
 
 _LONGEST_REMEMBERED = 64
 """Characters: of labels, hardly of sentences that somebody wrote."""
+
+_KnownT = TypeVar("_KnownT")
 
 
 class InexactNames:
@@ -28,27 +31,54 @@ class InexactNames:
     def __init__(self, names: Iterable[tuple[str, tuple[int, ...]]], public: PublicWords) -> None:
         """`names`: normalised, each with the nodes called so."""
         self._words = NameVocabulary(names, public)
-        # Requests repeat the labels of the schema and the numbers of their candidates: each is read once.
+        # Requests repeat the labels of the schema and the numbers of their candidates: each is read once. Beside its
+        # normalised text a stretch as it stands: capitals may tell initials.
         self._nameless: set[tuple[str, str]] = set()
+        self._nameless_pieces: set[str] = set()
 
     def find(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
         """Hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing."""
         normalised = normalise(text)
         found: list[InexactHit] = []
-        for start, end in stretches(normalised.text):
-            first, last = normalised.span(start, end)
-            stretch = normalised.text[start:end], text[first:last]
-            if is_name is None and (stretch in self._nameless or stretch[1] in skip):
-                continue
-            if is_name is None and not self._may_hold_name(stretch[0]):
-                self._remember(stretch)
-                continue
-            reading = Reading(self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name)
-            hits = reading.hits()
-            if is_name is None and not hits and not reading.skips_any():
-                self._remember(stretch)
-            found += hits
+        whole = [(0, len(normalised.text))]
+        for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:
+            is_nameless = is_name is None
+            for start, end in stretches(normalised.text, begin, stop):
+                hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name)
+                found += hits
+                is_nameless = is_nameless and tells_nothing
+            if is_nameless and normalised.is_one_to_one:
+                _remember(self._nameless_pieces, text[begin:stop], stop - begin)
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
+
+    def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
+        """Pieces between quotes, which nothing that is read here runs across, but for those that hold no name for
+        certain and those of `skip`. Only where each character is normalised by itself: then a piece is, too."""
+        pieces = text.split('"')
+        unread = set(pieces).difference(self._nameless_pieces, skip)
+        start = 0
+        for piece in pieces if unread else ():
+            if piece in unread:
+                yield start, start + len(piece)
+            start += len(piece) + 1
+
+    def _read(
+        self, text: str, normalised: Normalised, start: int, end: int, skip: Collection[str], is_name: IsName | None
+    ) -> tuple[list[InexactHit], bool]:
+        """The hits of one stretch, and whether it holds no name, whatever is skipped or marked."""
+        first, last = normalised.span(start, end)
+        stretch = normalised.text[start:end], text[first:last]
+        if is_name is None and (stretch in self._nameless or stretch[1] in skip):
+            return [], stretch[1] not in skip
+        if is_name is None and not self._may_hold_name(stretch[0]):
+            _remember(self._nameless, stretch, end - start)
+            return [], True
+        reading = Reading(self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name)
+        hits = reading.hits()
+        is_nameless = is_name is None and not hits and not reading.skips_any()
+        if is_nameless:
+            _remember(self._nameless, stretch, end - start)
+        return hits, is_nameless
 
     def looks_like_name(self, text: str) -> bool:
         """Whether a word of `text` is no everyday word, but letters."""
@@ -65,13 +95,13 @@ class InexactNames:
     def _is_dull(self, word: str) -> bool:
         return self._words.is_everyday(word) or not word.isalpha()
 
-    def _remember(self, stretch: tuple[str, str]) -> None:
-        """Beside its normalised text the stretch as it stands: capitals may tell initials."""
-        if len(stretch[0]) > _LONGEST_REMEMBERED:
-            return
-        if len(self._nameless) >= MOST_REMEMBERED:
-            self._nameless.clear()
-        self._nameless.add(stretch)
+
+def _remember(nameless: set[_KnownT], known: _KnownT, length: int) -> None:
+    if length > _LONGEST_REMEMBERED:
+        return
+    if len(nameless) >= MOST_REMEMBERED:
+        nameless.clear()
+    nameless.add(known)
 
 
 def _has_initial(written: str, forms: list[str]) -> bool:

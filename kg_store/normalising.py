@@ -56,9 +56,14 @@ class Normalised:
     _pieces: tuple[_Piece, ...] = field(default=_UNCHANGED, repr=False)
     _starts: tuple[int, ...] = field(default=(0,), repr=False)
 
+    @property
+    def is_one_to_one(self) -> bool:
+        """Whether every character stands where it stood in the original text."""
+        return self._pieces == _UNCHANGED
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where the normalised characters from `start` to `end` stand in the original text."""
-        if self._pieces == _UNCHANGED:
+        if self.is_one_to_one:
             return start, end
         if end <= start:
             where = self._span_of(start)[0] if start < len(self.text) else self._end()

@@ -13,6 +13,8 @@ from kg_store.blind_graph import BlindGraph
 from kg_store.terms import Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 
 MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
+MOST_REMEMBERED = 10_000  # sets of signatures; then they are all forgotten
+_MANY = 500  # signatures of fewer nodes are not worth being made distinct
 
 _Numbers = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
@@ -37,10 +39,19 @@ class _Hops:
     is_mediator: _Flags
     steps: dict[int, Step] = field(default_factory=dict, repr=False)
     """Steps by their numbers, made when they are first met: there are many, and they are met often."""
+    steps_of: dict[frozenset[int], tuple[Step, ...]] = field(default_factory=dict, repr=False)
+    """In a graph without mediators: the steps that leave a set, by the signatures of its members."""
 
     @property
     def base(self) -> int:
         return len(self.may_end) + 1
+
+    def codes_of(self, signature: int) -> list[int]:
+        return self.codes[self.starts[signature] : self.starts[signature + 1]].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def has_mediators(self) -> bool:
+        return bool(self.is_mediator.any())
 
 
 def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]:
@@ -50,6 +61,8 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
     once for a hop, whatever the number of sets.
     """
     hops = _hops_of(graph.schema)
+    if not hops.has_mediators:
+        return [list(_hops_leaving(graph, hops, mids)) for mids in sets]
     lengths = [len(mids) for mids in sets]
     here = _Pairs(np.repeat(np.arange(len(sets)), lengths), np.concatenate([*sets, np.empty(0, np.int64)]))
     owners, begun = np.arange(len(sets)), np.zeros(len(sets), dtype=np.int64)
@@ -66,6 +79,20 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
         here = _onto_mediators(graph, hops, here, walkers[on], codes[on])
         owners, begun = owners[walkers[on]], steps[on]
     return _by_set(found, len(sets), hops)
+
+
+def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
+    """Steps of one hop: the signatures of `mids` tell them all, and many sets share their signatures."""
+    found = graph.signatures_of(mids)
+    signatures = frozenset((np.unique(found) if len(found) > _MANY else found).tolist()) - {-1}
+    steps = hops.steps_of.get(signatures)
+    if steps is None:
+        codes = sorted({code for each in signatures for code in hops.codes_of(each)})
+        steps = tuple((Hop(RelationId(code >> 1), bool(code & 1)),) for code in codes)
+        if len(hops.steps_of) >= MOST_REMEMBERED:
+            hops.steps_of.clear()
+        hops.steps_of[signatures] = steps
+    return steps
 
 
 def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[_Numbers, _Numbers]:

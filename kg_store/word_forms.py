@@ -34,9 +34,9 @@ class Word:
         return self.forms[0]
 
 
-def stretches(text: str) -> Iterator[tuple[int, int]]:
+def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """Where names may stand as a whole: runs of words that nothing but a space, point, comma or & parts."""
-    for match in _STRETCH.finditer(text):
+    for match in _STRETCH.finditer(text, start, len(text) if end is None else end):
         yield match.start(), match.start() + len(match.group().rstrip(" ,"))
 
 

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kg_store.inexact import InexactNames
 from kg_store.linking import EntityLinker
 from kg_store.names import NameEntry, NameIndex
 from kg_store.near_words import NearWords, slips_allowed
+from kg_store.normalising import normalise
 from kg_store.ordinary_words import is_ordinary, stems
 from kg_store.public_words import PublicWords
 
@@ -36,6 +38,7 @@ INDEX = NameIndex.build([NameEntry(mid, name, "name", None, True, True) for mid,
     PUBLIC
 )
 LINKER = EntityLinker(INDEX)
+READ_BEFORE = InexactNames(((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
 
 FORMS = [
     ("where does Thaddeus Brokchurst live", "Thaddeus Brokchurst", (1,)),
@@ -190,6 +193,21 @@ def test_what_was_read_once_is_read_the_same_again() -> None:
         first = INDEX.find_inexact(text)
         assert INDEX.find_inexact(text) == first
         assert [INDEX.find_inexact(text, ["nothing"]) for _ in range(2)] == [first, first]
+
+
+PIECES = [
+    "lives in", "Brockhurst", "is Brockhurst in", ":3,", "Eq7f2k", "what of Eq7f2k", "m smith", "M Smith",
+    "\u201cnqtu\u201d", "\u200bx", "a  b",
+]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map('"'.join), max_size=4))
+def test_what_was_read_before_changes_nothing_of_what_is_found(texts: list[str]) -> None:
+    """Pieces between quotes are remembered where they hold no name, however they meet in other texts."""
+    for text in texts:
+        fresh = InexactNames(((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
+        assert READ_BEFORE.find(text, ["Eq7f2k"]) == fresh.find(text, ["Eq7f2k"])
+        assert READ_BEFORE.find(text) == fresh.find(text)
 
 
 def test_a_word_that_was_skipped_once_is_found_where_it_is_not_skipped() -> None:

@@ -189,6 +189,25 @@ def plainly(graph: BlindGraph, mid: int, mediators: int = 2) -> set[Step]:
     return found
 
 
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> PrivateGraph:
+    """A graph without nameless nodes."""
+    folder: Path = tmp_path_factory.mktemp("street")
+    named = "".join(line + "\n" for line in FAMILY.splitlines() if "_:" not in line)
+    catalog = catalog_in(folder)
+    catalog.load("t1", "g", [written(folder, named)], Policy(), concepts)
+    return catalog.open("t1", "g")
+
+
+def test_steps_without_nameless_nodes_are_the_hops_of_each(street: PrivateGraph) -> None:
+    graph = street.blind
+    nodes = graph.members([signature.id for signature in graph.schema.signatures])
+    sets = [*(nodes[at : at + 1] for at in range(len(nodes))), nodes[::2], nodes, NO_MIDS, as_mids([5])]
+    wanted = [[(hop,) for hop in graph.relations_of(mids)] for mids in sets]
+    assert any(wanted)
+    assert [steps_from_each(graph, sets) for _ in range(2)] == [wanted, wanted]
+
+
 def test_the_steps_of_many_sets_at_once_are_those_that_each_node_has(family: PrivateGraph) -> None:
     graph = family.blind
     nodes = graph.members([signature.id for signature in graph.schema.signatures])
