@@ -24,6 +24,7 @@ from app.jobs import JobRunner
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
+from app.llm.endpoint import ModelEndpoint
 from app.llm.head import NO_HEAD, Head, HeadProblem, read_head
 from app.llm.languages import read_words, remark_on
 from app.llm.model_folder import BOXED_MODEL
@@ -104,6 +105,7 @@ class Thinking:
     note: str
     close: Callable[[], Awaitable[None]]
     warm: Callable[[Schema], None] = lambda _schema: None
+    endpoints: Sequence[ModelEndpoint] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,28 +190,25 @@ def think(settings: Settings) -> Thinking:
         warming.begin(schema)
         return concepts
 
-    reasoner, note, hang_up = _reasoner_of(settings, embedder)
+    endpoints = endpoints_of(settings) if settings.reasoner == "endpoint" else []
+    reasoner, note = _reasoner_of(settings, embedder, endpoints)
 
     async def close() -> None:
         await asyncio.to_thread(warming.close)
-        await hang_up()
-
-    return Thinking(reasoner, strategies, kinds, name_concepts, note, close, warming.begin)
-
-
-def _reasoner_of(settings: Settings, embedder: Embedder) -> tuple[Reasoner, str, Callable[[], Awaitable[None]]]:
-    """The reasoner, its note, and what ends its connections."""
-    if settings.reasoner == "embedded":
-        return EmbeddedReasoner(embedder, head=_head_of(settings)), "embedded", _nothing_to_close
-    first, *fallbacks = endpoints_of(settings)
-    is_salted = any(endpoint.wording.is_salted for endpoint in (first, *fallbacks))
-    salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
-
-    async def close() -> None:
-        for endpoint in (first, *fallbacks):
+        for endpoint in endpoints:
             await endpoint.close()
 
-    return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint", close
+    return Thinking(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints)
+
+
+def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:
+    """The reasoner and its note."""
+    if settings.reasoner == "embedded":
+        return EmbeddedReasoner(embedder, head=_head_of(settings)), "embedded"
+    first, *fallbacks = endpoints
+    is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
+    salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
+    return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint"
 
 
 def _head_of(settings: Settings) -> Head:
@@ -272,10 +271,6 @@ def _statics(thinking: Thinking) -> StaticSegments:
 def _delete_uploads(folder: Path) -> None:
     """Uploads of a process that was killed lie there in clear."""
     shutil.rmtree(folder, ignore_errors=True)
-
-
-async def _nothing_to_close() -> None:
-    """The embedded reasoner has no connections."""
 
 
 def _row(entry: LedgerEntry) -> LedgerRow:

@@ -107,7 +107,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.main": (*SERVICE, "app.api", "app.wiring", "client_sdk.protocol", "kg_store.terms"),
     # The one place that names concrete classes.
     "app.wiring": ("app", "client_sdk", "kg_store"),
-    "app.endpoint_wiring": ("app.llm", "app.settings", "client_sdk.protocol"),
+    "app.endpoint_wiring": ("app.llm", "app.settings", "app.telemetry", "client_sdk.protocol"),
     # The command line (app/cli*.py) starts the service and the evaluation.
     "app.cli": ("app", "client_sdk", "kg_store"),
     "app.evaluation": ("app", "client_sdk", "kg_store"),

@@ -42,8 +42,9 @@ Every question to the model is one `POST {base URL}/chat/completions` of the Ope
   ```` ```json ```` and closed by a line ```` ``` ````. It holds the whole input of the task as one object.
 - The reply is the `content` of the first choice: one JSON object that fits the reply's schema. An empty content,
   a `finish_reason` of `length`, 64 characters of white space in a row and an object that does not fit are failures.
-  So are `choices` of which none was offered, and an `answer` that names what was not shown. It is asked for once
-  more: then the last user message begins with the fields and rules that the reply broke, before the fenced block.
+  So are `choices` of which none was offered, an `answer` that names what was not shown, and a `text` with such a
+  pseudonym or a number in braces that `answer` does not have. It is asked for once more: then the last user message
+  begins with the fields and rules that the reply broke, before the fenced block.
 - `usage.prompt_tokens` and `usage.completion_tokens` are taken over where the endpoint gives them.
 - A request whose TASK is none of these is a probe: a value that fits its schema answers it.
 

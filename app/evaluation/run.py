@@ -25,6 +25,7 @@ from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.secret_names import secret_names
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
+from app.llm.endpoint import ModelEndpoint
 from app.llm.path_scoring import PathScorer
 from app.llm.reasoner import Size
 from app.settings import Settings, load_settings
@@ -93,21 +94,28 @@ class Bench:
     """The service as it is deployed, in a folder that is deleted at the end. For public data only.
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
-    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner. Opened, asked and closed in
-    one event loop, as its connections are the loop's.
+    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `scripted` another such
+    endpoint, `changes` are other settings. Opened, asked and closed in one event loop, as its connections are the
+    loop's.
     """
 
     def __init__(
-        self, reasoner: ReasonerName = "embedded", *, counts_tokens: bool = False, least_score: float | None = None
+        self,
+        reasoner: ReasonerName = "embedded",
+        *,
+        counts_tokens: bool = False,
+        least_score: float | None = None,
+        scripted: ScriptedEndpoint | None = None,
+        changes: Mapping[str, object] | None = None,
     ) -> None:
-        self._name, self._least_score = reasoner, least_score
+        self._name, self._least_score, self._changes = reasoner, least_score, changes or {}
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
-        self._scripted = ScriptedEndpoint(counts_tokens) if reasoner == "scripted" else None
+        self._scripted = (scripted or ScriptedEndpoint(counts_tokens)) if reasoner == "scripted" else None
 
     async def __aenter__(self) -> Bench:
         if self._scripted:
             self._scripted.__enter__()
-        settings = _settings(Path(self._folder.name), self._name, self._scripted)
+        settings = _settings(Path(self._folder.name), self._name, self._scripted).model_copy(update=self._changes)
         thinking = think(settings)
         if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
             thinking.reasoner.least_score = self._least_score
@@ -140,6 +148,11 @@ class Bench:
         if not isinstance(self._reasoner, EmbeddedReasoner):
             raise ValueError("this bench has another reasoner than the embedded one")
         return self._reasoner
+
+    @property
+    def endpoints(self) -> Sequence[ModelEndpoint]:
+        """The endpoints that the reasoner asks; none for the embedded one."""
+        return self._services.thinking.endpoints
 
     @property
     def contract_breaks(self) -> list[str]:
@@ -212,7 +225,9 @@ class Bench:
         texts |= {str(concept) for concept in schema.concepts}
         texts |= {word for signature in schema.signatures for word in signature.classes}
         for kind in self._services.thinking.kinds:
-            texts |= {part.decode() for part in self._recorder.statics_of(kind)} | {str(kind.instructions)}
+            # Line by line, for all dialects have most lines in common.
+            texts |= {line for part in self._recorder.statics_of(kind) for line in part.decode().split("\\n")}
+            texts.add(str(kind.instructions))
         for asked, _, _ in TASKS.values():
             texts.add(asked.model_json_schema().__str__())
         return texts | set(get_args(Size))

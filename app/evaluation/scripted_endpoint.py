@@ -109,6 +109,10 @@ class ScriptedEndpoint:
         self._server.server_close()
         self._thread.join()
 
+    def serve(self, wire: Wire, received: Received) -> None:
+        """Replies to one chat completion request."""
+        wire.send_json(*self.answer(received))
+
     def answer(self, received: Received) -> tuple[int, dict[str, object]]:
         """Status and body of the reply to one chat completion request."""
         with self._lock:
@@ -184,13 +188,16 @@ def _in_words(error: ContractBroken | ValidationError) -> str:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 512  # that so many may come at once
 
     def __init__(self, endpoint: ScriptedEndpoint) -> None:
         self.endpoint = endpoint
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), Wire)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Wire(BaseHTTPRequestHandler):
+    """One connection to the endpoint."""
+
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: _Server
@@ -199,21 +206,27 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         head = f"{self.requestline}\r\n{self.headers.as_string()}".encode()
         if self.path != "/v1/chat/completions":
-            self._send(404, {"error": {"message": "no such path", "type": "invalid_request_error"}})
+            self.send_json(404, {"error": {"message": "no such path", "type": "invalid_request_error"}})
             return
-        self._send(*self.server.endpoint.answer(Received(head, body)))
+        self.server.endpoint.serve(self, Received(head, body))
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
-            self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "arog"}]})
+            self.send_json(
+                200, {"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "arog"}]}
+            )
         else:
-            self._send(404, {"error": {"message": "no such path", "type": "invalid_request_error"}})
+            self.send_json(404, {"error": {"message": "no such path", "type": "invalid_request_error"}})
 
-    def _send(self, status: int, content: dict[str, object]) -> None:
-        data = json.dumps(content).encode()
-        head = f"HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    def send_json(self, status: int, content: object, **headers: str) -> None:
+        self.send_bytes(status, json.dumps(content).encode(), **headers)
+
+    def send_bytes(self, status: int, data: bytes, **headers: str) -> None:
+        """`headers` with underscores for hyphens; a length is added unless they hold one."""
+        lines = {"content_type": "application/json", "content_length": str(len(data)), **headers}
+        head = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in lines.items())
         # One write, or Nagle's algorithm and a delayed acknowledgement add 40 ms to every call.
-        self.wfile.write(head.encode() + data)
+        self.wfile.write(f"HTTP/1.1 {status} -\r\n{head}\r\n".encode() + data)
 
     def log_message(self, format: str, *args: object) -> None:
         """Silent: a request line could hold anything."""

@@ -50,6 +50,10 @@ class Breaker:
         """Whether a request that came now would be sent."""
         return self.state == "closed" or (self.state == "open" and self._clock() >= self._rests_until)
 
+    def reset(self) -> None:
+        """Forgets what failed, as when somebody has seen the endpoint answer."""
+        self._failures = 0
+
     @contextmanager
     def watch(self) -> Iterator[None]:
         """Around one request. Raises Resting without entering."""

@@ -18,11 +18,12 @@ BLANK = "It held white space without end. "
 NO_JSON = "It was not one JSON object. "
 NO_CHOICE_OFFERED = "`choices` must hold numbers of candidates that the input offers. "
 NOTHING_SHOWN = "`answer` must hold stand-ins that the input shows, or functions of them. "
+TEXT_UNBOUND = "In `text` {1} stands for the first expression of `answer`; no other number, no unknown stand-in. "
 NO_ANSWER = "`answer` must not be empty when it is given. "
 _MISFIT = "It did not keep to the schema. "
 
 MOST_TOLD = 3  # a reply that breaks more rules gets the point from three
-_OF_ANY = (EMPTY, CUT_OFF, BLANK, NO_JSON, NO_CHOICE_OFFERED, NOTHING_SHOWN, NO_ANSWER, _MISFIT)
+_OF_ANY = (EMPTY, CUT_OFF, BLANK, NO_JSON, NO_CHOICE_OFFERED, NOTHING_SHOWN, NO_ANSWER, TEXT_UNBOUND, _MISFIT)
 _TYPES = {
     "string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
     "array": "a list", "object": "an object",

@@ -55,6 +55,10 @@ class ModelEndpoint:
     def is_ready(self) -> bool:
         return self.breaker.lets_pass
 
+    @property
+    def open_requests(self) -> int:
+        return self._queue.held
+
     def speak(self, dialect: Dialect) -> None:
         """Bodies are written in `dialect` from now on."""
         self._wording = replace(self._wording, dialect=dialect)

@@ -12,9 +12,14 @@ class FairQueue:
     """`places` may be held at once. Of those who wait, each tenant gets the next place in turn. One event loop."""
 
     def __init__(self, places: int) -> None:
-        self._free = places
+        self._places = self._free = places
         # The tenant whose turn is next stands first.
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @property
+    def held(self) -> int:
+        """How many places are held now."""
+        return self._places - self._free
 
     @asynccontextmanager
     async def place(self, tenant: str) -> AsyncIterator[None]:

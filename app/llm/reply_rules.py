@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from app.llm.complaints import NO_ANSWER, NO_CHOICE_OFFERED, NOTHING_SHOWN
+from app.llm.complaints import NO_ANSWER, NO_CHOICE_OFFERED, NOTHING_SHOWN, TEXT_UNBOUND
 from app.llm.reasoner import AnswerReply, Candidate, ChooseInput, ChooseReply, StepInput, StepReply, TaskModel
 
 _PSEUDONYM = re.compile(r"\b[EVS][a-z0-9]{5}\b")
+_PLACE = re.compile(r"\{\s*(\d+)\s*[:}]")
 
 
 def broken_rules(asked: TaskModel, reply: TaskModel) -> tuple[str, ...]:
@@ -18,10 +19,10 @@ def broken_rules(asked: TaskModel, reply: TaskModel) -> tuple[str, ...]:
     if isinstance(reply, ChooseReply) and isinstance(asked, ChooseInput):
         return _of_choices(reply.choices, asked.candidates)
     if isinstance(reply, AnswerReply):
-        return _of_answer(reply.answer, asked) if reply.sufficient else ()
+        return _of_answer(reply.answer, reply.text, asked) if reply.sufficient else ()
     if isinstance(reply, StepReply) and isinstance(asked, StepInput):
         if reply.action == "answer":
-            return _of_answer(reply.answer, asked)
+            return _of_answer(reply.answer, reply.text, asked)
         if reply.action == "follow":
             return _of_choices(reply.choices, asked.candidates)
     return ()
@@ -32,9 +33,14 @@ def _of_choices(choices: list[int], candidates: list[Candidate]) -> tuple[str, .
     return (NO_CHOICE_OFFERED,) if choices and offered and offered.isdisjoint(choices) else ()
 
 
-def _of_answer(answer: list[str], asked: TaskModel) -> tuple[str, ...]:
+def _of_answer(answer: list[str], text: str, asked: TaskModel) -> tuple[str, ...]:
     if not answer:
         return (NO_ANSWER,)
-    named = set(_PSEUDONYM.findall(" ".join(answer)))
     shown = set(_PSEUDONYM.findall(asked.model_dump_json()))
-    return () if named and named <= shown else (NOTHING_SHOWN,)
+    named = set(_PSEUDONYM.findall(" ".join(answer)))
+    if not named or not named <= shown:
+        return (NOTHING_SHOWN,)
+    is_bound = set(_PSEUDONYM.findall(text)) <= shown and all(
+        1 <= int(number) <= len(answer) for number in _PLACE.findall(text)
+    )
+    return () if is_bound else (TEXT_UNBOUND,)

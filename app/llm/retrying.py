@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from email.utils import parsedate_to_datetime
+from typing import Literal
 
 import stamina
 
@@ -33,20 +35,20 @@ def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.At
 
     `left_s` tells the seconds until the deadline: what would be tried after it is not tried.
     """
+    failed = itertools.count()
     return stamina.retry_context(
-        on=lambda error: wait_before_retry(error, left_s()),
-        attempts=most, timeout=None, wait_initial=FIRST_WAIT_S, wait_max=LONGEST_WAIT_S, wait_jitter=JITTER_S,
-    )  # fmt: skip
+        on=lambda error: wait_before_retry(error, next(failed), left_s()), attempts=most, timeout=None
+    )
 
 
-def wait_before_retry(error: Exception, left_s: float) -> bool | float:
-    """False: no retry. True: one after the usual wait. A number: one after so many seconds."""
+def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | Literal[False]:
+    """Seconds until the next try, after `failed` earlier failures; False where there should be none."""
     if not isinstance(error, ReasonerUnavailable) or isinstance(error, Resting | TooLate):
         return False
     asked_s = error.retry_after_s if isinstance(error, Busy) else None
     if asked_s is None:
-        return left_s > LONGEST_WAIT_S + JITTER_S
-    # Whoever was told the same second should not come back in the same second.
+        asked_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**failed)
+    # Those who failed in the same second should not all come back in the same second.
     wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret
     return wait_s if wait_s < left_s else False
 

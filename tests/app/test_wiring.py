@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime as dt
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 import uvicorn
 from sqlalchemy import insert, select, update
@@ -17,19 +19,29 @@ from app.privacy.ledger import LedgerEntry, ledger_entries
 from app.settings import Settings, SettingsProblem
 from app.tables import jobs
 from app.wire_words import request_words
-from app.wiring import build, graphs_of, open_store, read_master_key, think
+from app.wiring import Services, build, graphs_of, open_store, read_master_key, think
 from client_sdk import Chat
 from client_sdk.sealing import KeyPair
 from kg_store.keys import MasterKey
 from kg_store.terms import KeyProblem
-from tests.support.service import CLINIC, QUESTION, ScriptedReasoner, build_with, settings_in
+from tests.support.model_server import Canned, ModelServer, Request, in_turn
+from tests.support.service import (
+    CLINIC,
+    QUESTION,
+    ScriptedReasoner,
+    bearer,
+    build_with,
+    question,
+    settings_in,
+)
+from tests.support.waiting import until
 
 
 @contextlib.contextmanager
-def served(settings: Settings) -> Iterator[str]:
+def served(settings: Settings, building: Callable[[Settings], Services] | None = None) -> Iterator[str]:
     """A real server on a free port of loopback; gives its address."""
     ready = threading.Event()
-    app = create_app(settings, build_with(ScriptedReasoner()), lambda _services: ready.set())
+    app = create_app(settings, building or build_with(ScriptedReasoner()), lambda _services: ready.set())
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -92,6 +104,37 @@ def test_what_a_killed_process_left_is_put_right_at_the_next_start(tmp_path: Pat
     assert second.jobs.status("default", "j1").state == "failed"
     second.jobs.close()
     second.store.close()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_client_who_hangs_up_ends_what_is_open_at_the_model(
+    tmp_path: Path, server: ModelServer, streamed: bool
+) -> None:
+    settings = settings_in(tmp_path, reasoner="endpoint", endpoint_url=server.url, endpoint_model="m")
+    key = load(settings)
+    built: list[Services] = []
+
+    def building(settings: Settings) -> Services:
+        built.append(build(settings))
+        return built[0]
+
+    with served(settings, building) as url:
+        server.replies = in_turn(Canned(drips=True))
+        async with httpx2.AsyncClient(headers=bearer(key)) as http:
+            asking = asyncio.create_task(http.post(url + "/chat", json=question(stream=streamed)))
+            await until(lambda: bool(asked(server)))
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            before = len(asked(server))
+            await until(lambda: server.hung_up >= 1)
+            (endpoint,) = built[0].thinking.endpoints
+            await until(lambda: endpoint.open_requests == 0)
+            assert len(asked(server)) == before
+
+
+def asked(server: ModelServer) -> list[Request]:
+    """The requests that ask one of our tasks."""
+    return [request for request in server.received if request.json["messages"][0]["role"] == "system"]
 
 
 def test_expired_payloads_are_purged(tmp_path: Path) -> None:

@@ -59,6 +59,9 @@ GOOD: dict[str, Any] = {"thought": "", "path": [], "action": "follow", "choices"
         ({"action": "answer", "answer": []}, "not be empty when it is given"),
         ({"action": "answer", "answer": ["Eq7f2k", "Szzzzz"]}, "stand-ins that the input shows"),
         ({"action": "answer", "answer": ["Klaus Beispiel"]}, "stand-ins that the input shows"),
+        ({"action": "answer", "answer": ["Eq7f2k"], "text": "{1} or Eq7f2k, {1: is|are}"}, ""),
+        ({"action": "answer", "answer": ["Eq7f2k"], "text": "{1} and {2}"}, "no other number"),
+        ({"action": "answer", "answer": ["Eq7f2k"], "text": "{1} and Ezzzzz"}, "no unknown stand-in"),
         ({"action": "not_in_graph", "choices": []}, ""),
     ],
 )
