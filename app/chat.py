@@ -86,15 +86,17 @@ class ChatService:
             asked = self._open(caller, request)
         with watch.stage("linking"):
             completed = await asyncio.to_thread(_read, asked, self._remark_on)
-            read = completed.read
-        if asks_why(read.dialogue.question):
+        if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
         reasoner = self._guarded(caller, answer_id, asked)
-        with watch.stage("finding"):
-            inquiry = _inquiry(asked, read, reasoner, on_stage)
-            finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
-        with watch.stage("concluding"):
-            outcome = _conclude(asked, read, finding)
+        for read in completed.read.readings():
+            with watch.stage("finding"):
+                inquiry = _inquiry(asked, read, reasoner, on_stage)
+                finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
+            with watch.stage("concluding"):
+                outcome = _conclude(asked, read, finding)
+            if outcome.conclusion is not None:
+                break
         with watch.stage("sealing"):
             sealed = _seal(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):

@@ -77,5 +77,14 @@ def undoes(then: str, step: str) -> bool:
 
 def turns_back(steps: Sequence[str]) -> int:
     """How often a step goes back over the relation that the one before it came by: `spouse`, then `^spouse`."""
+    return sum(_turns(steps))
+
+
+def turns_twice(steps: Sequence[str]) -> bool:
+    """Whether the path goes there, back, and there again: it finds nothing that the first step did not ask for."""
+    return any(turn and again for turn, again in pairwise(_turns(steps)))
+
+
+def _turns(steps: Sequence[str]) -> list[bool]:
     ends = [(step.split("|")[0], step.split("|")[-1]) for step in steps]
-    return sum(last != first and last.lstrip("^") == first.lstrip("^") for (_, last), (first, _) in pairwise(ends))
+    return [last != first and last.lstrip("^") == first.lstrip("^") for (_, last), (first, _) in pairwise(ends)]

@@ -10,14 +10,14 @@ from app.llm.answer_form import AskedForm
 from app.llm.embedded_paths import KnownPath, ScoredPath
 from app.llm.question_words import content_words, singular
 from app.llm.reasoner import Thing
+from app.llm.wording import VALUES
 
 # An answer in hand is worth a little more than a longer way that fits equally well.
 ANSWER_BONUS = 0.01
 HALF_OF_WORDS = 0.3
 _PAIRED = 12
-_VALUES = frozenset({"number", "date", "year", "age"})
 # What nobody counts: "how many people smoke" is not about the two answers to it.
-_UNCOUNTED = _VALUES | {"yes or no"}
+_UNCOUNTED = VALUES | {"yes or no"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _reached(start: str, steps: Sequence[str]) -> str:
 
 def _over_values(asked: Asked) -> Plan | None:
     """Paths whose last step leads to values: the function works on what that step leaves from."""
-    fitting = [each for each in asked.paths if each.path.concept in _VALUES]
+    fitting = [each for each in asked.paths if each.path.concept in VALUES]
     if not fitting:
         return None
     best = fitting[0]
@@ -152,7 +152,7 @@ def _function(form: AskedForm, things: str, relation: str) -> str:
 
 
 def _compare(asked: Asked) -> Plan | None:
-    values = [each for each in asked.paths if each.path.concept in _VALUES and len(each.path.steps) == 1]
+    values = [each for each in asked.paths if each.path.concept in VALUES and len(each.path.steps) == 1]
     if not values or len(asked.roots) < 2:
         return None
     first, second = asked.roots[0].name, asked.roots[1].name

@@ -17,8 +17,9 @@ _SAID = _words(
     """
     tag, tags, keyword, keywords, topic, subject: topics, themes, described by, words that describe, describe, keywords
     genre, category, type, kind, style: kind, type, sort, style, category, genre
-    rating, score: rating, how good, rated, review
-    vote, votes: popularity, popular, number of votes
+    rating, score: rating, how good, rated, review, opinion
+    vote, votes: popularity, popular, famous, well known, number of votes
+    written by, author, screenwriter: written by, author, screenplay, script, story
     language: language, spoken, speak
     nationality, citizenship, country of citizenship: nationality, come from, country, citizen of
     profession, occupation, job, job title: job, profession, living, work as, occupation

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from app.llm.alignment import IMPOSSIBLE, Flags, Scores, align, turns_back, undoing_hops
+from app.llm.alignment import IMPOSSIBLE, Flags, Scores, align, turns_back, turns_twice, undoes, undoing_hops
 from app.llm.asked_kind import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.llm.concept_types import ConceptTypes
 from app.llm.directions import way_of
@@ -22,7 +22,7 @@ from app.llm.head import NO_HEAD, Head
 from app.llm.nearness import nearness
 from app.llm.question_words import IRREGULAR, Span, WalkedQuestion, walks
 from app.llm.weights import Weights
-from app.llm.wording import HopWords, hop_words, kinds_in, typed
+from app.llm.wording import VALUES, HopWords, hop_words, kinds_in, typed, verbs_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,12 @@ class PathScorer:
         worded = [hop_words(*hop) for hop in hops]
         undoing = undoing_hops([label for label, _ in hops])
         asked = self._asked(read_asked_kind(question), worded)
-        aligned = [
-            self._aligned(walked, worded, kinds_in(concept), chosen, undoing) for walked in walks(question, topic)
-        ]
+        walked = walks(question, topic)
+        aligned = [self._aligned(each, worded, kinds_in(concept), chosen, undoing) for each in walked]
         turns = np.array([turns_back(path.steps) for path in paths])
         score: Scores = np.max(aligned, axis=0) + asked[[row[-1] for row in chosen]] - self._w.turning_back * turns
-        score = score - self._w.misfit * _misfits(hops, paths)
+        idle = _idle_turns(paths, walked[0].is_shared)
+        score = score - self._w.misfit * (_misfits(hops, paths) + idle)
         return self._with_nearness(score, question, paths)
 
     def _with_nearness(self, score: Scores, question: str, paths: Sequence[WordedPath]) -> Scores:
@@ -89,9 +89,10 @@ class PathScorer:
         # "the film X": the word says what X is, and no step.
         beside = np.array([span.beside for span in walked.spans])
         names_topic = np.array([span.names_topic for span in walked.spans])
+        doers = _doers(walked)
         for gains in (said, by_name):
-            gains[:, (beside & (kinds[-1] > 0)) | names_topic] = IMPOSSIBLE
-        kinds[-1, names_topic] = np.maximum(kinds[-1, names_topic], 0.0)
+            gains[:, (beside & (kinds[-1] > 0)) | names_topic | doers] = IMPOSSIBLE
+        kinds[-1, names_topic | doers] = np.maximum(kinds[-1, names_topic | doers], 0.0)
         staying = _staying([hop.kinds for hop in hops], start, chosen)
         return align(walked, said, by_name, kinds, chosen, staying, undoing, self._w)
 
@@ -178,6 +179,16 @@ def _within(spans: Sequence[Span]) -> Flags:
     return longer
 
 
+def _doers(walked: WalkedQuestion) -> Flags:
+    """Which spans only call the topic by what it is said to do ("the screenwriter X wrote"); shape (spans,).
+
+    Else the agent's noun may say how the topic is met; and so it does where something is shared with others.
+    """
+    done = frozenset[str]().union(*(verbs_of(span.text) for span in walked.spans if not span.beside))
+    doing = [span.apposed and not done.isdisjoint(verbs_named(span.text)) for span in walked.spans]
+    return np.array(doing, dtype=bool) & (not walked.is_shared)
+
+
 def _staying(kinds: Sequence[tuple[str, ...]], start: tuple[str, ...], paths: Sequence[Sequence[int]]) -> Flags:
     """Which steps lead from things of one kind to things of the same; shape (paths, most steps)."""
     flags = np.zeros((len(paths), max(len(path) for path in paths)), dtype=bool)
@@ -185,6 +196,17 @@ def _staying(kinds: Sequence[tuple[str, ...]], start: tuple[str, ...], paths: Se
         met = [start, *(kinds[hop] for hop in path)]
         flags[row, : len(path)] = [bool(set(a) & set(b)) for a, b in pairwise(met)]
     return flags
+
+
+def _idle_turns(paths: Sequence[WordedPath], is_shared: bool) -> Flags:
+    """Which paths go there, back and there again, or back from a value though nothing that has the same is asked for;
+    shape (paths,)."""
+    return np.array([turns_twice(path.steps) or (not is_shared and _leaves_value_again(path)) for path in paths])
+
+
+def _leaves_value_again(path: WordedPath) -> bool:
+    turns = zip(pairwise(path.steps), path.concepts, strict=False)
+    return any(concept in VALUES and undoes(then, step) for (step, then), concept in turns)
 
 
 def _misfits(hops: Sequence[tuple[str, str]], paths: Sequence[WordedPath]) -> Scores:

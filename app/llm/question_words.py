@@ -45,8 +45,8 @@ class Usage(Enum):
 class Span:
     """Neighbouring words of the question; `start` and `end` count in walking order.
 
-    `usages`: how they may be meant. `beside`: they stand right before the topic; `names_topic`: and can only say
-    what the topic is ("the film X").
+    `usages`: how they may be meant. `beside`: they stand right before the topic; `apposed`: and call it something
+    ("the director X"); `names_topic`: which can only say what the topic is ("the film X").
     """
 
     start: int
@@ -54,6 +54,7 @@ class Span:
     text: str
     usages: frozenset[Usage]
     beside: bool
+    apposed: bool
     names_topic: bool
 
 
@@ -193,9 +194,10 @@ def _spans(side: Side, base: int) -> Iterator[Span]:
             article = start > 0 and side.words[start - 1] in _ARTICLES
             # One thing is no films; and "the director X" may say how X is met.
             single = may_be_noun(span[-1]) and singular(span[-1]) == span[-1]
-            names_topic = beside and article and single and not is_agent(span[-1])
+            apposed = beside and article and single
+            names_topic = apposed and not is_agent(span[-1])
             usages = side.usages_of(start, end)
-            yield Span(base + low, base + high, " ".join(span), usages, beside, names_topic)
+            yield Span(base + low, base + high, " ".join(span), usages, beside, apposed, names_topic)
 
 
 def _may_name(span: list[str]) -> bool:

@@ -26,6 +26,8 @@ _AGENTS = {
     "inhabitant": frozenset({"live"}),
     "employee": frozenset({"work"}),
 }
+VALUES = frozenset({"number", "date", "year", "age"})
+"""Concepts of values that can be measured."""
 _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 
@@ -56,7 +58,7 @@ def hop_words(label: str, concept: str) -> HopWords:
         kinds=kinds,
         inverse=label.split("|")[-1].startswith("^"),
         voice=voice_of(last),
-        verbs=_verbs(last),
+        verbs=verbs_named(last),
     )
 
 
@@ -82,7 +84,7 @@ def voice_of(relation: str) -> Voice:
     return "active" if is_done(words[0]) else "noun"
 
 
-def _verbs(relation: str) -> frozenset[str]:
+def verbs_named(relation: str) -> frozenset[str]:
     """Participles, verbs in the third person, and agents; `place of birth` places nothing."""
     words = relation.lower().split()
     first = words[:1] if words and (is_participle(words[0]) or voice_of(relation) != "noun") else []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.privacy.patterns import DEFAULT_REGIONS
@@ -14,8 +14,10 @@ from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.privacy.spans import Source, Span, SpanFinder
 from app.privacy.visible import Visible
 from client_sdk.protocol import Ambiguity, Message, Reading
-from kg_store.linking import EntityLinker
+from kg_store.linking import EntityLinker, has_capitals
 from kg_store.names import NameIndex
+from kg_store.normalising import normalise
+from kg_store.ordinary_words import is_ordinary
 from kg_store.public_words import PublicWords
 from kg_store.terms import Mid, Mids, ValueKind
 from kg_store.values import read_literal
@@ -41,6 +43,14 @@ class Anonymised:
     ambiguous: tuple[Ambiguity, ...]
     notes: tuple[str, ...] = ()
     inexact: tuple[Reading, ...] = ()
+
+    def readings(self) -> Iterator[Anonymised]:
+        """This one; then, where a topic may be no name, the same without it."""
+        yield self
+        doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
+        if doubtful:
+            note = f"{' and '.join(doubtful)} was read as everyday words: the graph has a thing that is called so."
+            yield replace(self, dialogue=self.dialogue.without_doubtful(), notes=(*self.notes, note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,8 @@ class Anonymiser:
         for turn in turns:
             _settle(turn, table)
         replaced = [self._replace(turn, table) for turn in turns]
-        topics = tuple(_topics([words for _, words in replaced], table, resolve))
+        doubtful = {self._pseudonym(turns[-1].text, span, table) for span in _doubtful(turns[-1])}
+        topics = tuple(_topics([words for _, words in replaced], doubtful, table, resolve))
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
         inexact = tuple(self._readings(turns[-1], table))
         return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table), inexact)
@@ -149,7 +160,20 @@ def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: Pseudon
     return table.of_literal(written, kind, mids)
 
 
-def _topics(words: Sequence[Sequence[str]], table: PseudonymTable, resolve: Resolve) -> Iterator[Topic]:
+def _doubtful(turn: _Turn) -> Iterator[Span]:
+    """Everyday words in small letters, in a turn that writes another name with a capital: `the story of Dracula`."""
+    names = {turn.text[s.start : s.end]: s for s in turn.spans if s.source in _NAMED and s.value_kind is None}
+    if any(map(has_capitals, names)):
+        yield from (span for written, span in names.items() if not has_capitals(written) and _is_everyday(written))
+
+
+def _is_everyday(written: str) -> bool:
+    return all(is_ordinary(word) for word in normalise(written).text.split())
+
+
+def _topics(
+    words: Sequence[Sequence[str]], doubtful: Collection[str], table: PseudonymTable, resolve: Resolve
+) -> Iterator[Topic]:
     """Those of the question in its order, then those of earlier turns, the most recent turn first."""
     *earlier, question = words
     seen = dict.fromkeys(question)
@@ -157,7 +181,7 @@ def _topics(words: Sequence[Sequence[str]], table: PseudonymTable, resolve: Reso
     for word in [*seen, *list(dict.fromkeys(older))[:MAX_EARLIER_TOPICS]]:
         meaning = table.meaning(word)
         if meaning is not None:
-            yield Topic(word, resolve(word), _value_kind(meaning), newest=word in seen)
+            yield Topic(word, resolve(word), _value_kind(meaning), word in seen, word in doubtful)
 
 
 def _value_kind(meaning: Meaning) -> ValueKind | None:

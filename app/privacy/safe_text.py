@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NewType
 
 from kg_store.terms import Mids, ValueKind
@@ -25,13 +25,15 @@ class Topic:
 
     `mids` are the nodes it stands for: one for an entity, several when the name is shared or the pseudonym is
     a set of an earlier answer, none for a value that the graph does not hold. `value_kind` is set for values.
-    `newest` is true when the last user turn names it itself; false when only an earlier turn does.
+    `newest` is true when the last user turn names it itself; false when only an earlier turn does. `doubtful`: it is
+    everyday words in small letters beside a name with a capital, and may be no name at all.
     """
 
     pseudonym: str
     mids: Mids = field(repr=False)
     value_kind: ValueKind | None = None
     newest: bool = True
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,10 @@ class SafeDialogue:
     @property
     def question(self) -> SafeText:
         return self.turns[-1].text
+
+    def without_doubtful(self) -> SafeDialogue:
+        """The same words, with nothing to start from where a topic may be no name."""
+        return replace(self, topics=tuple(topic for topic in self.topics if not topic.doubtful))
 
 
 @dataclass(frozen=True, slots=True)

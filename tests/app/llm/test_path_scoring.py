@@ -139,3 +139,25 @@ def test_of_relations_with_long_names_the_whole_question_decides(scorer: PathSco
     ]
     scores = scorer.scores("what instruments does Eq7f2k play in the group", "Eq7f2k", "person", ways)
     assert scores[0] > scores[1]
+
+
+YEARS = [
+    path("release year", end="date"),
+    path("release year", "^release year", middle="date", end="film"),
+    path("release year", "^release year", "release year", middle="film", end="date"),
+]
+
+
+@pytest.mark.parametrize("question", ["what year was Eq7f2k released", "what year did Eq7f2k come out"])
+def test_a_value_is_left_again_only_by_what_has_the_same(scorer: PathScorer, question: str) -> None:
+    assert best_of(scorer, question, "film", YEARS) == ("release year",)
+    assert best_of(scorer, "which films have the same release year as Eq7f2k", "film", YEARS) == YEARS[1].steps
+
+
+def test_who_does_something_may_be_called_by_it(scorer: PathScorer) -> None:
+    ways = [
+        path("^written by", end="film"),
+        path("^written by", "starred actors", "^written by", middle="person", end="film"),
+        path("^written by", "written by", middle="film", end="person"),
+    ]
+    assert best_of(scorer, "the screenwriter Eq7f2k wrote which films", "person", ways) == ("^written by",)
