@@ -17,6 +17,7 @@ from app.tables import api_keys
 
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
+INSPECT = "inspect:"  # before a graph's name, or before `*`: no graph is called so
 OPERATOR_TENANT = "default"
 OPERATOR_KEY_ID = "operator"
 
@@ -35,13 +36,20 @@ class NoGrant(Exception):
     """The caller has no grant for this graph, whether or not there is one of that name."""
 
 
+class UnknownAnswer(Exception):
+    """No answer of that id that this caller may look into: absent, another's and not permitted all look the same."""
+
+
 class UnknownKey(Exception):
     """The tenant has no key of that id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever holds an API key. `grants` are graph names of the tenant; `*` grants every graph of it."""
+    """Whoever holds an API key. `grants` are graph names of the tenant; `*` grants every graph of it.
+
+    `inspect:NAME` (or `inspect:*`) lets it see the names in what the model was sent and said for its own answers.
+    """
 
     tenant: str
     key_id: str
@@ -50,6 +58,15 @@ class Caller:
 
     def may_ask(self, graph: str) -> bool:
         return EVERY_GRAPH in self.grants or graph in self.grants
+
+    def may_inspect(self, graph: str | None) -> bool:
+        """None: a graph that nobody can name any more. An admin may, in the whole tenant."""
+        if self.is_admin:
+            return True
+        asked = graph is None or self.may_ask(graph)
+        return asked and (
+            INSPECT + EVERY_GRAPH in self.grants or (graph is not None and INSPECT + graph in self.grants)
+        )
 
     @property
     def is_admin(self) -> bool:

@@ -88,15 +88,15 @@ class ChatService:
             completed = await asyncio.to_thread(_read, asked, self._remark_on)
         if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
-        reasoner = self._guarded(caller, answer_id, asked)
-        for read in completed.read.readings():
-            with watch.stage("finding"):
-                inquiry = _inquiry(asked, read, reasoner, on_stage)
-                finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
-            with watch.stage("concluding"):
-                outcome = _conclude(asked, read, finding)
-            if outcome.conclusion is not None:
-                break
+        async with self._guarded(caller, answer_id, asked) as reasoner:
+            for read in completed.read.readings():
+                with watch.stage("finding"):
+                    inquiry = _inquiry(asked, read, reasoner, on_stage)
+                    finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
+                with watch.stage("concluding"):
+                    outcome = _conclude(asked, read, finding)
+                if outcome.conclusion is not None:
+                    break
         with watch.stage("sealing"):
             sealed = _seal(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from app.access import INSPECT
 from app.cli_show import failures_in_words, named
 from app.settings import load_settings
 
@@ -23,7 +24,9 @@ _console, _errors = Console(), Console(stderr=True)
 
 @app.command()
 def create(
-    grant: Annotated[list[str], typer.Option(help="A graph that the key may ask; * for all; may be repeated")],
+    grant: Annotated[
+        list[str], typer.Option(help="A graph that it may ask; * for all; inspect:GRAPH to trace its answers")
+    ],
     tenant: Tenant = "default",
     role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
     days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
@@ -33,7 +36,7 @@ def create(
         issued = store.access.create(tenant, role, grant, days)
         loaded = {graph.name for graph in store.catalog.graphs(tenant)}
     _errors.print(f"key id {issued.key_id}; the key is not shown again", highlight=False)
-    for name in sorted({*grant} - loaded - {"*"}):
+    for name in sorted({each.removeprefix(INSPECT) for each in grant} - loaded - {"*"}):
         _errors.print(f"no graph {name!r} is loaded yet: the key will open it when it is", highlight=False)
     print(issued.key)
 

@@ -92,6 +92,17 @@ class ConversationStore:
         plain = self._master.open(PURPOSE, bound.context, row.sealed)
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
+    def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:
+        """The name of the graph that a key's conversation is about; None where it is not kept, or not any more."""
+        query = select(conversations.c.graph).where(
+            conversations.c.id == conversation_id,
+            conversations.c.tenant == tenant,
+            conversations.c.key_id == key_id,
+            conversations.c.expires_at > dt.datetime.now(dt.UTC),
+        )
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one_or_none()
+
     def save(self, conversation: Conversation, schema: Schema) -> None:
         """Keeps the conversation for its next turn. Raises ConversationBusy when its row changed since `open`."""
         plain = _written(conversation, schema)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.access import NoGrant, NotAuthenticated, NotPermitted, UnknownKey
+from app.access import NoGrant, NotAuthenticated, NotPermitted, UnknownAnswer, UnknownKey
 from app.conversations import ConversationBusy, UnknownConversation
 from app.llm.reasoner import ReasonerError, ReasonerUnavailable
 from app.privacy.errors import PrivacyError
@@ -85,6 +85,10 @@ _KINDS: dict[type[BaseException], Problem] = {
     UnknownConversation: Problem(
         404, "unknown_conversation", "There is no such conversation for this key and graph, or it has expired.",
         "Leave `conversation` out to begin a new one.",
+    ),
+    UnknownAnswer: Problem(
+        404, "unknown_answer", "There is no trace of that answer for this key.",
+        "It takes the key that asked, with a grant `inspect:GRAPH`, or an admin's; what no model was asked has none.",
     ),
     ConversationBusy: Problem(
         409, "conversation_busy", "Another request of this conversation was answered meanwhile.",

@@ -40,6 +40,7 @@ from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
+from app.tracing import Tracer
 from app.wire_words import request_words
 from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow
 from kg_store.catalog import Catalog, NameConcepts
@@ -114,6 +115,7 @@ class Services:
 
     store: Store
     chat: AnswersQuestions
+    tracer: Tracer
     graphs: GraphAdmin
     jobs: JobRunner
     thinking: Thinking
@@ -154,6 +156,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             statics=_statics(thinking),
             remark_on=remark_on if english else lambda _question: None,
         ),
+        tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts),
         jobs=jobs,
         thinking=thinking,

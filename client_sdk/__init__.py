@@ -27,6 +27,7 @@ from client_sdk.errors import (
 )
 from client_sdk.sealing import KeyPair
 from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
+from client_sdk.trace import Trace, TraceStep
 
 __all__ = [
     "Answer",
@@ -57,6 +58,8 @@ __all__ = [
     "TextPiece",
     "Timeout",
     "TooLarge",
+    "Trace",
+    "TraceStep",
     "Turn",
     "UnknownConversation",
     "UnknownGraph",

@@ -12,11 +12,13 @@ from client_sdk.answer import Answer
 from client_sdk.cli_errors import error_line, exit_code_of
 from client_sdk.cli_show import show_answer, show_evidence, show_ledger, show_notes, show_why
 from client_sdk.cli_stream import show_stream
+from client_sdk.cli_trace import show_trace
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversation
 
 HELP = (
     "/why  how the last answer was found\n/evidence  every fact that was looked at\n/seen  what the model saw\n"
+    "/trace  each prompt and reply, beside the same with names\n"
     "/reset  begin anew\n/quit  end (or Ctrl-D)"
 )
 
@@ -59,7 +61,7 @@ class _Talker:
                 self._chat.reset()
                 self._last = None
                 self._console.print("(a new dialogue)", style="dim")
-            case "/why" | "/evidence" | "/seen" if self._last is None:
+            case "/why" | "/evidence" | "/seen" | "/trace" if self._last is None:
                 self._console.print("(no answer yet)", style="dim")
             case "/why" if self._last is not None:
                 show_why(self._console, self._last)
@@ -69,6 +71,8 @@ class _Talker:
             case "/seen" if self._last is not None:
                 rows = self._chat.ledger(self._last.id)
                 show_ledger(self._console, reversed(rows), payload=True)
+            case "/trace" if self._last is not None:
+                show_trace(self._console, self._chat.trace(self._last.id))
             case _ if line.startswith("/"):
                 self._console.print(f"There is no such command.\n{HELP}")
             case _:

@@ -1,4 +1,4 @@
-"""The SDK's own commands: keygen, ask, chat, ledger."""
+"""The SDK's own commands: keygen, ask, chat, ledger, trace."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from client_sdk.cli_show import (
     show_why,
 )
 from client_sdk.cli_stream import show_stream
+from client_sdk.cli_trace import show_trace, trace_as_json
 from client_sdk.client import Chat
 from client_sdk.key_file import create_key, key_path, load_or_create_key
 
-OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger"})
+OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace"})
 
 Url = Annotated[
     str | None, typer.Option(envvar="AROG_URL", help="The service's address  [default: http://127.0.0.1:8000]")
@@ -128,6 +129,23 @@ def ledger(
         print(json.dumps(whole, indent=2, ensure_ascii=False))
         return
     show_ledger(make_console(), rows, payload)
+
+
+@app.command()
+def trace(
+    answer: Annotated[str, typer.Argument(help="An answer's id: `arog ledger` lists them, `ask --json` gives it")],
+    url: Url = None,
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Show each prompt and reply of an answer as they left, beside the same with names, restored on this machine."""
+    with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
+        traced = dialogue.trace(answer)
+    if as_json:
+        print(trace_as_json(traced))
+        return
+    show_trace(make_console(), traced)
 
 
 def _open_chat(

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Generator
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote
 
 import httpx2
 
@@ -17,9 +18,10 @@ from client_sdk.address import checked_key, checked_url, settings_from_env
 from client_sdk.answer import Answer
 from client_sdk.dialogue import Dialogue, Turn
 from client_sdk.key_file import load_or_create_key
-from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow
+from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow, SealedTrace
 from client_sdk.sealing import KeyPair
 from client_sdk.streaming import AsyncStream, Piece, Stream
+from client_sdk.trace import Trace
 
 TIMEOUT_S = 120.0
 
@@ -118,6 +120,15 @@ class Chat:
                         break
             answer = self._dialogue.accept(question, reader.whole())
         yield answer
+
+    def trace(self, answer_id: str) -> Trace:
+        """Each prompt and reply of one answer, with the names that its pseudonyms stand for.
+
+        For the key that asked, with the grant `inspect:GRAPH`, and for an admin's; else raises Refused.
+        """
+        call = _trace_call(answer_id, self._dialogue.public_key)
+        flow = exchange(call, SealedTrace, self._timeout_s, time.monotonic)
+        return self._dialogue.open_trace(answer_id, self._driver.run(flow))
 
     def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
         """What the model was sent for this key's questions, newest first: all of it, or one answer's."""
@@ -226,6 +237,12 @@ class AsyncChat:
             answer = self._dialogue.accept(question, reader.whole())
         yield answer
 
+    async def trace(self, answer_id: str) -> Trace:
+        """As Chat.trace."""
+        call = _trace_call(answer_id, self._dialogue.public_key)
+        flow = exchange(call, SealedTrace, self._timeout_s, time.monotonic)
+        return self._dialogue.open_trace(answer_id, await self._driver.run(flow))
+
     async def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
         """As Chat.ledger."""
         flow = exchange(_ledger_call(answer_id, limit), LedgerPage, self._timeout_s, time.monotonic)
@@ -261,6 +278,10 @@ def _chat_call(request: ChatRequest) -> Call:
 def _ledger_call(answer_id: str | None, limit: int) -> Call:
     wanted = {"answer": answer_id} if answer_id is not None else {}
     return Call("GET", "/ledger", params={"limit": str(limit), **wanted}, repeatable=True)
+
+
+def _trace_call(answer_id: str, public_key: str) -> Call:
+    return Call("GET", f"/trace/{quote(answer_id, safe='')}", params={"public_key": public_key}, repeatable=True)
 
 
 def _rows(page: LedgerPage, answer_id: str | None) -> list[LedgerRow]:

@@ -18,8 +18,10 @@ from client_sdk.protocol import (
     ChatRequest,
     Message,
     Role,
+    SealedTrace,
 )
 from client_sdk.sealing import KeyPair
+from client_sdk.trace import Trace, open_sealed_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,15 @@ class Dialogue:
             )
         except ValidationError as problem:
             raise _bad_request(problem) from None
+
+    @property
+    def public_key(self) -> str:
+        """What capsules are sealed to, as requests carry it."""
+        return self._key.public_text
+
+    def open_trace(self, answer_id: str, sealed: SealedTrace) -> Trace:
+        """Raises CannotOpenCapsule."""
+        return open_sealed_trace(answer_id, sealed, self._key)
 
     def reader(self) -> AnswerReader:
         """What reads the events of one streamed answer."""

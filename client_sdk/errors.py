@@ -121,6 +121,7 @@ class BadAnswer(ArogError):
 
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {
     (404, "unknown_conversation"): UnknownConversation,
+    (404, "unknown_answer"): Refused,
     (404, "unknown_job"): Refused,
     (404, "unknown_key"): Refused,
     (503, "model_unavailable"): ModelUnavailable,

@@ -215,6 +215,40 @@ class LedgerPage(Wire):
     entries: list[LedgerRow]
 
 
+class TracedCall(Wire):
+    """One request to the model and what came back. `prompt` is its body and `reply` the model's own words, both in
+    pseudonyms; null once their retention has passed, and where nothing was sent or came back.
+
+    `outcome`: `used`, `unusable` (the reply broke its schema or its task's rules), `blocked` (the guard stopped it),
+    `none` (nothing came back).
+    """
+
+    step: str
+    at: datetime
+    outcome: Literal["used", "unusable", "blocked", "none"]
+    prompt: str | None = None
+    reply: str | None = None
+
+
+class TraceContent(Wire):
+    """What a trace holds when it is opened: the calls in their order, and the names of all their pseudonyms.
+
+    `names_kept` is false where the conversation has expired, or was never kept: then there is no name.
+    """
+
+    answer_id: str
+    calls: list[TracedCall]
+    names_kept: bool
+    table: dict[str, Names]
+
+
+class SealedTrace(Wire):
+    """GET /trace/{id}: a TraceContent, sealed to the caller's key."""
+
+    answer: str
+    capsule: Capsule
+
+
 class GraphSummary(Wire):
     """One graph as GET /admin/graphs lists it; `public_words` counts its names that are public words."""
 
@@ -251,10 +285,10 @@ class JobStatus(Wire):
 
 
 class NewKey(Wire):
-    """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`."""
+    """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`."""
 
     tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
-    grants: list[Annotated[str, StringConstraints(min_length=1, max_length=63)]]
+    grants: list[Annotated[str, StringConstraints(min_length=1, max_length=71)]]
     role: KeyRole = "user"
     days: float | None = Field(default=None, gt=0, le=3650, description="days until it expires; null: never")
 
@@ -289,3 +323,8 @@ class KeyCreated(Wire):
 def capsule_context(answer_id: str, conversation: str, graph: str) -> bytes:
     """HPKE `info`: binds a capsule to its answer, so that it opens nowhere else."""
     return "\n".join(("arog capsule 1", answer_id, conversation, graph)).encode()
+
+
+def trace_context(answer_id: str) -> bytes:
+    """HPKE `info` of a trace."""
+    return "\n".join(("arog trace 1", answer_id)).encode()

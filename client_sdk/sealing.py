@@ -6,15 +6,17 @@ import base64
 import binascii
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from client_sdk.protocol import Capsule, CapsuleContent
+from client_sdk.protocol import Capsule, CapsuleContent, TraceContent
 
 KEY_BYTES = 32
+ContentT = TypeVar("ContentT", bound=BaseModel)
 
 # The suite that `Capsule.suite` names; the page's HPKE library opens the same bytes.
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
@@ -91,10 +93,20 @@ def open_sealed(sealed: bytes, key: KeyPair, context: bytes) -> bytes:
 
 
 def open_capsule(capsule: Capsule, key: KeyPair, context: bytes) -> CapsuleContent:
-    """The content as JSON, which may end in padding. Raises CannotOpen, also when it is no CapsuleContent."""
+    """The names of an answer. Raises CannotOpen, also when it is no CapsuleContent."""
+    return _opened(capsule, key, context, CapsuleContent)
+
+
+def open_trace(capsule: Capsule, key: KeyPair, context: bytes) -> TraceContent:
+    """The trace of an answer. Raises CannotOpen, also when it is no TraceContent."""
+    return _opened(capsule, key, context, TraceContent)
+
+
+def _opened(capsule: Capsule, key: KeyPair, context: bytes, expect: type[ContentT]) -> ContentT:
+    """The content as JSON, which may end in padding."""
     try:
         plain = open_sealed(from_base64url(capsule.sealed), key, context)
-        return CapsuleContent.model_validate_json(plain, extra="ignore")
+        return expect.model_validate_json(plain, extra="ignore")
     except ValidationError:
         raise CannotOpen("the opened capsule has another form than this version reads") from None
     except ValueError:

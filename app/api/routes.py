@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,7 +15,7 @@ from app.api.streaming import AnswerStream, while_connected
 from app.metrics import CONTENT_TYPE, Metrics
 from app.problems import BadRequest
 from app.stopwatch import OnStage, tell_nobody
-from client_sdk.protocol import ChatAnswer, ChatRequest, ErrorBody, GraphNames, LedgerPage, Readiness
+from client_sdk.protocol import ChatAnswer, ChatRequest, ErrorBody, GraphNames, LedgerPage, Readiness, SealedTrace
 
 CHAT_EXAMPLES: dict[str, Any] = {
     "first": {
@@ -61,6 +61,9 @@ CHAT_ERRORS: dict[int | str, dict[str, Any]] = {
 CHAT_EVENTS: dict[str, Any] = {
     "description": "the answer; with `stream`, server-sent events: docs/api.md lists them",
     "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+TRACE_ERRORS: dict[int | str, dict[str, Any]] = {
+    404: {"model": ErrorBody, "description": "unknown_answer: not there, another's, or no right to look into it"},
 }
 
 asking = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
@@ -109,6 +112,20 @@ async def get_ledger(
 ) -> LedgerPage:
     """What the model was shown for this key's questions, newest first; an admin sees those of the whole tenant."""
     return await run_in_threadpool(services.store.ledger_page, caller, answer, limit)
+
+
+@asking.get("/trace/{id}", response_model=SealedTrace, responses=TRACE_ERRORS)
+async def get_trace(
+    id: Annotated[str, Path(max_length=64, description="an answer's id")],
+    caller: CallerOf,
+    services: ServicesOf,
+    public_key: Annotated[str, Query(max_length=200, description="X25519, 32 bytes, base64url")],
+) -> SealedTrace:
+    """What the model was sent and said for one answer, with the names, sealed to the caller's key.
+
+    For the key that asked, with the grant `inspect:GRAPH`, and for an admin; to others it is not there.
+    """
+    return await run_in_threadpool(services.tracer.trace, caller, id, public_key)
 
 
 @watching.get("/healthz")

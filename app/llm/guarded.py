@@ -6,10 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
 
 from app.llm.reasoner import Manner, Reasoner, ReasonerError, Reply, ReplyT, Task, Tokens
 from app.privacy.guard import Blocked, Guard, digest_of
-from app.privacy.ledger import Ledger, LedgerEntry
+from app.privacy.ledger import Ledger, LedgerEntry, LedgerReply
 from app.privacy.safe_text import Egress
 
 
@@ -48,7 +50,7 @@ class Spent:
 
 @dataclass(slots=True)
 class GuardedReasoner:
-    """A reasoner for one question.
+    """A reasoner for one question. Leaving its `async with` records what was replied, in one go.
 
     Promise: no byte reaches `inner` that the guard has not cleared and the ledger has not recorded.
     Condition: `issued` gives the pseudonyms of this conversation. Limit: what the guard does not promise.
@@ -60,6 +62,17 @@ class GuardedReasoner:
     errand: Errand
     issued: Callable[[], frozenset[str]]
     spent: Spent = field(default_factory=Spent)
+    heard: list[LedgerReply] = field(default_factory=list)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Raises LedgerUnavailable. Replies are kept of a question that failed, too: those are looked for."""
+        if self.heard:
+            await asyncio.to_thread(self.ledger.record_replies, self.heard)
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
         """Raises Blocked or LedgerUnavailable, and then nothing was sent; ReasonerError.
@@ -81,24 +94,32 @@ class GuardedReasoner:
     async def _once(self, task: Task[ReplyT]) -> Reply[ReplyT]:
         began = time.perf_counter()
         egress = self.inner.egress_of(task)
-        await self._clear(task.kind.name, egress)
+        entry = await self._clear(task.kind.name, egress)
         sent = time.perf_counter()
         self.spent.guard_s += sent - began
         try:
             reply = await self.inner.reply_to(task, egress)
+        except ReasonerError as error:
+            if error.words is not None:
+                self.heard.append(LedgerReply(entry, "unusable", error.words))
+            raise
         finally:
             self.spent.reasoner_s += time.perf_counter() - sent
         self.spent.add(reply.tokens)
+        words = reply.value.model_dump_json() if reply.words is None else reply.words
+        self.heard.append(LedgerReply(entry, "used", words))
         return reply
 
-    async def _clear(self, step: str, egress: Egress) -> None:
+    async def _clear(self, step: str, egress: Egress) -> LedgerEntry:
         try:
             digest = self.guard.clear(egress, self.issued())
         except Blocked as blocked:
             entry = self._entry(step, egress, digest_of(egress), hits=blocked.hits, blocked=True)
             await asyncio.to_thread(self.ledger.record, entry)
             raise
-        await asyncio.to_thread(self.ledger.record, self._entry(step, egress, digest))
+        entry = self._entry(step, egress, digest)
+        await asyncio.to_thread(self.ledger.record, entry)
+        return entry
 
     def _entry(self, step: str, egress: Egress, digest: str, hits: int = 0, blocked: bool = False) -> LedgerEntry:
         return LedgerEntry(

@@ -69,9 +69,9 @@ class PromptedReasoner:
             value = _parsed(task, completion)
         except _Misfit as misfit:
             unusable = ReplyUnusable(f"{task.kind.name}: {''.join(misfit.complaints).strip()}")
-            unusable.tokens = tokens
+            unusable.tokens, unusable.words = tokens, completion.content
             raise _with_repair(unusable, task, misfit.complaints) from None
-        return Reply(value, tokens)
+        return Reply(value, tokens, completion.content)
 
     def _position(self, first: int) -> int:
         """The first endpoint from `first` on that does not rest; `first` itself where all do."""

@@ -210,10 +210,14 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[ReplyT]):
-    """A parsed reply. It is data: nothing in it is trusted, evaluated or restored unchecked."""
+    """A parsed reply. It is data: nothing in it is trusted, evaluated or restored unchecked.
+
+    `words` is the reply as the model gave it, where that is not `value` itself.
+    """
 
     value: ReplyT
     tokens: Tokens = field(default_factory=Tokens)
+    words: str | None = field(default=None, repr=False)
 
 
 class Reasoner(Protocol):
@@ -242,11 +246,13 @@ class ReasonerError(Exception):
     """The reasoner could not give a usable reply. Text: ids, counts, codes; never the reply's words.
 
     `again` is the task in another manner, where asking so may help: a request like any other, to be cleared and
-    recorded. `tokens` is what the failed call took, where there was a reply.
+    recorded. `tokens` is what the failed call took, where there was a reply; `words` is that reply, for the ledger
+    alone.
     """
 
     again: Task[Any] | None = None
     tokens: Tokens | None = None
+    words: str | None = None
 
 
 class ReasonerUnavailable(ReasonerError):

@@ -1,11 +1,13 @@
-"""The capsule: the names of one answer, and no others, sealed to the caller's key."""
+"""The capsule: the names of one answer, and no others, sealed to the caller's key; and the trace of one answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from client_sdk.protocol import Capsule, CapsuleContent, Names, capsule_context
+from pydantic import BaseModel
+
+from client_sdk.protocol import Capsule, CapsuleContent, Names, TraceContent, capsule_context, trace_context
 from client_sdk.sealing import parse_public_key, seal, to_base64url
 
 PAD_BYTES: Final = 512
@@ -19,8 +21,20 @@ def seal_names(
     Promise: only the holder of the private key reads the table, and only as this answer's, as long as X25519
     holds. Its length tells the sum of the names' lengths to 512 bytes. Not promised: that the caller keeps it.
     """
-    public_key = parse_public_key(public_key_text)
-    plain = CapsuleContent(answer_id=answer_id, table=dict(table)).model_dump_json().encode()
+    content = CapsuleContent(answer_id=answer_id, table=dict(table))
+    return _sealed(public_key_text, content, capsule_context(answer_id, conversation, graph))
+
+
+def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
+    """What the model was sent and said for one answer, with names. Raises BadPublicKey.
+
+    All of it is sealed, the words of the model too: it may have guessed a name. Promise and limits: as `seal_names`.
+    """
+    return _sealed(public_key_text, content, trace_context(content.answer_id))
+
+
+def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:
+    plain = content.model_dump_json().encode()
     # JSON may end in spaces, so that the length of the ciphertext does not give single names away.
     padded = plain.ljust(-(-len(plain) // PAD_BYTES) * PAD_BYTES)
-    return Capsule(sealed=to_base64url(seal(padded, public_key, capsule_context(answer_id, conversation, graph))))
+    return Capsule(sealed=to_base64url(seal(padded, parse_public_key(public_key_text), context)))

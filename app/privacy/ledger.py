@@ -1,8 +1,9 @@
-"""The ledger: one row for every request to the model, added before it is sent and never changed."""
+"""The ledger: one row for every request to the model, added before it is sent and never changed; and the replies."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
 from typing import Final, Literal
@@ -31,6 +32,7 @@ PURPOSE: Final = "ledger"
 MAX_ENTRIES: Final = 1_000
 
 Verdict = Literal["clear", "blocked"]
+ReplyOutcome = Literal["used", "unusable"]
 
 metadata = MetaData()
 
@@ -55,9 +57,20 @@ ledger_entries = Table(
     Index("ix_ledger_entries_at", "at"),
 )
 
+ledger_replies = Table(
+    "ledger_replies",
+    metadata,
+    Column("entry", String(32), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("outcome", String(16), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("sealed", LargeBinary),
+    Index("ix_ledger_replies_at", "at"),
+)
 
+# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
 _ADD: Final = insert(ledger_entries)
-"""Built once: SQLAlchemy takes longer over a new statement than SQLite over the row."""
+_ADD_REPLIES: Final = insert(ledger_replies)
 
 
 class LedgerUnavailable(PrivacyError):
@@ -82,6 +95,19 @@ class LedgerEntry:
     hits: int = 0
     payload: bytes | None = field(default=None, repr=False)
     id: str = field(default_factory=lambda: token_hex(16))
+    at: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerReply:
+    """What the model said to one request, in its own words; `text` is None once its retention has passed.
+
+    `unusable`: it did not fit its schema, or the rules of its task.
+    """
+
+    entry: LedgerEntry
+    outcome: ReplyOutcome
+    text: str | None = field(repr=False)
     at: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
 
@@ -122,16 +148,53 @@ class Ledger:
             raise LedgerUnavailable("the ledger could not be read") from None
         return [self._opened(row) for row in rows]
 
+    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
+        """Adds what came back, sealed like the requests. Raises LedgerUnavailable."""
+        try:
+            rows = [self._reply_row(reply) for reply in replies]
+            with self._engine.begin() as connection:
+                connection.execute(_ADD_REPLIES, rows)
+        except Exception:
+            raise LedgerUnavailable("the replies could not be written") from None
+
+    def replies_to(self, entries: Sequence[LedgerEntry]) -> dict[str, LedgerReply]:
+        """What came back to `entries`, by their ids; those that nothing came back to are left out."""
+        by_id = {entry.id: entry for entry in entries}
+        query = select(ledger_replies).where(ledger_replies.c.entry.in_(by_id))
+        try:
+            with self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+        except SQLAlchemyError:
+            raise LedgerUnavailable("the replies could not be read") from None
+        return {row.entry: self._opened_reply(row, by_id[row.entry]) for row in rows}
+
     def forget_payloads(self, before: dt.datetime) -> int:
-        """Drops the payloads of older entries, whose retention is over; how many. The entries stay."""
-        old = (ledger_entries.c.at < before.astimezone(dt.UTC)) & ledger_entries.c.sealed.is_not(None)
+        """Drops the payloads and replies of older entries, whose retention is over; how many. The entries stay."""
         with self._engine.begin() as connection:
-            return connection.execute(update(ledger_entries).where(old).values(sealed=None)).rowcount
+            return sum(
+                connection.execute(
+                    update(table).where(table.c.at < before.astimezone(dt.UTC), table.c.sealed.is_not(None)),
+                    {"sealed": None},
+                ).rowcount
+                for table in (ledger_entries, ledger_replies)
+            )
 
     def _sealed(self, entry: LedgerEntry) -> bytes | None:
         if entry.payload is None or entry.verdict != "clear":
             return None
         return self._master.seal(PURPOSE, _context(entry), entry.payload)
+
+    def _reply_row(self, reply: LedgerReply) -> dict[str, object]:
+        plain = (reply.text or "").encode(errors="replace")
+        sealed = self._master.seal(PURPOSE, _reply_context(reply.entry), plain)
+        size = len(plain)
+        return {"entry": reply.entry.id, "at": reply.at, "outcome": reply.outcome, "size": size, "sealed": sealed}
+
+    def _opened_reply(self, row: Row[tuple[object, ...]], entry: LedgerEntry) -> LedgerReply:
+        text = None
+        if row.sealed is not None:
+            text = self._master.open(PURPOSE, _reply_context(entry), row.sealed).decode()
+        return LedgerReply(entry, row.outcome, text, row.at.replace(tzinfo=row.at.tzinfo or dt.UTC))
 
     def _opened(self, row: Row[tuple[object, ...]]) -> LedgerEntry:
         values = {name: getattr(row, name) for name in _PLAIN}
@@ -151,3 +214,8 @@ _PLAIN: Final = (
 def _context(entry: LedgerEntry) -> bytes:
     """Binds a payload to its row: one that is moved to another entry, or another's, does not open."""
     return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
+
+
+def _reply_context(entry: LedgerEntry) -> bytes:
+    """Binds a reply to the request that it came back to."""
+    return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)

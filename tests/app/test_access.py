@@ -15,6 +15,7 @@ from app.access import (
     NoGrant,
     NotAuthenticated,
     NotPermitted,
+    Role,
     UnknownKey,
     require_admin,
     require_grant,
@@ -111,3 +112,25 @@ def test_a_graph_is_closed_without_a_grant() -> None:
 def test_a_role_other_than_admin_may_not_administer() -> None:
     with pytest.raises(NotPermitted):
         require_admin(Caller("north", "k1", "user", frozenset({"*"})))
+
+
+@pytest.mark.parametrize(
+    ("role", "grants", "graph", "may"),
+    [
+        ("user", {"clinic", "inspect:clinic"}, "clinic", True),
+        ("user", {"*", "inspect:*"}, "clinic", True),
+        ("user", {"clinic", "inspect:*"}, None, True),
+        ("user", {"clinic"}, "clinic", False),
+        ("user", {"*"}, "clinic", False),
+        ("user", {"inspect:clinic"}, "clinic", False),
+        ("user", {"clinic", "films", "inspect:films"}, "clinic", False),
+        ("user", {"clinic", "inspect:clinic"}, None, False),
+        ("user", {"inspect:clinic"}, "inspect:clinic", False),
+        ("admin", set(), "clinic", True),
+        ("admin", set(), None, True),
+    ],
+)
+def test_names_in_a_trace_take_a_grant_of_their_own(
+    role: Role, grants: set[str], graph: str | None, may: bool
+) -> None:
+    assert Caller("north", "k", role, frozenset(grants)).may_inspect(graph) is may

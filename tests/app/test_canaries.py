@@ -16,8 +16,8 @@ import pytest
 
 from app.evaluation.questions import Plan, PlanSet
 from app.evaluation.scripted_endpoint import Received, ScriptedEndpoint
-from client_sdk.protocol import ChatAnswer, ErrorBody, capsule_context
-from client_sdk.sealing import KeyPair, open_capsule
+from client_sdk.protocol import ChatAnswer, ErrorBody, SealedTrace, capsule_context, trace_context
+from client_sdk.sealing import KeyPair, open_capsule, open_trace
 from tests.support.canaries import ALL, BAD_POLICY, BROKEN_GRAPH, GRAPH, POLICY, canaries_in
 from tests.support.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
@@ -29,6 +29,8 @@ TREATERS, HOMES, INHABITANTS = (
 )
 # Small letters and an escape that the linker does not undo and the guard does.
 SMUGGLED = "who is treated by throm&zwnj;bury"
+
+TRACED = ("question", "by local part", "guesses, sets", "guesses, arog")
 
 FORMS: dict[str, Callable[[str], bytes]] = {
     "plain": str.encode,
@@ -82,6 +84,8 @@ class Walk:
     met: dict[str, str] = field(default_factory=dict)
     opened: dict[str, bytes] = field(default_factory=dict)
     streams: dict[str, bytes] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
+    traces: dict[str, bytes] = field(default_factory=dict)
     jobs: list[bytes] = field(default_factory=list)
     left: dict[str, bytes] = field(default_factory=dict)
     key: dict[str, str] = field(default_factory=dict)
@@ -109,6 +113,8 @@ class Walk:
         assert answer.capsule is not None
         content = open_capsule(answer.capsule, self.pair, capsule_context(answer.id, answer.conversation, "house"))
         self.opened[what] = content.model_dump_json().encode()
+        if what in TRACED:
+            self.answers[what] = answer.id
         return answer
 
     def stream(self, what: str, text: str, plan: Plan | None = None, **more: object) -> None:
@@ -120,6 +126,15 @@ class Walk:
         } | more  # fmt: skip
         reply = self.call(what, "POST", "/chat", json={**body, "stream": True}, headers=self.key)
         self.streams[what] = reply.content
+
+    def trace(self, what: str, answer_id: str, headers: dict[str, str]) -> None:
+        """What the model was sent and said for an answer; every byte of the reply is kept, and what it opens to."""
+        parameters = {"public_key": self.pair.public_text}
+        reply = self.call(f"trace, {what}", "GET", f"/trace/{answer_id}", params=parameters, headers=headers)
+        if not reply.is_error:
+            sealed = SealedTrace.model_validate_json(reply.content)
+            content = open_trace(sealed.capsule, self.pair, trace_context(answer_id))
+            self.traces[what] = content.model_dump_json().encode()
 
     def load(self, what: str, graph: str, **more: object) -> None:
         """A load, waited for."""
@@ -222,6 +237,9 @@ def ask_a_failing_model(walk: Walk) -> None:
 
 
 def look_around(walk: Walk) -> None:
+    for what, answer_id in walk.answers.items():
+        walk.trace(what, answer_id, OPERATOR)
+        walk.trace(f"no grant, {what}", answer_id, walk.key)
     walk.call("ledger", "GET", "/ledger", params={"limit": 1000})
     for path in ("/metrics", "/graphs", "/admin/graphs", "/readyz", "/healthz"):
         walk.call(path, "GET", path)
@@ -302,12 +320,25 @@ def test_names_come_by_capsule_alone(walk: Walk) -> None:
         assert canaries_in(capsule, ["Klabautrix", "Plumbrechtson", "Glimdossier", "Pettigrouse"]) == []
 
 
+def test_names_of_a_trace_come_sealed_and_for_an_admin_alone(walk: Walk) -> None:
+    """That their bytes hold no canary is among the replies."""
+    assert set(walk.traces) == set(walk.answers) == {what for what in TRACED if walk.endpoint or "guesses" not in what}
+    assert {"Vexquilda", "Thrombury"} <= set(canaries_in(walk.traces["question"]))
+    for trace in walk.traces.values():
+        assert canaries_in(trace, ["Plumbrechtson", "Glimdossier", "Pettigrouse"]) == []
+    # The model's own guesses are in its words.
+    assert [what for what, trace in walk.traces.items() if canaries_in(trace, ["Klabautrix"])] == [
+        what for what in walk.traces if "guesses" in what
+    ]
+
+
 def test_every_way_out_was_walked(walk: Walk) -> None:
     assert {what: code for what, code in walk.met.items() if code in ("done", "failed")} == {
         "upload": "done", "server path": "done", "broken upload": "failed", "broken path": "failed",
     }  # fmt: skip
     refusals = Counter(code for code in walk.met.values() if code not in ("", "done", "failed"))
     assert refusals.pop("model_unavailable", 0) == (3 if walk.endpoint else 0)
+    assert refusals.pop("unknown_answer") == len(walk.answers)
     assert refusals == {
         "bad_request": 9, "bad_policy": 1, "bad_public_key": 1, "blocked": 1, "too_large": 1, "not_authenticated": 1,
         "not_permitted": 1, "not_found": 1, "bad_method": 1, "unknown_graph": 1, "unknown_conversation": 1,

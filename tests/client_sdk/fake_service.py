@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from client_sdk.protocol import (
     Ambiguity,
@@ -23,8 +24,12 @@ from client_sdk.protocol import (
     LedgerRow,
     Message,
     Names,
+    SealedTrace,
+    TraceContent,
+    TracedCall,
     Usage,
     capsule_context,
+    trace_context,
 )
 from client_sdk.sealing import parse_public_key, seal, to_base64url
 
@@ -75,7 +80,7 @@ class Canned:
     held_until: threading.Event | None = None
 
 
-def seal_capsule(content: CapsuleContent, public_key: str, context: bytes) -> Capsule:
+def seal_capsule(content: CapsuleContent | TraceContent, public_key: str, context: bytes) -> Capsule:
     """As the service seals: JSON, padded with spaces."""
     plain = content.model_dump_json().encode().ljust(512)
     return Capsule(sealed=to_base64url(seal(plain, parse_public_key(public_key), context)))
@@ -99,6 +104,7 @@ class FakeService:
         self.sealed_answer_id: str | None = None
         self.sealed_conversation: str | None = None
         self.without_capsule = False
+        self.names_kept = True
         self.extra: dict[str, Any] = {}
         self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
         self.cut = False
@@ -176,6 +182,8 @@ class FakeService:
         http.close_connection = self.cut
 
     def _usual(self, path: str, body: bytes) -> Canned:
+        if path.startswith("/trace/"):
+            return Canned(200, self._trace(path).model_dump_json().encode())
         if path.startswith("/ledger"):
             return Canned(200, self._ledger().model_dump_json().encode())
         answer = self.answer(ChatRequest.model_validate_json(body), len(self.seen))
@@ -223,6 +231,24 @@ class FakeService:
             usage=Usage(calls=2, rounds=1),
             capsule=capsule,
         )
+
+    def _trace(self, path: str) -> SealedTrace:
+        """Two calls of any answer; the model has guessed a name in the second."""
+        found = urlsplit(path)
+        answer_id, (public_key,) = unquote(found.path.removeprefix("/trace/")), parse_qs(found.query)["public_key"]
+        at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+        prompt = json.dumps({"messages": [{"role": "user", "content": "Who treats\nEq7f2k?"}]})
+        calls = [
+            TracedCall(step="structure", at=at, outcome="unusable", prompt=prompt, reply="Ex81zp? Or Anna?"),
+            TracedCall(step="step", at=at, outcome="none", prompt=prompt),
+            TracedCall(step="step", at=at, outcome="blocked"),
+            TracedCall(step="answer", at=at, outcome="used"),
+        ]
+        content = TraceContent(
+            answer_id=answer_id, calls=calls, names_kept=self.names_kept, table=self.table if self.names_kept else {}
+        )
+        context = trace_context(self.sealed_answer_id or answer_id)
+        return SealedTrace(answer=answer_id, capsule=seal_capsule(content, public_key, context))
 
     def _ledger(self) -> LedgerPage:
         payload = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Who treats\nEq7f2k?"}]})

@@ -20,6 +20,7 @@ from client_sdk.cli import join_commands, run
 from client_sdk.cli_settings import choose
 from client_sdk.cli_show import make_console, printable, readable_payload, show_answer, show_notes
 from client_sdk.cli_stream import show_stream
+from client_sdk.cli_trace import show_trace
 from client_sdk.errors import ArogError, NotConfigured, ServerError
 from client_sdk.key_file import key_path, load_key
 from client_sdk.private_file import create_private
@@ -274,6 +275,68 @@ def test_ledger_shows_payloads_only_when_asked(env: FakeService, capsys: pytest.
     assert capsys.readouterr().out == "the model was sent nothing\n"
 
 
+TRACED = """\
+1. structure  2026-01-02T03:04:05+00:00  (the reply broke its rules)
+--- prompt, as the model had it
+[user]
+Who treats
+Eq7f2k?
+--- prompt, with names, on this machine alone
+[user]
+Who treats
+Anna Keller?
+--- reply, as the model had it
+Ex81zp? Or Anna?
+--- reply, with names, on this machine alone
+Dr. Bruno Weiß? Or Anna?
+"""
+
+
+def test_a_trace_shows_each_text_as_it_left_and_with_names(
+    env: FakeService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["trace", "answer-1"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(TRACED)
+    assert "2. step  2026-01-02T03:04:05+00:00  (nothing came back)\n--- prompt" in printed
+    assert "3. step  2026-01-02T03:04:05+00:00  (the guard stopped it: nothing was sent)\n4. answer" in printed
+    assert printed.count("(no longer kept)") == 4
+
+
+def test_a_wide_terminal_shows_a_trace_in_two_columns(env: FakeService) -> None:
+    shown = io.StringIO()
+    terminal = Console(file=shown, force_terminal=True, width=140, markup=False, highlight=False, soft_wrap=True)
+    with Chat(env.url, API_KEY, "demo") as chat:
+        show_trace(terminal, chat.trace("answer-1"))
+    lines = [line for line in shown.getvalue().splitlines() if "Ex81zp?" in line]
+    assert len(lines) == 1
+    assert "Dr. Bruno Weiß?" in lines[0]
+
+
+def test_a_trace_as_json(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["trace", "answer-1", "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert (whole["answer"], whole["names_kept"]) == ("answer-1", True)
+    first, second, *_ = whole["steps"]
+    assert (first["reply"], first["reply_with_names"]) == ("Ex81zp? Or Anna?", "Dr. Bruno Weiß? Or Anna?")
+    assert "Anna Keller?" in first["prompt_with_names"]
+    assert (second["outcome"], second["reply"], second["reply_with_names"]) == ("none", None, None)
+
+
+def test_a_trace_without_names_says_so(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    env.names_kept = False
+    assert run(["trace", "answer-1"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("(the conversation is not kept any more: there are no names)\n1. structure")
+    assert "Anna Keller" not in printed
+
+
+def test_a_trace_that_is_refused_is_one_line(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    env.canned.append(problem(404, "unknown_answer"))
+    assert run(["trace", "answer-1"]) == 4
+    assert capsys.readouterr().err == "arog: It went wrong. Do it otherwise. (id err-1)\n"
+
+
 @pytest.mark.parametrize(
     ("payload", "readable"),
     [
@@ -297,7 +360,8 @@ def test_chat_answers_piped_lines_in_one_dialogue(
 ) -> None:
     pipe(
         monkeypatch,
-        "/why\nWho?\n\n/why\n/evidence\n/seen\nAnd who else?\n/reset\nAnew?\n/help\n/nonsense\n/quit\nNever asked\n",
+        "/why\nWho?\n\n/why\n/evidence\n/seen\n/trace\nAnd who else?\n/reset\nAnew?\n/help\n/nonsense\n"
+        "/quit\nNever asked\n",
     )
     assert run(["chat"]) == 0
     printed = capsys.readouterr().out
@@ -305,6 +369,7 @@ def test_chat_answers_piped_lines_in_one_dialogue(
     assert "Anna Keller -> treated by (doctor) -> Dr. Bruno Weiß" in printed
     assert "Anna Keller (patient), treated by" in printed
     assert "[user]\nWho treats" in printed
+    assert "reply, with names, on this machine alone\nDr. Bruno Weiß?" in printed
     assert "(a new dialogue)" in printed
     assert "There is no such command." in printed
     assert [len(one["messages"]) for one in env.seen] == [1, 3, 1]

@@ -20,6 +20,7 @@ from client_sdk import (
     KeyPair,
     NotAuthenticated,
     NotConfigured,
+    Refused,
     ServerError,
     Timeout,
     TooLarge,
@@ -370,6 +371,51 @@ def test_the_ledger_shows_what_the_model_saw(service: FakeService, chat: Chat) -
     (row,) = chat.ledger("answer-1", limit=5)
     assert row.payload is not None
     assert service.paths == ["/ledger?limit=100", "/ledger?limit=5&answer=answer-1"]
+
+
+def test_a_trace_shows_prompts_and_replies_and_restores_their_names(service: FakeService, chat: Chat) -> None:
+    trace = chat.trace("answer-1/x")
+    assert [(step.step, step.outcome) for step in trace.steps] == [
+        ("structure", "unusable"), ("step", "none"), ("step", "blocked"), ("answer", "used"),
+    ]  # fmt: skip
+    first = trace.steps[0]
+    assert first.prompt is not None
+    assert "Eq7f2k" in first.prompt
+    assert trace.with_names(first.reply or "") == "Dr. Bruno Weiß? Or Anna?"
+    assert service.paths[0].startswith("/trace/answer-1%2Fx?public_key=")
+    assert not [word for word in PRIVATE_WORDS if word in repr(trace) + service.paths[0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('"\\nEq7f2k\\n"', '"\\nAnna Keller\\n"'),
+        ('\\\\\\"Eq7f2k\\\\\\"', '\\\\\\"Anna Keller\\\\\\"'),
+        ("\\\\u00b4Eq7f2k", "\\\\u00b4Anna Keller"),
+        ("xEq7f2k Eq7f2kx", "xEq7f2k Eq7f2kx"),
+        ("ends with \\", "ends with \\"),
+    ],
+)
+def test_names_of_a_trace_stand_behind_escapes_too(chat: Chat, text: str, named: str) -> None:
+    assert chat.trace("answer-1").with_names(text) == named
+
+
+def test_a_trace_of_another_answer_does_not_open(service: FakeService, chat: Chat) -> None:
+    service.sealed_answer_id = "another"
+    with pytest.raises(CannotOpenCapsule):
+        chat.trace("answer-1")
+
+
+def test_a_trace_that_is_not_for_this_key_is_refused(service: FakeService, chat: Chat) -> None:
+    service.canned.append(problem(404, "unknown_answer"))
+    with pytest.raises(Refused) as refused:
+        chat.trace("answer-1")
+    assert type(refused.value) is Refused
+
+
+async def test_async_trace(service: FakeService) -> None:
+    async with AsyncChat(service.url, API_KEY, "demo") as chat:
+        assert len((await chat.trace("answer-1")).steps) == 4
 
 
 def test_a_client_of_ones_own_is_used_and_not_closed(service: FakeService) -> None:

@@ -33,6 +33,7 @@ class KeepingReasoner:
         self.tokens = Tokens(10, 3, by_endpoint=True)
         self.fails = False
         self.complains = False
+        self.words: str | None = None
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
         return ()
@@ -49,10 +50,11 @@ class KeepingReasoner:
             raise ReasonerUnavailable("no")
         if self.complains and not task.manner.complaints:
             unusable = ReplyUnusable("no")
-            unusable.tokens = self.tokens
+            unusable.tokens, unusable.words = self.tokens, "neither {this} nor that"
             unusable.again = replace(task, manner=replace(task.manner, complaints=("Be brief. ",)))
             raise unusable
-        return Reply(task.kind.reply_model.model_validate({"thought": "", "path": [], "guess": ""}), self.tokens)
+        value = task.kind.reply_model.model_validate({"thought": "", "path": [], "guess": ""})
+        return Reply(value, self.tokens, self.words)
 
 
 @pytest.fixture
@@ -179,3 +181,41 @@ async def test_cost_adds_up_only_while_every_call_has_a_price(guarded: GuardedRe
     inner(guarded).tokens = Tokens(10, 3)
     await guarded.ask(task("c"))
     assert guarded.spent.cost is None
+
+
+async def test_every_reply_is_recorded_with_its_request(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    inner(guarded).complains = True
+    async with guarded:
+        await guarded.ask(task("who is Eq7f2k"))
+        inner(guarded).complains, inner(guarded).words = False, '```json\n{"guess": "Eq7f2k"}```'
+        await guarded.ask(task("where is Eq7f2k"))
+    entries = ledger.entries("t1")[::-1]
+    replies = ledger.replies_to(entries)
+    assert [(replies[entry.id].outcome, replies[entry.id].text) for entry in entries] == [
+        ("unusable", "neither {this} nor that"),
+        ("used", '{"thought":"","path":[],"guess":""}'),
+        ("used", '```json\n{"guess": "Eq7f2k"}```'),
+    ]
+
+
+async def test_replies_of_a_question_that_fails_are_recorded_too(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    async def question() -> None:
+        async with guarded:
+            await guarded.ask(task("who is Eq7f2k"))
+            inner(guarded).fails = True
+            await guarded.ask(task("where is Eq7f2k"))
+
+    with pytest.raises(ReasonerUnavailable):
+        await question()
+    entries = ledger.entries("t1")
+    assert list(ledger.replies_to(entries)) == [entries[1].id]
+
+
+async def test_replies_that_can_not_be_recorded_are_an_error(guarded: GuardedReasoner, engine: Engine) -> None:
+    async def question() -> None:
+        async with guarded:
+            await guarded.ask(task("who is Eq7f2k"))
+            metadata.drop_all(engine)
+
+    with pytest.raises(LedgerUnavailable):
+        await question()

@@ -179,6 +179,15 @@ async def test_a_failed_call_tells_what_it_took(server: ModelServer, reasoner: P
     with pytest.raises(ReplyUnusable) as caught:
         await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
     assert caught.value.tokens == Tokens(30, 4, by_endpoint=True)
+    assert caught.value.words == "{}"
+
+
+async def test_a_reply_keeps_the_models_own_words(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    said = f"<think>Hm.</think>\n```json\n{json.dumps(GOOD)}\n```"
+    server.replies = in_turn(completion(said))
+    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert got.words == said
+    assert "Hm." not in repr(got)
 
 
 async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer, reasoner: PromptedReasoner) -> None:

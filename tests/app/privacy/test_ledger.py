@@ -4,10 +4,19 @@ import datetime as dt
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Engine, create_engine, delete, text, update
+from sqlalchemy import Engine, create_engine, delete, select, text, update
 from sqlalchemy.pool import StaticPool
 
-from app.privacy.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerUnavailable, ledger_entries, metadata
+from app.privacy.ledger import (
+    MAX_ENTRIES,
+    Ledger,
+    LedgerEntry,
+    LedgerReply,
+    LedgerUnavailable,
+    ledger_entries,
+    ledger_replies,
+    metadata,
+)
 from kg_store.keys import MasterKey
 from kg_store.terms import KeyProblem
 
@@ -130,3 +139,49 @@ def test_an_id_is_recorded_once(ledger: Ledger, engine: Engine) -> None:
 
 def test_nothing_of_a_payload_stands_in_a_repr() -> None:
     assert "Eq7f2k" not in repr(entry())
+
+
+def test_a_reply_comes_back_with_its_request(ledger: Ledger) -> None:
+    asked, unanswered = entry(), entry()
+    reply = LedgerReply(asked, "unusable", "Vx81zp, perhaps")
+    for each in (asked, unanswered):
+        ledger.record(each)
+    ledger.record_replies([reply])
+    assert ledger.replies_to([asked, unanswered]) == {asked.id: reply}
+    assert ledger.replies_to([unanswered]) == {}
+    assert "Vx81zp" not in repr(reply)
+
+
+def test_a_reply_is_sealed_in_the_database_and_opens_with_its_own_request_alone(
+    ledger: Ledger, engine: Engine
+) -> None:
+    one, other = entry(), entry(conversation="d")
+    ledger.record_replies([LedgerReply(one, "used", "perhaps Anna Berg"), LedgerReply(other, "used", "Eq7f2k")])
+    with engine.begin() as connection:
+        rows = {row.entry: row.sealed for row in connection.execute(select(ledger_replies))}
+        assert not any(b"Anna" in sealed for sealed in rows.values())
+        moved = update(ledger_replies).where(ledger_replies.c.entry == other.id).values(sealed=rows[one.id])
+        connection.execute(moved)
+    with pytest.raises(KeyProblem):
+        ledger.replies_to([other])
+
+
+def test_replies_are_forgotten_with_the_requests(ledger: Ledger, engine: Engine) -> None:
+    now = dt.datetime.now(dt.UTC)
+    old, new = entry(at=now - dt.timedelta(days=9)), entry()
+    for each in (old, new):
+        ledger.record(each)
+        ledger.record_replies([LedgerReply(each, "used", "Eq7f2k", each.at)])
+    assert ledger.forget_payloads(now - dt.timedelta(days=1)) == 2
+    kept = ledger.replies_to([old, new])
+    assert (kept[old.id].text, kept[new.id].text) == (None, "Eq7f2k")
+    with engine.connect() as connection:
+        assert {row.size for row in connection.execute(select(ledger_replies))} == {6}
+
+
+def test_replies_that_can_not_be_written_or_read_are_an_error(ledger: Ledger, engine: Engine) -> None:
+    metadata.drop_all(engine)
+    with pytest.raises(LedgerUnavailable):
+        ledger.record_replies([LedgerReply(entry(), "used", "Eq7f2k")])
+    with pytest.raises(LedgerUnavailable):
+        ledger.replies_to([entry()])

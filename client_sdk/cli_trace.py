@@ -1,0 +1,79 @@
+"""How a trace looks on a terminal: each prompt and reply as they left, beside or above the same with names."""
+
+from __future__ import annotations
+
+import json
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from client_sdk.cli_show import printable, readable_payload
+from client_sdk.trace import Trace, TraceStep
+
+AS_IT_LEFT, WITH_NAMES = "as the model had it", "with names, on this machine alone"
+TWO_COLUMNS_FROM = 120  # columns of the terminal
+_OUTCOMES = {
+    "unusable": "the reply broke its rules",
+    "blocked": "the guard stopped it: nothing was sent",
+    "none": "nothing came back",
+}
+
+
+def show_trace(console: Console, trace: Trace) -> None:
+    """Two columns on a wide terminal, else two blocks."""
+    if not trace.names_kept:
+        _say(console, "(the conversation is not kept any more: there are no names)", "yellow")
+    for number, step in enumerate(trace.steps, start=1):
+        remark = f"  ({_OUTCOMES[step.outcome]})" if step.outcome in _OUTCOMES else ""
+        _say(console, f"{number}. {step.step}  {step.at.isoformat(timespec='seconds')}{remark}", "bold")
+        for title, text in _parts(step):
+            _show_both(console, title, text, trace.with_names(text))
+
+
+def trace_as_json(trace: Trace) -> str:
+    """Every step, its prompt and reply as they left and with names."""
+
+    def named(text: str | None) -> str | None:
+        return None if text is None else trace.with_names(text)
+
+    steps = [
+        {
+            "step": step.step,
+            "at": step.at.isoformat(),
+            "outcome": step.outcome,
+            "prompt": step.prompt,
+            "prompt_with_names": named(step.prompt),
+            "reply": step.reply,
+            "reply_with_names": named(step.reply),
+        }
+        for step in trace.steps
+    ]
+    whole = {"answer": trace.answer_id, "names_kept": trace.names_kept, "steps": steps}
+    return json.dumps(whole, indent=2, ensure_ascii=False)
+
+
+def _parts(step: TraceStep) -> list[tuple[str, str]]:
+    """Title and text of what there is to show."""
+    if step.outcome == "blocked":
+        return []
+    prompt = ("prompt", readable_payload(step.prompt))
+    if step.outcome == "none":
+        return [prompt]
+    return [prompt, ("reply", readable_payload(step.reply))]
+
+
+def _show_both(console: Console, title: str, plain: str, named: str) -> None:
+    if console.is_terminal and console.width >= TWO_COLUMNS_FROM:
+        table = Table(f"{title}, {AS_IT_LEFT}", WITH_NAMES, expand=True)
+        table.add_row(Text(printable(plain)), Text(printable(named)))
+        console.print(table, soft_wrap=False)
+        return
+    _say(console, f"--- {title}, {AS_IT_LEFT}", "dim")
+    _say(console, plain)
+    _say(console, f"--- {title}, {WITH_NAMES}", "dim")
+    _say(console, named)
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(printable(text), style=style))

@@ -1,0 +1,64 @@
+"""The trace of one answer: what the model was sent and said, in pseudonyms, and the names to read it with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from client_sdk.errors import CannotOpenCapsule
+from client_sdk.protocol import Names, SealedTrace, TracedCall, trace_context
+from client_sdk.restore import restore
+from client_sdk.sealing import CannotOpen, KeyPair, open_trace
+
+_ESCAPE = re.compile(r"(\\+(?:u[0-9a-fA-F]{4}|.))", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One request to the model. `prompt` is its body as it left, `reply` what came back, both in pseudonyms.
+
+    They are None once the service keeps them no longer, and where nothing was sent or came back. `outcome` is
+    `used`, `unusable` (the reply broke its rules), `blocked` (the guard stopped the request) or `none`.
+    """
+
+    step: str
+    at: datetime
+    outcome: str
+    prompt: str | None = field(repr=False)
+    reply: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The steps of one answer in their order. `names_kept` is false where its conversation is kept no longer."""
+
+    answer_id: str
+    steps: tuple[TraceStep, ...]
+    names_kept: bool
+    _table: Mapping[str, Names] = field(repr=False)
+
+    def with_names(self, text: str) -> str:
+        """`text` of a step with its names restored: for the eyes of whoever holds the key, on this machine.
+
+        It is JSON within JSON: what stands behind an escape (`\\nEq7f2k`) begins a word. Names are not escaped.
+        """
+        parts = _ESCAPE.split(text)
+        return "".join(part if at % 2 else restore(part, self._table) for at, part in enumerate(parts))
+
+
+def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trace:
+    """Raises CannotOpenCapsule."""
+    try:
+        content = open_trace(sealed.capsule, key, trace_context(answer_id))
+    except CannotOpen as problem:
+        hint = "ask again; if it happens again, is something between you and the service changing replies?"
+        raise CannotOpenCapsule(
+            f"the trace can't be opened: {problem}", code="cannot_open", hint=hint, id=answer_id
+        ) from None
+    return Trace(answer_id, tuple(_step(call) for call in content.calls), content.names_kept, content.table)
+
+
+def _step(call: TracedCall) -> TraceStep:
+    return TraceStep(call.step, call.at, call.outcome, call.prompt, call.reply)
