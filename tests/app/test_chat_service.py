@@ -183,7 +183,8 @@ async def test_the_limits_reach_the_model(around: Around, server: ModelServer, m
     server.replies = drafting("{1}", "{treated by}", follow=("treated by", "lives in", "date of birth"))
     assert len((await house.ask(DOCTOR_OF)).evidence) <= 2
     assert {each["width"] for each in sent_to(server, "step")} == {2}
-    assert [each["last_round"] for each in sent_to(server, "step")] == [False, True]
+    # Where `treated by` is not among the two that were followed, the draft names nothing, and a repair follows.
+    assert [each["last_round"] for each in sent_to(server, "step")][:2] == [False, True]
 
 
 # --- dialogue ------------------------------------------------------------------------------------------------
