@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from app.access import Access, NotAuthenticated
+from app.access import INSPECT, Access, NotAuthenticated
 from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
 from app.graph_admin import GraphAdmin
 from app.settings import Settings, make_data_folder
@@ -44,7 +44,7 @@ def demo_key_file(settings: Settings, access: Access) -> Path:
         access.authenticate(path.read_text("ascii").strip())
     except (OSError, UnicodeDecodeError, NotAuthenticated):
         path.unlink(missing_ok=True)
-        write_private(path, access.create(TENANT, "user", [GRAPH_NAME]).key + "\n")
+        write_private(path, access.create(TENANT, "user", [GRAPH_NAME, INSPECT + GRAPH_NAME]).key + "\n")
     return path
 
 

@@ -221,7 +221,7 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
     key = path.read_text()
     assert demo_key_file(store.settings, store.access).read_text() == key
     caller = store.access.authenticate(key.strip())
-    assert (caller.grants, caller.role) == ({"demo"}, "user")
+    assert (caller.grants, caller.role) == ({"demo", "inspect:demo"}, "user")
     store.access.revoke("default", caller.key_id)
     assert demo_key_file(store.settings, store.access).read_text() != key
     store.close()

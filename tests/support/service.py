@@ -44,6 +44,7 @@ class ScriptedReasoner:
     before: Callable[[], None] = lambda: None
     wait: asyncio.Event | None = None
     text: str = "It is {1}."
+    given_up: int = 0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
         return (b"instructions of " + kind.name.encode(),)
@@ -56,7 +57,11 @@ class ScriptedReasoner:
         self.sent.append(egress.body)
         self.before()
         if self.wait is not None:
-            await self.wait.wait()
+            try:
+                await self.wait.wait()
+            except asyncio.CancelledError:
+                self.given_up += 1
+                raise
         reply = {"thought": "", "path": [], "action": "answer", "choices": [], "answer": [], "text": self.text}
         return Reply(task.kind.reply_model.model_validate(reply))
 
