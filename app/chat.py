@@ -29,6 +29,7 @@ from app.strategies.base import Draft, Finding, Inquiry, Limits, Strategy
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.remembered_graph import RememberedGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
 
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
@@ -159,7 +160,7 @@ def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner, on_stag
     options = asked.request.options
     return Inquiry(
         dialogue=read.dialogue,
-        graph=asked.graph.blind,
+        graph=RememberedGraph(asked.graph.blind),
         pseudonyms=asked.conversation.table,
         reasoner=reasoner,
         limits=Limits(options.width, options.depth, options.relations_per_concept),

@@ -78,8 +78,14 @@ class Reading:
     def joins(self, at: int) -> bool:
         return self.words[at].joins
 
-    def slips(self, at: int, word: int) -> int | None:
-        return self._near_words(at).get(word)
+    def near(self, at: int) -> dict[int, int]:
+        """Words of names that the typed one may be, with the number of slips, most slips first."""
+        found = self._near.get(at)
+        if found is None:
+            forms = () if self._is_skipped(at) else self.words[at].forms
+            near = [pair for form in forms for pair in self.names.near(form).items()]
+            found = self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
+        return found
 
     def is_initial(self, at: int) -> bool:
         word = self.words[at]
@@ -119,13 +125,6 @@ class Reading:
     def _span(self, first: int, last: int) -> tuple[int, int]:
         return self.normalised.span(self.words[first].start, self.words[last].end)
 
-    def _near_words(self, at: int) -> dict[int, int]:
-        if at not in self._near:
-            forms = () if self._is_skipped(at) else self.words[at].forms
-            near = [pair for form in forms for pair in self.names.near(form).items()]
-            self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
-        return self._near[at]
-
     def _read_around(self, at: int) -> None:
         for row in self._candidates(at):
             fit = fit_row(self.names.rows.row(row), self, at)
@@ -137,14 +136,12 @@ class Reading:
     def _candidates(self, at: int) -> list[int]:
         """Rows that hold the word; of many, those that share most of their words with those around it."""
         rows = self.names.rows
-        held = [rows.with_word(word) for word in self._near_words(at)]
+        held = [rows.with_word(word) for word in self.near(at)]
         if not held:
             return []
         found = np.unique(np.concatenate(held))
         if len(found) > MOST_ROWS:
-            around = {
-                word for near in range(max(0, at - 4), min(len(self.words), at + 5)) for word in self._near_words(near)
-            }
+            around = {word for near in range(max(0, at - 4), min(len(self.words), at + 5)) for word in self.near(near)}
             shares = rows.shares(found, np.array(sorted(around), dtype=np.int64))
             found = found[np.argsort(-shares, kind="stable")[:MOST_ROWS]]
         return found.tolist()  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
@@ -28,12 +28,12 @@ _SHORTEST_SHORT = 3
 
 
 class Typed(Protocol):
-    """The words of a text. `slips` is None where typed word `at` can't be the vocabulary's `word`."""
+    """The words of a text. `near` gives the words of the vocabulary that typed word `at` may be, with their slips."""
 
     @property
     def spellings(self) -> Sequence[str]: ...
     def joins(self, at: int) -> bool: ...
-    def slips(self, at: int, word: int) -> int | None: ...
+    def near(self, at: int) -> Mapping[int, int]: ...
     def is_initial(self, at: int) -> bool: ...
     def is_everyday(self, at: int) -> bool: ...
 
@@ -61,9 +61,9 @@ class _Matching:
 
 def fit_row(row: Row, typed: Typed, at: int) -> Fit | None:
     """The best reading of `row` around typed word `at`, which is one of its words."""
-    fits = []
+    fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
-        slips = typed.slips(at, word)
+        slips = near.get(word)
         if slips is not None:
             found = _Matching({at: place}, slips, len(typed.spellings[at]))
             _extend(found, row, typed, at, -1)
@@ -90,19 +90,19 @@ def _extend(found: _Matching, row: Row, typed: Typed, at: int, step: int) -> Non
 
 def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> bool:
     """Typed word `at` as one of the row's free words, rather the one at place `wanted`."""
-    taken = set(found.used.values())
-    free = sorted(set(range(len(row.words))) - taken, key=lambda place: abs(place - wanted))
-    slips = {place: typed.slips(at, row.words[place]) for place in free}
-    able = [place for place in free if slips[place] is not None]
+    taken, near = found.used.values(), typed.near(at)
+    free = [place for place in range(len(row.words)) if place not in taken]
+    able = [(near[row.words[place]], abs(place - wanted), place) for place in free if row.words[place] in near]
     if able:
-        place = min(able, key=lambda place: slips[place] or 0)
+        slips, _, place = min(able)
         found.used[at] = place
-        found.slips += slips[place] or 0
+        found.slips += slips
         found.letters += len(typed.spellings[at])
         return True
-    place = next((place for place in free if _stands_for(typed, at, row.spelt[place])), -1)
-    if place < 0:
+    standing = [(abs(place - wanted), place) for place in free if _stands_for(typed, at, row.spelt[place])]
+    if not standing:
         return False
+    _, place = min(standing)
     found.used[at] = place
     found.initials.add(place)
     return True
@@ -124,7 +124,8 @@ def _judge(found: _Matching, row: Row, typed: Typed) -> Fit | None:
     """The score of what was taken, without small words at its ends; None where it does not tell the name."""
     needed = [place for place, each in enumerate(row.needed) if each]
     first, last = min(found.used), max(found.used)
-    told = sorted(place for place in needed if place in found.used.values())
+    used = found.used.values()
+    told = [place for place in needed if place in used]
     if not told or found.slips > slips_allowed(found.letters):
         return None
     whole = told == needed

@@ -133,7 +133,11 @@ def as_mids(values: Sequence[int] | npt.NDArray[np.int64]) -> Mids:
     mids = np.asarray(values, dtype=np.int64)
     if len(mids) < 2 or (mids[1:] > mids[:-1]).all():
         return mids
-    return np.unique(mids)
+    # What np.unique gives, in half of its time: most sets are small.
+    mids = np.sort(mids)
+    fresh = np.ones(len(mids), dtype=np.bool_)
+    np.not_equal(mids[1:], mids[:-1], out=fresh[1:])
+    return mids[fresh]
 
 
 NO_MIDS: Mids = np.empty(0, dtype=np.int64)

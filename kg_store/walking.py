@@ -17,6 +17,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+_MANY = 50
+"""Signatures of fewer things are sooner counted one by one."""
+
+
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
     """Every step that leaves at least one of `mids`; `steps_from_each` of one set."""
     return steps_from_each(graph, [mids])[0]
@@ -37,8 +41,11 @@ def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
     """The concept that most of `mids` share; a second one is added when it covers a third of them."""
+    signatures = graph.signatures_of(mids)
+    if len(signatures) <= _MANY:
+        return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))
     counts: Counter[str] = Counter()
-    for signature, count in zip(*np.unique(graph.signatures_of(mids), return_counts=True), strict=True):
+    for signature, count in zip(*np.unique(signatures, return_counts=True), strict=True):
         counts[_concept(graph.schema, int(signature))] += int(count)
     return _commonest(counts)
 
