@@ -74,10 +74,11 @@ class ChatService:
         strategies: Mapping[str, Strategy],
         statics: StaticSegments,
         remark_on: RemarkOn = lambda _question: None,
+        currency: str = "",
     ) -> None:
         self._catalog, self._conversations, self._ledger = catalog, conversations, ledger
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
-        self._remark_on = remark_on
+        self._remark_on, self._currency = remark_on, currency
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
@@ -103,7 +104,7 @@ class ChatService:
         with watch.stage("keeping"):
             keep_reason(asked.conversation, finding, outcome.conclusion)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
-        return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch)})
+        return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch, self._currency)})
 
     def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
         """What the last answer rests on, from what the conversation kept: nothing is asked of anybody."""
@@ -231,16 +232,20 @@ def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclu
     return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own}
 
 
-def _usage(spent: Spent, finding: Finding, watch: Stopwatch) -> Usage:
+def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str) -> Usage:
     stages = watch.milliseconds()
     stages["guarding"] = round(spent.guard_s * 1000, 3)
     stages["reasoning"] = round(spent.reasoner_s * 1000, 3)
     stages["retrieving"] = round(max(0.0, stages.pop("finding") - stages["guarding"] - stages["reasoning"]), 3)
+    cost = spent.cost if spent.calls else None
     return Usage(
         calls=spent.calls,
         prompt_tokens=spent.prompt_tokens,
         completion_tokens=spent.completion_tokens,
         tokens_counted_by="endpoint" if spent.calls and spent.by_endpoint else "wordpiece",
         rounds=finding.rounds,
+        retries=spent.retries,
+        cost=cost,
+        currency=currency if cost is not None else "",
         milliseconds=stages,
     )

@@ -1,6 +1,9 @@
-"""The part of the wiring that builds model endpoints from settings."""
+"""The part of the wiring that builds model endpoints from settings, has them probed and tells how they are."""
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
 
 import stamina
 from stamina.instrumentation import RetryDetails
@@ -10,7 +13,9 @@ from app.llm.endpoint import ModelEndpoint
 from app.llm.wire import Wording
 from app.settings import EndpointChoice, Settings
 from app.telemetry import event_log
+from client_sdk.protocol import EndpointState, EndpointStatus
 
+LOOK_EVERY_S = 15.0
 log = event_log("endpoint")
 
 
@@ -19,6 +24,41 @@ def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
     # The library's own hook prints lines that know nothing of our log.
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     return [_endpoint_of(choice, settings) for choice in settings.endpoints]
+
+
+def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) -> EndpointStatus:
+    """What the last probe found, and how it goes since."""
+    found = endpoint.found
+    state: EndpointState = "unprobed" if found is None else "unreachable" if found.problem else "ready"
+    if state == "ready" and not endpoint.is_ready:
+        state = "resting"
+    return EndpointStatus(
+        position=position,
+        state=state,
+        model=endpoint.wording.model if with_model else "",
+        dialect=endpoint.wording.dialect.mode,
+        enforces_schema=found is not None and found.enforces_schema,
+        streams=found is not None and found.streams,
+        reports_usage=found is not None and found.reports_usage,
+        open_requests=endpoint.open_requests,
+        problem="" if found is None else found.problem,
+    )
+
+
+async def watch(endpoints: Sequence[ModelEndpoint]) -> None:
+    """Probes each endpoint at once, and again when something has happened that may have changed it. Never returns."""
+    while True:
+        await probe_all([endpoint for endpoint in endpoints if endpoint.is_in_doubt])
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def probe_all(endpoints: Sequence[ModelEndpoint]) -> None:
+    """Probes one after the other, and logs what changed."""
+    for endpoint, before in [(endpoint, endpoint.found) for endpoint in endpoints]:
+        found = await endpoint.probe()
+        if found != before:
+            state = "unreachable" if found.problem else "enforced" if found.enforces_schema else "not_enforced"
+            log.info("probed", state=state, code=found.dialect.mode)
 
 
 def _endpoint_of(choice: EndpointChoice, settings: Settings) -> ModelEndpoint:

@@ -16,6 +16,7 @@ from app.api.errors import add_error_handlers
 from app.api.frame import Frame
 from app.api.limits import BodyLimit, Deadline, RateLimits
 from app.api.routes import asking, watching
+from app.endpoint_wiring import status_of, watch
 from app.metrics import Metrics
 from app.settings import Settings, SettingsProblem, load_settings
 from app.telemetry import event_log, forbid_core_dumps, start_logging
@@ -26,6 +27,10 @@ from kg_store.terms import StoreError
 Build = Callable[[Settings], Services]
 OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
+_NOT_THERE = {
+    "unprobed": "a model endpoint has not been probed yet: it is asked in a moment what it can do",
+    "unreachable": "a model endpoint can't be asked: `endpoints` says why",
+}
 log = event_log("main")
 
 
@@ -35,6 +40,7 @@ class Startup:
     def __init__(self, app: FastAPI, settings: Settings, build: Build, on_ready: OnReady) -> None:
         self._app, self._settings, self._build, self._on_ready = app, settings, build, on_ready
         self._missing = "the service is still starting: it opens its data and loads the model"
+        self._watching: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Never raises: a service that can't be built stays up and says why in /readyz."""
@@ -51,7 +57,14 @@ class Startup:
             self._app.state.services = services
             self._app.state.metrics.tell_ready(True)
             log.info("ready")
+            self._watching = asyncio.create_task(watch(services.thinking.endpoints))
             await self._tell(services)
+
+    async def end(self) -> None:
+        """Ends what goes on in the background."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
 
     async def _tell(self, services: Services) -> None:
         try:
@@ -69,8 +82,11 @@ class Startup:
             log.error("not_ready", exc_info=error)
             return Readiness(ready=False, missing=["the database does not answer"], reasoner=services.reasoner)
         no_graph = "no graph is loaded: POST /admin/graphs/{name} or `arog graph load`"
-        missing = [no_graph] if empty else []
-        return Readiness(ready=True, missing=missing, reasoner=services.reasoner)
+        told = [status_of(position, each) for position, each in enumerate(services.thinking.endpoints, start=1)]
+        missing = ([no_graph] if empty else []) + [_NOT_THERE[each.state] for each in told if each.state in _NOT_THERE]
+        # An outage of what all replicas share is told, but takes none of them out of service.
+        reached = not told or any(each.was_reached for each in services.thinking.endpoints)
+        return Readiness(ready=reached, missing=missing, reasoner=services.reasoner, endpoints=told)
 
 
 def create_app(
@@ -124,6 +140,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     purging.cancel()
     # A thread can't be cancelled: wait for it, or it would build on while the process ends.
     await starting
+    await app.state.startup.end()
     with contextlib.suppress(asyncio.CancelledError):
         await purging
     if app.state.services is not None:

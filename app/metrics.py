@@ -19,6 +19,7 @@ class Metrics:
         self._errors = self._counter("errors", "Error bodies sent.", "code")
         self._questions = self._counter("questions", "Questions answered.", "strategy", "outcome")
         self._calls = self._counter("reasoner_calls", "Calls of the reasoner.")
+        self._retries = self._counter("reasoner_retries", "Calls of the reasoner that were made again.")
         self._tokens = self._counter("tokens", "Tokens of the reasoner's calls.", "kind")
         self._stages = Histogram(
             "arog_stage_seconds",
@@ -39,6 +40,7 @@ class Metrics:
         outcome = "not_in_graph" if not answer.answered else "grounded" if answer.grounded else "ungrounded"
         self._questions.labels(strategy, outcome).inc()
         self._calls.inc(answer.usage.calls)
+        self._retries.inc(answer.usage.retries)
         self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
         self._tokens.labels("completion").inc(answer.usage.completion_tokens)
         for stage, milliseconds in answer.usage.milliseconds.items():

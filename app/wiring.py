@@ -155,6 +155,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             strategies=thinking.strategies,
             statics=_statics(thinking),
             remark_on=remark_on if english else lambda _question: None,
+            currency=settings.currency,
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts),

@@ -13,6 +13,7 @@ ItemKind = Literal["entity", "set", "value", "number", "truth", "table"]
 
 StageName = Literal["linking", "finding", "round", "concluding", "sealing"]
 KeyRole = Literal["user", "admin"]
+EndpointState = Literal["unprobed", "ready", "resting", "unreachable"]
 JobState = Literal["queued", "running", "done", "failed"]
 
 MAX_MESSAGES = 100
@@ -98,13 +99,19 @@ class Reading(Wire):
 
 
 class Usage(Wire):
-    """What the question cost. Tokens are the endpoint's own count when `tokens_counted_by` says so."""
+    """What the question cost. Tokens are the endpoint's own count when `tokens_counted_by` says so.
+
+    `calls` are replies, usable or not; `retries` what was sent again, and repairs. `cost` is null without prices.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tokens_counted_by: Literal["endpoint", "wordpiece"] = "wordpiece"
     rounds: int = 0
+    retries: int = 0
+    cost: float | None = Field(default=None, description="money, in `currency`")
+    currency: str = ""
     milliseconds: dict[str, float] = Field(default_factory=dict, description="per stage")
 
 
@@ -299,6 +306,29 @@ class GraphNames(Wire):
     graphs: list[str]
 
 
+class EndpointStatus(Wire):
+    """One model endpoint as its last probe found it; the one of `position` 1 is asked first.
+
+    `resting`: it failed again and again, and is not asked for some seconds. `problem` says why it can't be asked.
+    """
+
+    position: int
+    state: EndpointState
+    model: str = Field(default="", description="told to the operator alone")
+    dialect: str = Field(default="", description="json_schema, structured_outputs, json_object or prompt")
+    enforces_schema: bool = False
+    streams: bool = False
+    reports_usage: bool = False
+    open_requests: int = 0
+    problem: str = ""
+
+
+class EndpointList(Wire):
+    """GET /admin/endpoints, POST /admin/endpoints/probe."""
+
+    endpoints: list[EndpointStatus]
+
+
 class Readiness(Wire):
     """GET /readyz: what is missing, in sentences; `ready` is false (and the status 503) while nothing can be asked.
 
@@ -308,6 +338,7 @@ class Readiness(Wire):
     ready: bool
     missing: list[str]
     reasoner: str = ""
+    endpoints: list[EndpointStatus] = Field(default_factory=list)
 
 
 class KeyCreated(Wire):

@@ -110,10 +110,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "kg_store.catalog",
         "kg_store.terms",
     ),
-    "app.api": (*SERVICE, "app.chat", "app.graph_admin", "app.wiring", "client_sdk.protocol"),
+    "app.api": (*SERVICE, "app.endpoint_wiring", "app.chat", "app.graph_admin", "app.wiring", "client_sdk.protocol"),
     "app.wire_words": ("app.chat", "app.llm.reasoner"),
     "app.first_start": ("app.access", "app.demo", "app.graph_admin", "app.settings", "kg_store.keys"),
-    "app.main": (*SERVICE, "app.api", "app.wiring", "client_sdk.protocol", "kg_store.terms"),
+    "app.main": (*SERVICE, "app.endpoint_wiring", "app.api", "app.wiring", "client_sdk.protocol", "kg_store.terms"),
     # The one place that names concrete classes.
     "app.wiring": ("app", "client_sdk", "kg_store"),
     "app.endpoint_wiring": ("app.llm", "app.settings", "app.telemetry", "client_sdk.protocol"),

@@ -13,15 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from app.access import NotPermitted
+from app.access import Caller, NotPermitted
 from app.api.auth import AdminRoute, CallerOf, ServicesOf
 from app.api.limits import is_upload
 from app.api.routes import ERRORS
 from app.api.uploads import Upload, receive_upload
+from app.endpoint_wiring import probe_all, status_of
 from app.graph_admin import ENDINGS
 from app.problems import BadRequest
 from app.wiring import Services
-from client_sdk.protocol import ErrorBody, GraphList, JobStatus, KeyCreated, NewKey
+from client_sdk.protocol import EndpointList, ErrorBody, GraphList, JobStatus, KeyCreated, NewKey
 
 GRAPH_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 GraphName = Annotated[str, InPath(pattern=GRAPH_NAME)]
@@ -127,6 +128,27 @@ async def revoke_key(
     if tenant not in (None, caller.tenant) and not caller.is_operator:
         raise NotPermitted
     await run_in_threadpool(services.store.access.revoke, tenant or caller.tenant, key_id)
+
+
+@administering.get("/endpoints", response_model=EndpointList)
+async def list_endpoints(caller: CallerOf, services: ServicesOf) -> EndpointList:
+    """The model endpoints in the order in which they are asked. For the operator's key alone."""
+    return _endpoints_for(caller, services)
+
+
+@administering.post("/endpoints/probe", response_model=EndpointList)
+async def probe_endpoints(caller: CallerOf, services: ServicesOf) -> EndpointList:
+    """Finds out anew what each endpoint can do. For the operator's key alone."""
+    _endpoints_for(caller, services)
+    await probe_all(services.thinking.endpoints)
+    return _endpoints_for(caller, services)
+
+
+def _endpoints_for(caller: Caller, services: Services) -> EndpointList:
+    if not caller.is_operator:
+        raise NotPermitted
+    endpoints = enumerate(services.thinking.endpoints, start=1)
+    return EndpointList(endpoints=[status_of(position, each, with_model=True) for position, each in endpoints])
 
 
 def _start_upload(services: Services, tenant: str, name: str, upload: Upload) -> JobStatus:

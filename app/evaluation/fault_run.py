@@ -77,12 +77,13 @@ async def run_with_faults(
 ) -> FaultReport:
     """Asks `questions` (with plans) one after the other, while `share` of the endpoint's replies have a fault."""
     tasks_before = len(asyncio.all_tasks())
-    endpoint, watch = FaultyEndpoint(share, seed, faults), _Watch()
+    endpoint, watch = FaultyEndpoint(0.0, seed, faults), _Watch()
     changes = {"endpoint_deadline_s": call_deadline_s, "request_deadline_s": QUESTION_DEADLINE_S}
     with _errors_logged() as logged:
         async with Bench("scripted", scripted=endpoint, changes=changes) as bench:
             loaded = bench.load("asked", graph, policy)
             label = RunLabel(set_name="faults", strategy="sets", reasoner="scripted", seed=seed)
+            endpoint.share = share  # Not before: what the endpoint can do has been found out in peace.
             watch.began = time.perf_counter()
             report, outcomes = await bench.ask(loaded, label, questions, progress=progress, see=watch.see)
             await bench.services.thinking.close()

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from pydantic import SecretStr
 
 from app.access import EVERY_GRAPH, Caller
+from app.endpoint_wiring import probe_all
 from app.evaluation.asking import Asking, Outcome
 from app.evaluation.contract import TASKS
 from app.evaluation.leak_scan import Findings, LeakScanner
@@ -117,6 +118,7 @@ class Bench:
             self._scripted.__enter__()
         settings = _settings(Path(self._folder.name), self._name, self._scripted).model_copy(update=self._changes)
         thinking = think(settings)
+        await probe_all(thinking.endpoints)
         if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
             thinking.reasoner.least_score = self._least_score
         self._reasoner = thinking.reasoner

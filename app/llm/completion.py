@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.llm.wire import Wording
@@ -20,6 +20,7 @@ class Completion:
     prompt_tokens: int | None
     completion_tokens: int | None
     retries: int = 0
+    is_streamed: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.llm.breaker import Breaker
+from app.llm.capability_probe import Capabilities, find_capabilities
 from app.llm.completion import Completion, Price
-from app.llm.dialects import Dialect
 from app.llm.fair_queue import FairQueue
-from app.llm.reasoner import ReasonerUnavailable
+from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
 from app.llm.retrying import Busy, TooLate, attempts
 from app.llm.sending import Sender
 from app.llm.wire import Wording
@@ -42,6 +42,9 @@ class ModelEndpoint:
         self._price = price
         self._queue = FairQueue(concurrency)
         self.breaker = Breaker(harmless=(Busy,))
+        self.found: Capabilities | None = None
+        self.was_reached = False
+        self._is_in_doubt = True
 
     @property
     def wording(self) -> Wording:
@@ -59,9 +62,20 @@ class ModelEndpoint:
     def open_requests(self) -> int:
         return self._queue.held
 
-    def speak(self, dialect: Dialect) -> None:
-        """Bodies are written in `dialect` from now on."""
-        self._wording = replace(self._wording, dialect=dialect)
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether something happened since the last probe after which its findings may not hold."""
+        return self._is_in_doubt or self.breaker.state != "closed"
+
+    async def probe(self) -> Capabilities:
+        """Finds out what it can do, and writes bodies accordingly from now on. Never raises for what it does."""
+        self.found = await find_capabilities(self._sender.send, self._wording, self._wording.is_salted)
+        self._is_in_doubt = bool(self.found.problem)
+        if not self.found.problem:
+            self._wording = replace(self._wording, dialect=self.found.dialect)
+            self.was_reached = True
+            self.breaker.reset()
+        return self.found
 
     async def complete(self, body: bytes, tenant: str = "") -> Completion:
         """Sends exactly `body`, and again where the endpoint was busy, broken or out of reach."""
@@ -95,3 +109,6 @@ class ModelEndpoint:
                 return await self._sender.send(body)
         except TimeoutError:
             raise TooLate("the endpoint did not answer within the deadline") from None
+        except (ReasonerRefused, ReplyUnusable):
+            self._is_in_doubt = True  # It may be another server by now, which wants to be asked otherwise.
+            raise

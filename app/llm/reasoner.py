@@ -262,6 +262,8 @@ class ReasonerUnavailable(ReasonerError):
 class ReasonerRefused(ReasonerError):
     """The endpoint refused the request (key, model or quota); asking again will not help."""
 
+    status: int | None = None
+
 
 class ReplyUnusable(ReasonerError):
     """The reply is empty, cut off, or does not fit the schema."""

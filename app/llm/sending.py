@@ -135,7 +135,7 @@ class Sender:
             raise ReplyUnusable("the endpoint's stream is no JSON") from None
         finally:
             await stream.close()
-        return Completion(content, finish_reason, usage.prompt_tokens, usage.completion_tokens)
+        return Completion(content, finish_reason, usage.prompt_tokens, usage.completion_tokens, is_streamed=True)
 
 
 async def _strip_headers(request: httpx2.Request) -> None:
@@ -195,5 +195,7 @@ def _typed(error: openai.OpenAIError) -> ReasonerUnavailable | ReasonerRefused:
                 if wait_s is not None
                 else (ReasonerUnavailable(f"the endpoint answered with status {status}"))
             )
-        return ReasonerRefused(f"the endpoint refused the request with status {status}")
+        refused = ReasonerRefused(f"the endpoint refused the request with status {status}")
+        refused.status = status
+        return refused
     return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from sqlalchemy import create_engine
 from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, ChatService
 from app.conversations import UnknownConversation
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
+from app.llm.completion import Price
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
@@ -32,6 +34,7 @@ from tests.support.house import CALLER, DOCTOR_OF, House, drafting, step, visibl
 from tests.support.model_server import (
     Canned,
     ModelServer,
+    Request,
     completion,
     failure,
     in_turn,
@@ -69,7 +72,7 @@ def around(store: Store, embedder: Embedder) -> Around:
                 statics.register(data)
         strategies = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
         ledger = ledger or store.ledger
-        chat = ChatService(store.catalog, store.conversations, ledger, reasoner, strategies, statics)
+        chat = ChatService(store.catalog, store.conversations, ledger, reasoner, strategies, statics, currency="USD")
         return House(chat, ledger, strategy, options)
 
     return built
@@ -158,6 +161,38 @@ async def test_who_is_asked_about_is_no_answer(around: Around, embedder: Embedde
         assert scripted.contract_breaks == []
         assert answer.usage.tokens_counted_by == "endpoint"
         assert secrets_in(b"".join(each.head + each.body for each in scripted.received)) == []
+
+
+async def test_usage_tells_calls_retries_and_cost(around: Around, embedder: Embedder, server: ModelServer) -> None:
+    right = drafting("It is {1}.", "{treated by}")
+    spoilt = [failure(503), completion("", usage=(10, 1))]
+
+    def replies(request: Request) -> Canned:
+        return spoilt.pop(0) if spoilt else _with_usage(right(request))
+
+    server.replies = replies
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=20, price=Price(prompt=2.0, completion=10.0))
+    house = around(PromptedReasoner(endpoint, embedder))
+    usage = (await house.ask(DOCTOR_OF)).usage
+    await endpoint.close()
+    # Two useful calls, one whose reply was empty and asked for again, and one request that failed before it.
+    assert (usage.calls, usage.retries, len(server.received), house.recorded) == (3, 2, 4, 3)
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.tokens_counted_by) == (2010, 201, "endpoint")
+    assert usage.cost == pytest.approx((2010 * 2 + 201 * 10) / 1_000_000)
+    assert usage.currency == "USD"
+
+
+async def test_without_prices_nothing_is_said_of_cost(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = drafting("It is {1}.", "{treated by}")
+    usage = (await around(model).ask(DOCTOR_OF)).usage
+    assert (usage.cost, usage.currency, usage.retries, usage.tokens_counted_by) == (None, "", 0, "wordpiece")
+
+
+def _with_usage(canned: Canned) -> Canned:
+    body = {**json.loads(canned.body), "usage": {"prompt_tokens": 1000, "completion_tokens": 100}}
+    return Canned(json.dumps(body).encode())
 
 
 async def test_a_name_that_two_share_is_asked_about_with_its_choices(embedded: House) -> None:
