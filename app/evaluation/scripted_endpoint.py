@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -63,13 +64,15 @@ class Received:
 class ScriptedEndpoint:
     """Listens on a free loopback port while it is entered. Not a model: it is told the plan of each question.
 
-    `counts_tokens` adds a `usage` object to the replies, as vendors do; without it the caller counts.
+    `counts_tokens` adds a `usage` object to the replies, as vendors do; without it the caller counts. `remembers`
+    false: every request is answered from what it shows alone, so that one question may be asked many times at once
+    (of `sets`; the tasks of `arog` lean on what came before). `latency_s` is how long a reply takes.
     """
 
-    def __init__(self, counts_tokens: bool = False) -> None:
-        self._counts_tokens = counts_tokens
+    def __init__(self, counts_tokens: bool = False, remembers: bool = True, latency_s: float = 0.0) -> None:
+        self._counts_tokens, self._remembers, self._latency_s = counts_tokens, remembers, latency_s
         self._lock = threading.Lock()
-        self._replies = ScriptedReplies(None)
+        self.expect(None)
         self._received: list[Received] = []
         self._broken: list[str] = []
         self._server = _Server(self)
@@ -95,6 +98,7 @@ class ScriptedEndpoint:
     def expect(self, plan: Plan | None, typed: str = "") -> None:
         """Sets the plan of the next question; None: the graph does not hold its answer."""
         with self._lock:
+            self._plan, self._typed = plan, typed
             self._replies = ScriptedReplies(plan, typed)
 
     def __enter__(self) -> ScriptedEndpoint:
@@ -111,6 +115,7 @@ class ScriptedEndpoint:
 
     def serve(self, wire: Wire, received: Received) -> None:
         """Replies to one chat completion request."""
+        time.sleep(self._latency_s)
         wire.send_json(*self.answer(received))
 
     def answer(self, received: Received) -> tuple[int, dict[str, object]]:
@@ -130,7 +135,8 @@ class ScriptedEndpoint:
             return json.dumps(_instance(schema.schema_))
         if not schema.strict or request.response_format.type != "json_schema":
             raise ContractBroken("response_format is not a strict json_schema")
-        return self._replies.reply_to(cast(TaskName, schema.name), _block(request.messages)).model_dump_json()
+        replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed)
+        return replies.reply_to(cast(TaskName, schema.name), _block(request.messages)).model_dump_json()
 
     def _completion(self, content: str, body: bytes) -> dict[str, object]:
         message = {"role": "assistant", "content": content}

@@ -40,7 +40,7 @@ async def test_a_running_service_is_healthy_and_ready(service: Running) -> None:
     assert (await service.http.get("/healthz")).json() == {"status": "ok"}
     reply = await service.http.get("/readyz")
     assert reply.status_code == 200
-    assert reply.json() == {"ready": True, "missing": [], "reasoner": "scripted"}
+    assert reply.json() == {"ready": True, "missing": [], "reasoner": "scripted", "endpoints": []}
 
 
 async def test_a_service_without_a_graph_is_ready_and_says_so(tmp_path: Path) -> None:
