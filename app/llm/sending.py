@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import httpx2
@@ -15,6 +18,8 @@ from app.llm.retrying import Busy, retry_after_s
 
 MAX_WHITE_SPACE = 64  # characters in a row: constrained decoding that will never end
 MAX_REPLY_BYTES = 4_194_304
+# A pool looks at all of its connections for every request: with hundreds open, several small ones are quicker.
+POOLS, POOL_SIZE = 16, 16
 _FOR_NOW = (408, 409, 429)
 _NO_MONEY = "insufficient_quota"  # a 429 that waiting does not mend
 # What a request needs. The package's other headers tell the platform, its versions and what stands in OPENAI_ORG_ID.
@@ -74,68 +79,95 @@ class Sender:
     what HTTP needs, the key, and `User-Agent: arog`. Errors quote nothing: a provider's body may hold the prompt."""
 
     def __init__(self, url: str, api_key: str = "") -> None:
-        http = httpx2.AsyncClient(
-            # How many at once is the queue's to say; and timeouts count from byte to byte: the deadline is ours too.
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
-            timeout=None,
-            event_hooks={"request": [_strip_headers]},
-        )
+        trusted = httpx2.create_ssl_context()
         # Local servers take any key, and the package refuses an empty one.
-        self._client = openai.AsyncOpenAI(
-            base_url=url, api_key=api_key or "none", max_retries=0, timeout=None, http_client=http
-        )
+        self._clients = [
+            openai.AsyncOpenAI(
+                base_url=url, api_key=api_key or "none", max_retries=0, timeout=None, http_client=_pool(trusted)
+            )
+            for _ in range(POOLS)
+        ]
+        self._open = [0] * POOLS
 
     async def send(self, body: bytes) -> Completion:
         """One try. Raises ReasonerUnavailable, ReasonerRefused, ReplyUnusable; cancelled, it closes its connection."""
-        try:
-            response = await self._post(body)
-            try:
-                if response.headers.get("content-type", "").startswith("text/event-stream"):
-                    return await self._read_stream(response)
-                return _completion_of(await _read_whole(response))
-            finally:
-                await response.aclose()
-        except openai.OpenAIError as error:
-            raise _typed(error) from None
-        except httpx2.HTTPError:
-            raise ReasonerUnavailable("the endpoint broke off, or its answer could not be unpacked") from None
+        with self._least_pool() as client:
+            return await _exchange(client, body)
 
     async def close(self) -> None:
-        await self._client.close()
+        for client in self._clients:
+            await client.close()
 
-    async def _post(self, body: bytes) -> httpx2.Response:
-        """The response, with its body still to be read."""
-        response = await self._client.post(
-            "/chat/completions",
-            cast_to=httpx2.Response,
-            content=body,
-            # What was cleared goes to this endpoint, and nowhere that it points to.
-            options={"headers": {"Content-Type": "application/json"}, "follow_redirects": False},
-            stream=True,
-            stream_cls=openai.AsyncStream[Any],
-        )
-        return cast(httpx2.Response, response)
-
-    async def _read_stream(self, response: httpx2.Response) -> Completion:
-        content, tail, finish_reason, usage = "", "", "", _Usage()
-        stream = openai.AsyncStream(cast_to=object, response=response, client=self._client)
+    @contextmanager
+    def _least_pool(self) -> Iterator[openai.AsyncOpenAI]:
+        """The first pool with room, so that few connections are kept where few are needed."""
+        at = next((at for at, held in enumerate(self._open) if held < POOL_SIZE), self._open.index(min(self._open)))
+        self._open[at] += 1
         try:
-            async for data in stream:
-                chunk = _chunk_of(data)
-                usage = chunk.usage or usage
-                for choice in chunk.choices[:1]:
-                    piece = choice.delta.content or ""
-                    content, tail = content + piece, (tail + piece)[-MAX_WHITE_SPACE:]
-                    finish_reason = choice.finish_reason or finish_reason
-                if len(tail) == MAX_WHITE_SPACE and tail.isspace():
-                    raise ReplyUnusable("the endpoint sends white space without end")
-                if len(content) > MAX_REPLY_BYTES:
-                    raise ReplyUnusable("the endpoint's reply has no end")
-        except ValueError:
-            raise ReplyUnusable("the endpoint's stream is no JSON") from None
+            yield self._clients[at]
         finally:
-            await stream.close()
-        return Completion(content, finish_reason, usage.prompt_tokens, usage.completion_tokens, is_streamed=True)
+            self._open[at] -= 1
+
+
+def _pool(trusted: ssl.SSLContext) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        verify=trusted,
+        # How many at once is the queue's to say; and timeouts count from byte to byte: the deadline is ours too.
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        timeout=None,
+        event_hooks={"request": [_strip_headers]},
+    )
+
+
+async def _exchange(client: openai.AsyncOpenAI, body: bytes) -> Completion:
+    try:
+        response = await _post(client, body)
+        try:
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                return await _read_stream(client, response)
+            return _completion_of(await _read_whole(response))
+        finally:
+            await response.aclose()
+    except openai.OpenAIError as error:
+        raise _typed(error) from None
+    except httpx2.HTTPError:
+        raise ReasonerUnavailable("the endpoint broke off, or its answer could not be unpacked") from None
+
+
+async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
+    """The response, with its body still to be read."""
+    response = await client.post(
+        "/chat/completions",
+        cast_to=httpx2.Response,
+        content=body,
+        # What was cleared goes to this endpoint, and nowhere that it points to.
+        options={"headers": {"Content-Type": "application/json"}, "follow_redirects": False},
+        stream=True,
+        stream_cls=openai.AsyncStream[Any],
+    )
+    return cast(httpx2.Response, response)
+
+
+async def _read_stream(client: openai.AsyncOpenAI, response: httpx2.Response) -> Completion:
+    content, tail, finish_reason, usage = "", "", "", _Usage()
+    stream = openai.AsyncStream(cast_to=object, response=response, client=client)
+    try:
+        async for data in stream:
+            chunk = _chunk_of(data)
+            usage = chunk.usage or usage
+            for choice in chunk.choices[:1]:
+                piece = choice.delta.content or ""
+                content, tail = content + piece, (tail + piece)[-MAX_WHITE_SPACE:]
+                finish_reason = choice.finish_reason or finish_reason
+            if len(tail) == MAX_WHITE_SPACE and tail.isspace():
+                raise ReplyUnusable("the endpoint sends white space without end")
+            if len(content) > MAX_REPLY_BYTES:
+                raise ReplyUnusable("the endpoint's reply has no end")
+    except ValueError:
+        raise ReplyUnusable("the endpoint's stream is no JSON") from None
+    finally:
+        await stream.close()
+    return Completion(content, finish_reason, usage.prompt_tokens, usage.completion_tokens, is_streamed=True)
 
 
 async def _strip_headers(request: httpx2.Request) -> None:
