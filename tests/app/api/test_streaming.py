@@ -11,12 +11,14 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.api import streaming
 from app.chat import NOT_GROUNDED
 from app.llm.reasoner import ReasonerUnavailable
 from app.privacy.guard import Blocked
-from client_sdk.protocol import CapsuleEvent, ChatAnswer, ErrorBody, ErrorEvent, capsule_context
+from client_sdk.protocol import CapsuleEvent, ChatAnswer, ErrorBody, ErrorEvent, Message, Usage, capsule_context
 from client_sdk.sealing import KeyPair, open_capsule
 from tests.support.service import SECRET_NAMES, Running, question, running
 
@@ -140,6 +142,23 @@ async def test_a_silent_while_is_filled_with_comments(service: Running, monkeypa
     service.reasoner.wait.set()
     await running_call
     assert call.bytes.rstrip().split(b"\n\n")[-1].startswith(b"event: answer\n")
+
+
+@given(st.text(min_size=1) | st.from_regex(r"(\s|\w){1,30}"))
+def test_the_pieces_joined_are_the_text_whatever_it_is(text: str) -> None:
+    answer = ChatAnswer.model_construct(
+        id="a", conversation="c", graph="g", message=Message.model_construct(role="assistant", content=text),
+        evidence=[], usage=Usage(), capsule=None,
+    )  # fmt: skip
+    reply = httpx2.Response(
+        200,
+        headers={"content-type": "text/event-stream"},
+        content=b"".join(streaming.events_of(answer)),
+        request=httpx2.Request("POST", "http://service/chat"),
+    )
+    pieces = [each["text"] for each in named(events_in(reply), "text")]
+    assert "".join(pieces) == text
+    assert all(pieces)
 
 
 # --- what must not come --------------------------------------------------------------------------------------
