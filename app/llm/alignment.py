@@ -88,3 +88,9 @@ def turns_twice(steps: Sequence[str]) -> bool:
 def _turns(steps: Sequence[str]) -> list[bool]:
     ends = [(step.split("|")[0], step.split("|")[-1]) for step in steps]
     return [last != first and last.lstrip("^") == first.lstrip("^") for (_, last), (first, _) in pairwise(ends)]
+
+
+def turns_within(steps: Sequence[str]) -> int:
+    """How many steps go into a mediator and out of it by the same relation, to what stands beside the start."""
+    pairs = [step.split("|") for step in steps if "|" in step]
+    return sum(first != last and first.lstrip("^") == last.lstrip("^") for first, *_, last in pairs)

@@ -12,7 +12,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from app.llm.alignment import IMPOSSIBLE, Flags, Scores, align, turns_back, turns_twice, undoes, undoing_hops
+from app.llm.alignment import (
+    IMPOSSIBLE,
+    Flags,
+    Scores,
+    align,
+    turns_back,
+    turns_twice,
+    turns_within,
+    undoes,
+    undoing_hops,
+)
 from app.llm.asked_kind import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.llm.concept_types import ConceptTypes
 from app.llm.directions import way_of
@@ -52,16 +62,17 @@ class PathScorer:
         chosen = [[position[hop] for hop in zip(path.steps, path.concepts, strict=True)] for path in paths]
         worded = [hop_words(*hop) for hop in hops]
         undoing = undoing_hops([label for label, _ in hops])
-        asked = self._asked(read_asked_kind(question), worded)
+        kind = read_asked_kind(question)
+        asked = self._asked(kind, worded)[[row[-1] for row in chosen]]
         walked = walks(question, topic)
         aligned = [self._aligned(each, worded, kinds_in(concept), chosen, undoing) for each in walked]
         turns = np.array([turns_back(path.steps) for path in paths])
-        score: Scores = np.max(aligned, axis=0) + asked[[row[-1] for row in chosen]] - self._w.turning_back * turns
+        score: Scores = np.max(aligned, axis=0) + asked - self._w.turning_back * turns
         idle = _idle_turns(paths, walked[0].is_shared)
         score = score - self._w.misfit * (_misfits(hops, paths) + idle)
-        return self._with_nearness(score, question, paths)
+        return self._with_nearness(score, asked if kind.wh else np.zeros(len(paths)), question, paths)
 
-    def _with_nearness(self, score: Scores, question: str, paths: Sequence[WordedPath]) -> Scores:
+    def _with_nearness(self, score: Scores, asked: Scores, question: str, paths: Sequence[WordedPath]) -> Scores:
         """Where the whole question counts for more, words count for less. It then counts double, so that one scale
         tells what to refuse: a cosine says less than aligned words do."""
         w = self._w
@@ -70,8 +81,9 @@ class PathScorer:
         ways = [[*zip(p.steps, p.concepts, strict=True)] for p in paths]
         near = nearness(self._embedder, question, ways, self._head)
         share = w.nearness / weight
-        further = w.wordy_hop * np.array([len(path.steps) - 1 for path in paths])
-        both = share * np.maximum(score, -2.0 / share) + w.nearness * (near - (1 - share) * further)
+        further = np.array([len(path.steps) - 1 + turns_within(path.steps) for path in paths])
+        near = near + (1 - share) * (w.wordy_asked * asked - w.wordy_hop * further)
+        both = share * np.maximum(score, -2.0 / share) + w.nearness * near
         return (2.0 - share) * both
 
     def _aligned(

@@ -40,6 +40,7 @@ class Weights:
     nearness: float = 0.7
     wordy_nearness: float = 20.0
     wordy_hop: float = 0.2
+    wordy_asked: float = 0.25
     few_words: float = 2.8
     many_words: float = 3.6
 

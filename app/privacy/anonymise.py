@@ -161,10 +161,13 @@ def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: Pseudon
 
 
 def _doubtful(turn: _Turn) -> Iterator[Span]:
-    """Everyday words in small letters, in a turn that writes another name with a capital: `the story of Dracula`."""
+    """Everyday words in small letters, in a turn that writes another name with a capital, or in words that are none:
+    `the story of Dracula`, `how old is the actor keanu reeves`."""
     names = {turn.text[s.start : s.end]: s for s in turn.spans if s.source in _NAMED and s.value_kind is None}
-    if any(map(has_capitals, names)):
-        yield from (span for written, span in names.items() if not has_capitals(written) and _is_everyday(written))
+    telling = any(map(has_capitals, names)) or not has_capitals(turn.text)
+    everyday = [written for written in names if not has_capitals(written) and _is_everyday(written)]
+    if telling and len(everyday) < len(names):
+        yield from (names[written] for written in everyday)
 
 
 def _is_everyday(written: str) -> bool:

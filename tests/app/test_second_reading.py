@@ -24,6 +24,8 @@ Night of Quarrel\tdirected_by\tTove Uhlenbruck
 The Story\twritten_by\tYusra Niederauer
 The Story\tdirected_by\tTove Uhlenbruck
 The Long Harbour\twritten_by\tAda Prewett
+Zorvath\twritten_by\tPelle Marsh
+Zorvath\tdirected_by\tAda Prewett
 The Long Harbour\tdirected_by\tPelle Marsh
 """
 
@@ -55,3 +57,8 @@ async def test_words_that_lead_to_something_as_a_name_stay_one(house: House) -> 
 async def test_a_name_with_a_capital_is_never_taken_for_words(house: House) -> None:
     answer = await house.ask("who wrote both The Story and Night of Quarrel")
     assert answer.names == []
+
+
+async def test_without_capitals_words_that_a_dictionary_holds_are_the_doubtful_ones(house: House) -> None:
+    assert (await house.ask("who wrote the story for zorvath")).names == ["Pelle Marsh"]
+    assert (await house.ask("who wrote the story")).names == ["Yusra Niederauer"]

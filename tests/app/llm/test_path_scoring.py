@@ -161,3 +161,21 @@ def test_who_does_something_may_be_called_by_it(scorer: PathScorer) -> None:
         path("^written by", "written by", middle="film", end="person"),
     ]
     assert best_of(scorer, "the screenwriter Eq7f2k wrote which films", "person", ways) == ("^written by",)
+
+
+def test_of_relations_with_long_names_none_goes_through_a_mediator_and_back(scorer: PathScorer) -> None:
+    ways = [
+        path("^education.education record.student|education.education record.student", end="person"),
+        path("^education.education record.student|education.education record.institution", end="school"),
+    ]
+    assert best_of(scorer, "where did the student Eq7f2k get an education", "person", ways) == ways[1].steps
+
+
+def test_of_relations_with_long_names_a_question_word_still_asks_for_a_kind(scorer: PathScorer) -> None:
+    ways = [
+        path("sports.team roster entry.player of the team", end="date"),
+        path("sports.team roster entry.player of the team", end="person"),
+    ]
+    for asked, end in (("who", "person"), ("when", "date")):
+        scores = scorer.scores(f"{asked} is in the team roster of Eq7f2k", "Eq7f2k", "team", ways)
+        assert ways[int(np.argmax(scores))].concepts == (end,)
