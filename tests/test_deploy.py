@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from app.endpoint_wiring import endpoints_of
 from app.settings import PREFIX, Settings, SettingsProblem, load_settings
 
 ROOT = Path(__file__).parents[1]
@@ -104,4 +106,33 @@ def test_the_model_server_is_on_a_network_that_leads_nowhere_else() -> None:
     assert compose["networks"]["model"]["internal"] is True
     assert vllm["networks"] == ["model"]
     assert "ports" not in vllm
-    assert {"--enable-prefix-caching", "--max-model-len=16384"} <= set(vllm["command"])
+
+
+VLLM_FLAGS = {
+    flag: value
+    for flag, _, value in (
+        each.partition("=") for each in services(DEPLOY / "compose.vllm.yml")["vllm"]["command"]
+    )
+}  # fmt: skip
+
+
+def test_the_model_server_enforces_schemas_compactly_and_caches_prefixes() -> None:
+    assert "--enable-prefix-caching" in VLLM_FLAGS
+    told = json.loads(VLLM_FLAGS["--structured-outputs-config"])
+    # Other backends don't know the second.
+    assert (told["backend"], told["disable_any_whitespace"]) == ("xgrammar", True)
+    assert int(VLLM_FLAGS["--max-model-len"]) >= 8 * Settings.model_fields["endpoint_max_tokens"].default
+
+
+def test_the_service_salts_the_cache_and_queues_what_the_model_server_can_not_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    service = services(DEPLOY / "compose.vllm.yml")["arog"]
+    for name, value in service["environment"].items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings(env_file=None)
+    (endpoint,) = endpoints_of(settings)
+    assert endpoint.wording.is_salted
+    assert endpoint.wording.model == VLLM_FLAGS["--served-model-name"]
+    assert settings.endpoint_concurrency == int(VLLM_FLAGS["--max-num-seqs"])
+    assert set(service["networks"]) == {"default", "model"}
