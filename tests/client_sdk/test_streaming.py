@@ -295,14 +295,14 @@ def test_a_stream_that_falls_silent_times_out(service: FakeService, read: Read) 
     never = threading.Event()
     service.steps = lambda events: [sse(events[:4]), never]
     with pytest.raises(Timeout):
-        read(service, timeout_s=0.4)
+        read(service, timeout_s=0.8)
     never.set()
 
 
 def test_heartbeats_do_not_keep_a_stream_past_its_deadline(service: FakeService, read: Read) -> None:
     service.steps = lambda events: chain([sse(events[:4])], repeat(b": ping\n\n"))
     with pytest.raises(Timeout):
-        read(service, timeout_s=0.4)
+        read(service, timeout_s=0.8)
     assert service.hung_up.wait(10)
 
 

@@ -229,7 +229,7 @@ async def test_what_fails_before_the_first_event_is_an_ordinary_error(service: R
 
 
 async def test_a_stream_that_takes_too_long_says_so(tmp_path: Path) -> None:
-    async with running(tmp_path, request_deadline_s=0.3) as service:
+    async with running(tmp_path, request_deadline_s=2.0) as service:
         service.load()
         service.reasoner.wait = asyncio.Event()
         reply = await service.http.post("/chat", json=STREAMED, headers=service.key("default", "clinic"))
