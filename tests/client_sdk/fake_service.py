@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -91,6 +92,15 @@ def problem(status: int, code: str, **headers: str) -> Canned:
     return Canned(status, told.model_dump_json().encode(), {k.replace("_", "-"): v for k, v in headers.items()})
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no failure of the service."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
 class FakeService:
     """Answers every question with the same answer; what differs is set on its attributes."""
 
@@ -125,8 +135,7 @@ class FakeService:
             def log_message(self, *args: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
 
