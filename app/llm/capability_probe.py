@@ -46,7 +46,7 @@ def probe_body(wording: Wording, dialect: Dialect) -> bytes:
     """The bytes of one probe; they depend on the settings alone."""
     body = {
         "model": wording.model,
-        **limit_fields(dialect, 0.0, wording.seed, _MAX_TOKENS),
+        **limit_fields(dialect, 0.0, wording.seed, min(_MAX_TOKENS, wording.max_tokens)),
         **schema_fields(dialect, "probe", _SCHEMA),
         **stream_fields(dialect),
         "messages": [{"role": "user", "content": _ASKED + schema_words(dialect, "probe", _SCHEMA)}],

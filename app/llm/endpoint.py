@@ -9,6 +9,7 @@ from dataclasses import replace
 from app.llm.breaker import Breaker
 from app.llm.capability_probe import Capabilities, find_capabilities
 from app.llm.completion import Completion, Price
+from app.llm.dialects import Dialect
 from app.llm.fair_queue import FairQueue
 from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
 from app.llm.retrying import Busy, TooLate, attempts
@@ -67,12 +68,16 @@ class ModelEndpoint:
         """Whether something happened since the last probe after which its findings may not hold."""
         return self._is_in_doubt or self.breaker.state != "closed"
 
+    def speak(self, dialect: Dialect) -> None:
+        """Bodies are written in `dialect` from now on."""
+        self._wording = replace(self._wording, dialect=dialect)
+
     async def probe(self) -> Capabilities:
         """Finds out what it can do, and writes bodies accordingly from now on. Never raises for what it does."""
         self.found = await find_capabilities(self._sender.send, self._wording, self._wording.is_salted)
         self._is_in_doubt = bool(self.found.problem)
         if not self.found.problem:
-            self._wording = replace(self._wording, dialect=self.found.dialect)
+            self.speak(self.found.dialect)
             self.was_reached = True
             self.breaker.reset()
         return self.found
