@@ -18,6 +18,7 @@ from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
 from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import Reasoner, ReasonerUnavailable, ReplyUnusable
+from app.llm.wire import Wording
 from app.privacy.guard import Blocked, StaticSegments
 from app.privacy.ledger import Ledger, LedgerUnavailable
 from app.strategies.arog.prompts import AROG_TASKS
@@ -180,6 +181,19 @@ async def test_usage_tells_calls_retries_and_cost(around: Around, embedder: Embe
     assert (usage.prompt_tokens, usage.completion_tokens, usage.tokens_counted_by) == (2010, 201, "endpoint")
     assert usage.cost == pytest.approx((2010 * 2 + 201 * 10) / 1_000_000)
     assert usage.currency == "USD"
+
+
+async def test_the_guard_reads_the_salt_of_a_tenant_and_lets_it_pass(
+    around: Around, embedder: Embedder, server: ModelServer
+) -> None:
+    server.replies = drafting("It is {1}.", "{treated by}")
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=20, wording=Wording("m", is_salted=True))
+    for key in range(5):
+        house = around(PromptedReasoner(endpoint, embedder, salt_key=bytes([key]) * 32))
+        assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
+    await endpoint.close()
+    salts = {request.json["cache_salt"] for request in server.received}
+    assert (len(salts), {len(salt) for salt in salts}) == (5, {64})
 
 
 async def test_without_prices_nothing_is_said_of_cost(
