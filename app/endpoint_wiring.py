@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 
 import stamina
@@ -16,6 +17,7 @@ from app.telemetry import event_log
 from client_sdk.protocol import EndpointState, EndpointStatus
 
 LOOK_EVERY_S = 15.0
+PATIENCE_S = 2.0
 log = event_log("endpoint")
 
 
@@ -23,7 +25,12 @@ def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
     """In the order in which they are asked; nothing is sent."""
     # The library's own hook prints lines that know nothing of our log.
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
-    return [_endpoint_of(choice, settings) for choice in settings.endpoints]
+    last = len(settings.endpoints) - 1
+    # Whoever has another endpoint to ask need not wait long for this one; the last is worth any wait.
+    return [
+        _endpoint_of(choice, settings, math.inf if at == last else PATIENCE_S)
+        for at, choice in enumerate(settings.endpoints)
+    ]
 
 
 def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) -> EndpointStatus:
@@ -61,7 +68,7 @@ async def probe_all(endpoints: Sequence[ModelEndpoint]) -> None:
             log.info("probed", state=state, code=found.dialect.mode)
 
 
-def _endpoint_of(choice: EndpointChoice, settings: Settings) -> ModelEndpoint:
+def _endpoint_of(choice: EndpointChoice, settings: Settings, patience_s: float) -> ModelEndpoint:
     prompt, completion = choice.prompt_price, choice.completion_price
     return ModelEndpoint(
         choice.url,
@@ -76,6 +83,7 @@ def _endpoint_of(choice: EndpointChoice, settings: Settings) -> ModelEndpoint:
         ),
         price=None if prompt is None or completion is None else Price(prompt, completion),
         concurrency=settings.endpoint_concurrency,
+        patience_s=patience_s,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -23,7 +24,8 @@ class ModelEndpoint:
     """One model of one endpoint: a place in the queue, the breaker, the request; again where that may help.
 
     `deadline_s` bounds a completion with all its waits and retries, in seconds; `concurrency` is how many requests
-    are open at once. The caller who is cancelled takes his request with him.
+    are open at once. `patience_s` is the longest wait before a retry, where another endpoint can be asked instead.
+    The caller who is cancelled takes his request with him.
     """
 
     def __init__(
@@ -36,9 +38,10 @@ class ModelEndpoint:
         wording: Wording | None = None,
         price: Price | None = None,
         concurrency: int = 256,
+        patience_s: float = math.inf,
     ) -> None:
         self._sender = Sender(url, api_key)
-        self._deadline_s = deadline_s
+        self._deadline_s, self._patience_s = deadline_s, patience_s
         self._wording = wording or Wording(model)
         self._price = price
         self._queue = FairQueue(concurrency)
@@ -74,8 +77,11 @@ class ModelEndpoint:
 
     async def probe(self) -> Capabilities:
         """Finds out what it can do, and writes bodies accordingly from now on. Never raises for what it does."""
+        before = self.found
         self.found = await find_capabilities(self._sender.send, self._wording, self._wording.is_salted)
-        self._is_in_doubt = bool(self.found.problem)
+        # One unlucky reply may look as if nothing were enforced: that is believed when it is found twice.
+        is_new = not self.found.enforces_schema and self.found != before
+        self._is_in_doubt = bool(self.found.problem) or is_new
         if not self.found.problem:
             self.speak(self.found.dialect)
             self.was_reached = True
@@ -89,7 +95,7 @@ class ModelEndpoint:
         def left_s() -> float:
             return until - asyncio.get_running_loop().time()
 
-        async for attempt in attempts(ATTEMPTS, left_s):
+        async for attempt in attempts(ATTEMPTS, lambda: min(left_s(), self._patience_s)):
             with attempt:
                 completion = await self._once(body, tenant, left_s)
                 return replace(completion, retries=attempt.num - 1)

@@ -33,7 +33,7 @@ class TooLate(ReasonerUnavailable):
 def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.Attempt]:
     """Up to `most` attempts, with growing waits and jitter, or as long as the endpoint asks.
 
-    `left_s` tells the seconds until the deadline: what would be tried after it is not tried.
+    `left_s` tells how many seconds there are to wait in: what would be tried after them is not tried.
     """
     failed = itertools.count()
     return stamina.retry_context(

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.llm.reasoner import Manner, StructureInput, Task
+from app.llm.retrying import Busy
 from app.strategies.arog.prompts import STRUCTURE
 from app.wiring import think
-from tests.support.model_server import ModelServer, completion, failure, in_turn, serving
+from tests.support.model_server import Canned, ModelServer, completion, failure, in_turn, serving
 from tests.support.service import settings_in
 
 REPLY = completion('{"thought": "", "path": [], "guess": ""}', usage=(1000, 100))
@@ -47,6 +48,19 @@ async def test_a_salt_tells_tenants_apart_for_nobody_but_us(server: ModelServer,
 def test_no_salt_goes_to_other_endpoints(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, reasoner="endpoint", endpoint_model="m", endpoint_url="http://h/v1")
     assert "cache_salt" not in json.loads(think(settings).reasoner.egress_of(TASK).body)
+
+
+async def test_nobody_waits_long_for_one_endpoint_while_there_is_another(server: ModelServer, tmp_path: Path) -> None:
+    with serving(in_turn(REPLY)) as spare:
+        server.replies = in_turn(Canned(status=429, headers=(("Retry-After", "30"),)))
+        choice = {"url": spare.url, "model": "spare"}
+        thinking = think(settings_in(tmp_path, endpoint_url=server.url, endpoint_fallbacks=[choice], **VLLM))
+        with pytest.raises(Busy) as caught:
+            await thinking.reasoner.reply_to(TASK, thinking.reasoner.egress_of(TASK))
+        assert caught.value.again is not None
+        assert caught.value.again.manner.endpoint == 1
+        await thinking.close()
+        assert len(server.received) == 1
 
 
 async def test_fallbacks_of_the_settings_are_asked(server: ModelServer, tmp_path: Path) -> None:
