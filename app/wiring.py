@@ -184,7 +184,9 @@ def think(settings: Settings) -> Thinking:
         raise SettingsProblem(
             "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
         ) from None
-    strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
+    # A model is paid by tokens, and the embedded reasoner is not.
+    sets = SetsStrategy(embedder, by_pages=settings.reasoner == "endpoint")
+    strategies: dict[str, Strategy] = {"sets": sets, "arog": ArogStrategy(embedder)}
     kinds = (STEP, *AROG_TASKS)
     warming = Warming(embedder)
 

@@ -136,7 +136,9 @@ class ScriptedEndpoint:
         if not schema.strict or request.response_format.type != "json_schema":
             raise ContractBroken("response_format is not a strict json_schema")
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed)
-        return replies.reply_to(cast(TaskName, schema.name), _block(request.messages)).model_dump_json()
+        reply = replies.reply_to(cast(TaskName, schema.name), _block(request.messages))
+        # What has a default was not asked for.
+        return reply.model_dump_json(exclude_defaults=True)
 
     def _completion(self, content: str, body: bytes) -> dict[str, object]:
         message = {"role": "assistant", "content": content}

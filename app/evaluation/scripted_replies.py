@@ -37,11 +37,12 @@ class ScriptedReplies:
     """Answers the tasks of one question. Knows its plan and its wording, and else what the tasks show.
 
     Evidence is remembered from task to task, since `choose_relations` shows none; `typed`, the question as
-    the user wrote it, serves only to tell which pseudonym is the topic, as a reader would by grammar.
+    the user wrote it, serves only to tell which pseudonym is the topic, as a reader would by grammar. `at_once`: it
+    answers with what candidates lead to (`way(2)`) where these end the plan, else it follows them first.
     """
 
-    def __init__(self, plan: Plan | None, typed: str = "") -> None:
-        self._plan, self._typed = plan, typed
+    def __init__(self, plan: Plan | None, typed: str = "", at_once: bool = False) -> None:
+        self._plan, self._typed, self._at_once = plan, typed, at_once
         self._evidence: dict[str, Evidence] = {}
         self._things: tuple[Thing, ...] = ()
         self._dialogue: tuple[Turn, ...] = ()
@@ -79,19 +80,33 @@ class ScriptedReplies:
         gold = self._gold(asked.question)
         answer = gold.answer() if gold else []
         choices = gold.continuing(asked.candidates, asked.width) if gold and not answer else []
+        if choices and self._at_once:
+            answer = self._answer_over(asked, choices)
         action: Literal["follow", "answer", "not_in_graph"] = "not_in_graph"
         if answer:
             action = "answer"
         elif choices and not asked.last_round:
             action = "follow"
         return StepReply(
-            thought=_THOUGHT,
-            path=asked.path or self._concept_path(asked.question),
             action=action,
             choices=choices if action == "follow" else [],
             answer=answer,
             text=self._text(answer) if answer else "",
         )
+
+    def _answer_over(self, asked: StepInput, choices: Sequence[int]) -> list[str]:
+        """The answer as if the chosen candidates had been followed; none where more is needed."""
+        chosen = [candidate for candidate in asked.candidates if candidate.number in choices]
+        walked = {
+            f"way {each.number}": Evidence(
+                start=each.start, path=each.path, end=f"way({each.number})", end_concept=each.concept
+            )
+            for each in chosen
+        }
+        evidence, self._evidence = self._evidence, self._evidence | walked
+        gold = self._gold(asked.question)
+        self._evidence = evidence
+        return gold.answer() if gold else []
 
     def _see(self, things: Sequence[Thing], dialogue: Sequence[Turn], evidence: Sequence[Evidence] = ()) -> None:
         self._things, self._dialogue = tuple(things), tuple(dialogue)

@@ -23,18 +23,12 @@ def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str
     """
     names = set(pseudonyms_in([shown], known))
     parts = _parts(shown, names)
+    # Words that follow a name may stand in it too ("Up in the Air in"): whatever lets all parts fit is right.
+    pattern = "".join("(.+?)" if part in names else re.escape(part) for part in parts)
+    fit = re.fullmatch(pattern, typed, re.DOTALL)
     surfaces: dict[str, str] = {}
-    position = 0
-    for index, part in enumerate(parts):
-        if part in names:
-            following = parts[index + 1] if index + 1 < len(parts) else ""
-            end = _end_of_surface(typed, position, following)
-            surfaces.setdefault(part, typed[position:end])
-            position = end
-        elif typed.startswith(part, position):
-            position += len(part)
-        else:
-            return {}
+    for name, surface in zip([part for part in parts if part in names], fit.groups() if fit else (), strict=False):
+        surfaces.setdefault(name, surface)
     return surfaces
 
 
@@ -56,14 +50,6 @@ def _parts(shown: str, names: Collection[str]) -> list[str]:
             parts += [shown[position : match.start()], match[0]]
             position = match.end()
     return [part for part in (*parts, shown[position:]) if part]
-
-
-def _end_of_surface(typed: str, begin: int, following: str) -> int:
-    if not following:
-        return len(typed)
-    # A name holds at least one character; what follows is looked for after it.
-    end = typed.find(following, begin + 1)
-    return end if end >= 0 else len(typed)
 
 
 def _folded(text: str) -> str:

@@ -24,7 +24,7 @@ from app.llm.reasoner import (
 )
 from app.llm.reply_rules import broken_rules
 from app.llm.sending import MAX_WHITE_SPACE
-from app.llm.wire import body_of, statics_of
+from app.llm.wire import body_of, statics_of, text_read
 from app.privacy.safe_text import Egress
 
 
@@ -87,7 +87,7 @@ class PromptedReasoner:
         by_endpoint = prompt is not None and written is not None
         if prompt is None or written is None:
             count = self._embedder.count_tokens
-            prompt, written = count(egress.body.decode()), count(completion.content)
+            prompt, written = count(text_read(egress.body)), count(completion.content)
         cost = endpoint.price.of(prompt, written) if endpoint.price else None
         return Tokens(prompt, written, by_endpoint, completion.retries, cost)
 

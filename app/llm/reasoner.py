@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 from app.privacy.safe_text import Egress, SafeText
 
@@ -32,7 +41,7 @@ class Thing(TaskModel):
 
     name: str
     concept: str
-    size: Size
+    size: Size = "1"
 
 
 class PathTriple(TaskModel):
@@ -56,14 +65,17 @@ class Candidate(TaskModel):
 
 
 class Evidence(TaskModel):
-    """One abstracted triple: `start` along `path` gives `end`, one thing or one set."""
+    """One abstracted triple: `start` along `path` gives `end`, one thing or one set.
+
+    `start_concept` is left out where a thing or another fact has told it.
+    """
 
     start: str
-    start_concept: str
+    start_concept: str = ""
     path: list[str]
     end: str
     end_concept: str
-    size: Size
+    size: Size = "1"
 
 
 class Cluster(TaskModel):
@@ -135,26 +147,46 @@ class AnswerReply(TaskModel):
 
 
 class StepInput(TaskModel):
+    """What may change from round to round stands last, so that the endpoint's prefix cache keeps the rest."""
+
     question: str
-    dialogue: list[Turn]
-    path: list[PathTriple] = Field(description="the concept path that an earlier round gave; empty at first")
+    dialogue: list[Turn] = []
     things: list[Thing]
-    evidence: list[Evidence]
-    candidates: list[Candidate]
-    round: int
-    last_round: bool
-    width: int
+    evidence: list[Evidence] = Field(description="each round's facts behind those of the rounds before it")
+    path: list[PathTriple] = Field(default=[], description="the concept path, where an earlier reply gave one")
+    candidates: list[Candidate] = Field(description="the ways on that lie nearest to the question")
+    further: int = Field(default=0, description="how many ways on lie further off; they come next when none fits")
+    round: int = 1
+    last_round: bool = Field(default=False, description="nothing can be followed any more")
+    width: int = Field(default=3, description="how many choices at most")
 
 
 class StepReply(TaskModel):
-    """`action` answer: `answer` and `text` as in AnswerReply; follow: `choices`; else both are empty."""
+    """`action` follow: `choices`; answer: `answer` and `text` as in AnswerReply; else all are empty.
 
-    thought: str
-    path: list[PathTriple]
+    In `answer`, `way(2)` stands for what candidate 2 leads to: so a reply chooses and answers at once. No choice and
+    no answer while `further` ways are left: they are shown next. `thought` and `path` are not asked for; a path that
+    is given is shown again.
+    """
+
+    # Replies with more than was asked for are no failure: small models like to explain themselves.
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    thought: SkipJsonSchema[str] = ""
+    path: SkipJsonSchema[list[PathTriple]] = []
     action: Literal["follow", "answer", "not_in_graph"]
     choices: list[int]
     answer: list[str]
     text: str
+
+    @field_validator("thought", "path", mode="wrap")
+    @classmethod
+    def _is_no_reason_to_refuse(cls, given: object, parse: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        """What was not asked for is taken where it has a form that we know, else left."""
+        try:
+            return parse(given)
+        except ValidationError:
+            return "" if info.field_name == "thought" else []
 
 
 # --- the interface ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from app.llm.complaints import NO_ANSWER, NO_CHOICE_OFFERED, NOTHING_SHOWN, TEXT
 from app.llm.reasoner import AnswerReply, Candidate, ChooseInput, ChooseReply, StepInput, StepReply, TaskModel
 
 _PSEUDONYM = re.compile(r"\b[EVS][a-z0-9]{5}\b")
+_WAY = re.compile(r"\bway\(\s*(\d+)\s*\)")
 _PLACE = re.compile(r"\{\s*(\d+)\s*[:}]")
 
 
@@ -28,6 +29,10 @@ def broken_rules(asked: TaskModel, reply: TaskModel) -> tuple[str, ...]:
     return ()
 
 
+def _offered(asked: TaskModel) -> set[int]:
+    return {candidate.number for candidate in asked.candidates} if isinstance(asked, StepInput) else set()
+
+
 def _of_choices(choices: list[int], candidates: list[Candidate]) -> tuple[str, ...]:
     offered = {candidate.number for candidate in candidates}
     return (NO_CHOICE_OFFERED,) if choices and offered and offered.isdisjoint(choices) else ()
@@ -38,7 +43,8 @@ def _of_answer(answer: list[str], text: str, asked: TaskModel) -> tuple[str, ...
         return (NO_ANSWER,)
     shown = set(_PSEUDONYM.findall(asked.model_dump_json()))
     named = set(_PSEUDONYM.findall(" ".join(answer)))
-    if not named or not named <= shown:
+    ways = {int(number) for number in _WAY.findall(" ".join(answer))}
+    if not (named or ways) or not named <= shown or not ways <= _offered(asked):
         return (NOTHING_SHOWN,)
     is_bound = set(_PSEUDONYM.findall(text)) <= shown and all(
         1 <= int(number) <= len(answer) for number in _PLACE.findall(text)

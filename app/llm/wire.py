@@ -48,10 +48,20 @@ def body_of(task: Task[ReplyT], wording: Wording, salt: str = "", endpoint: int 
     segments = [
         *((_static(frame.opening), Segment(_escaped(salt))) if wording.is_salted else ()),
         *(_static(data) for data in before),
-        Segment(_escaped(task.input.model_dump_json())),
+        # A field that holds its default says nothing, and costs tokens.
+        Segment(_escaped(task.input.model_dump_json(exclude_defaults=True))),
         _static(frame.after),
     ]
     return Egress(tuple(segments), endpoint)
+
+
+def text_read(body: bytes) -> str:
+    """What of a body the model reads: the messages' texts, and the schema where it stands apart from them."""
+    request = json.loads(body)
+    schema = request.get("response_format", {}).get("json_schema", {}).get("schema")
+    schema = schema or request.get("structured_outputs", {}).get("json")
+    texts = [message["content"] for message in request["messages"]]
+    return "\n".join([*texts, json.dumps(schema, separators=(",", ":"))] if schema else texts)
 
 
 def statics_of(kind: TaskKind[Any], wording: Wording) -> tuple[bytes, ...]:

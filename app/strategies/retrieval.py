@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from app.llm.reasoner import Candidate, Evidence, Size, Thing, Turn
@@ -77,13 +77,16 @@ def show_things(places: Iterable[Place]) -> list[Thing]:
     return [Thing(name=p.pseudonym, concept=p.concept, size=bucket(len(p.mids))) for p in places]
 
 
-def show_evidence(inquiry: Inquiry, facts: list[FoundFact]) -> list[Evidence]:
-    """Facts in the conversation's own order: the same facts give the same bytes, however they were found."""
+def show_evidence(inquiry: Inquiry, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
+    """Facts in the conversation's own order: the same facts give the same bytes, however they were found.
+
+    `told` are pseudonyms whose concept the prompt says elsewhere.
+    """
     keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
     return [
         Evidence(
             start=facts[i].start,
-            start_concept=facts[i].start_concept,
+            start_concept="" if facts[i].start in told else facts[i].start_concept,
             path=list(facts[i].path),
             end=facts[i].end,
             end_concept=facts[i].end_concept,
@@ -93,7 +96,7 @@ def show_evidence(inquiry: Inquiry, facts: list[FoundFact]) -> list[Evidence]:
     ]
 
 
-def show_candidates(inquiry: Inquiry, ways: list[WayOn]) -> tuple[list[Candidate], dict[int, WayOn]]:
+def show_candidates(inquiry: Inquiry, ways: Sequence[WayOn]) -> tuple[list[Candidate], dict[int, WayOn]]:
     """Candidates numbered from 1 in the conversation's order, and the way that each number means."""
     shown = [(way, labels_of(inquiry, way.path)) for way in ways]
     order = inquiry.pseudonyms.in_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])

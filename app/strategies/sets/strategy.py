@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from app.llm.embedder import Embedder
-from app.llm.reasoner import PathTriple, StepInput, StepReply, Task
+from app.llm.reasoner import Evidence, PathTriple, StepInput, StepReply, Task
 from app.strategies.base import Draft, Finding, FoundFact, Inquiry
 from app.strategies.concept_path import Vocabulary, parse_path
 from app.strategies.retrieval import (
@@ -17,9 +17,12 @@ from app.strategies.retrieval import (
     show_evidence,
     show_things,
 )
+from app.strategies.sets.candidates_in_answers import filled, numbers_in
 from app.strategies.sets.prompts import STEP
+from app.strategies.sets.shelf import Shelf, Shelves, Trail
 from app.strategies.sets.ways import WaysOn
 from app.strategies.starting import starting_places
+from kg_store.terms import Path
 
 
 @dataclass(slots=True)
@@ -27,23 +30,29 @@ class _Progress:
     """What the rounds have gathered.
 
     `things` are shown beside the evidence; `places` is everywhere that one can go on from, `frontier` the newest of
-    them; `walked` keeps one way from being offered twice.
+    them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
     """
 
     things: dict[str, Place]
     frontier: list[Place]
     places: dict[str, Place]
     facts: list[FoundFact] = field(default_factory=list)
+    shown: list[Evidence] = field(default_factory=list)
     path: list[PathTriple] = field(default_factory=list)
-    walked: set[tuple[str, object]] = field(default_factory=set)
+    trails: dict[str, Trail] = field(default_factory=dict)
+    walked: set[tuple[str, Path]] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    calls: int = 0
 
 
 class SetsStrategy:
-    """Fewer calls than the paper's method: at most one a round, and one to answer after the last."""
+    """Fewer calls than the paper's method: at most one a round, and one to answer after the last.
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    `by_pages`: a round shows the nearest ways first, and the others only where none of these fits.
+    """
+
+    def __init__(self, embedder: Embedder, by_pages: bool = False) -> None:
+        self._embedder, self._by_pages = embedder, by_pages
 
     async def find(self, inquiry: Inquiry) -> Finding:
         start = starting_places(inquiry, self._embedder)
@@ -53,36 +62,50 @@ class SetsStrategy:
             return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         for number in range(1, inquiry.limits.depth + 2):
             inquiry.on_round(number)
-            ways = self._ways(inquiry, progress, number)
-            reply, by_number = await self._ask(inquiry, progress, ways, number)
+            reply, by_number = await self._round(inquiry, progress, number)
             if reply.action == "answer" and reply.answer:
-                return _found(progress, Draft(tuple(reply.answer), reply.text), number)
-            if reply.action != "follow" or not _follow(inquiry, progress, reply.choices, by_number):
+                return _found(progress, _draft(inquiry, progress, reply, by_number), number)
+            if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
                 break
         return _found(progress, None, number)
 
-    def _ways(self, inquiry: Inquiry, progress: _Progress, number: int) -> list[WayOn]:
+    async def _round(
+        self, inquiry: Inquiry, progress: _Progress, number: int
+    ) -> tuple[StepReply, dict[int, WayOn]]:
+        """Page after page, until the reply answers, follows a way, or no page is left."""
+        shelf = self._shelf(inquiry, progress, number)
+        for page, ways in enumerate(shelf.pages or ((),)):
+            further = shelf.behind(page)
+            reply, by_number = await self._ask(inquiry, progress, ways, number, further)
+            if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, by_number):
+                break
+        _note_what_was_not_shown(progress, number, further + shelf.cut)
+        return reply, by_number
+
+    def _shelf(self, inquiry: Inquiry, progress: _Progress, number: int) -> Shelf:
         if number > inquiry.limits.depth:
-            return []
+            return Shelf(())
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
+        if self._by_pages:
+            return Shelves(inquiry, self._embedder, progress.trails).of(progress.frontier, earlier, progress.walked)
         offered = WaysOn(inquiry, self._embedder).of(progress.frontier, earlier)
-        if offered.cut:
-            progress.notes.append(f"Round {number}: {offered.cut} ways on, ranked last, were not offered.")
-        return [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
+        fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
+        return Shelf((tuple(fresh),), offered.cut)
 
     async def _ask(
-        self, inquiry: Inquiry, progress: _Progress, ways: list[WayOn], number: int
+        self, inquiry: Inquiry, progress: _Progress, ways: tuple[WayOn, ...], number: int, further: int
     ) -> tuple[StepReply, dict[int, WayOn]]:
         candidates, by_number = show_candidates(inquiry, ways)
         step = StepInput(
             question=inquiry.dialogue.question,
             dialogue=show_dialogue(inquiry),
-            path=progress.path,
             things=show_things(progress.things.values()),
-            evidence=show_evidence(inquiry, progress.facts),
+            evidence=progress.shown,
+            path=progress.path,
             candidates=candidates,
+            further=further,
             round=number,
             last_round=number > inquiry.limits.depth,
             width=inquiry.limits.width,
@@ -93,21 +116,57 @@ class SetsStrategy:
         return reply, by_number
 
 
-def _follow(inquiry: Inquiry, progress: _Progress, choices: list[int], by_number: dict[int, WayOn]) -> bool:
-    """Walks the chosen ways; false when none of them was on offer or led anywhere."""
-    chosen = [by_number[number] for number in dict.fromkeys(choices) if number in by_number]
-    reached = []
-    for way in chosen[: inquiry.limits.width]:
-        progress.walked.add((way.start.pseudonym, way.path))
-        arrival = arrive(inquiry, way)
-        if arrival is not None:
-            place, fact = arrival
-            reached.append(place)
-            if fact not in progress.facts:
-                progress.facts.append(fact)
+def _chosen(inquiry: Inquiry, reply: StepReply, by_number: dict[int, WayOn]) -> list[WayOn]:
+    """The ways to follow, best first, at most the width; what was not offered is ignored."""
+    if reply.action != "follow":
+        return []
+    offered = [by_number[number] for number in dict.fromkeys(reply.choices) if number in by_number]
+    return offered[: inquiry.limits.width]
+
+
+def _follow(inquiry: Inquiry, progress: _Progress, chosen: list[WayOn]) -> bool:
+    """Walks the chosen ways; false when there are none, or none led anywhere."""
+    reached = [place for way in chosen if (place := _walk(inquiry, progress, way)) is not None]
+    fresh = progress.facts[len(progress.shown) :]
+    # Each round's facts stand behind the earlier ones: what a prompt shared with the one before it stays as it was.
+    progress.shown = [*progress.shown, *show_evidence(inquiry, fresh, told=_told(progress))]
     progress.frontier = [place for place in reached if place.pseudonym not in progress.places]
     progress.places |= {place.pseudonym: place for place in reached}
     return bool(reached)
+
+
+def _walk(inquiry: Inquiry, progress: _Progress, way: WayOn) -> Place | None:
+    """Where `way` leads, with its fact kept; None where that is nowhere."""
+    start = way.start.pseudonym
+    progress.walked.add((start, way.path))
+    arrival = arrive(inquiry, way)
+    if arrival is None:
+        return None
+    place, fact = arrival
+    if fact not in progress.facts:
+        progress.facts.append(fact)
+    before = progress.trails.get(start, Trail(start, ()))
+    progress.trails.setdefault(place.pseudonym, Trail(before.root, (*before.path, *way.path)))
+    return place
+
+
+def _told(progress: _Progress) -> set[str]:
+    """Pseudonyms whose concept the prompt says elsewhere."""
+    return {*progress.things, *(fact.end for fact in progress.facts)}
+
+
+def _draft(inquiry: Inquiry, progress: _Progress, reply: StepReply, by_number: dict[int, WayOn]) -> Draft:
+    """The reply's answer; the candidates that it speaks of are walked, so that their facts are evidence too."""
+    ends: dict[int, str | None] = {}
+    for number in numbers_in(reply.answer)[: inquiry.limits.width]:
+        place = _walk(inquiry, progress, by_number[number]) if number in by_number else None
+        ends[number] = place.pseudonym if place else None
+    return Draft(tuple(filled(expression, ends.get) for expression in reply.answer), reply.text)
+
+
+def _note_what_was_not_shown(progress: _Progress, number: int, count: int) -> None:
+    if count:
+        progress.notes.append(f"Round {number}: {count} ways on, ranked last, were not offered.")
 
 
 def _found(progress: _Progress, draft: Draft | None, rounds: int) -> Finding:

@@ -32,17 +32,19 @@ class WaysOn:
         self._inquiry, self._embedder = inquiry, embedder
 
     def of(self, frontier: list[Place], earlier: list[Place]) -> Offer:
-        single, further = self._single(frontier), self._single(earlier)
-        short = [way for way in single if len(way.start.mids) <= MAX_COMPOSED_FROM]
-        return self._nearest(single, [*self._composed(short), *further])
+        single, further = self.single(frontier), self.single(earlier)
+        return self._nearest(single, [*self.longer(single), *further])
 
-    def _single(self, places: list[Place]) -> list[WayOn]:
+    def single(self, places: list[Place]) -> list[WayOn]:
+        """Every single step that leaves one of `places`."""
         steps = steps_from_each(self._inquiry.graph, [place.mids for place in places])
         return [WayOn(place, (step,)) for place, on in zip(places, steps, strict=True) for step in on]
 
-    def _composed(self, single: list[WayOn]) -> list[WayOn]:
+    def longer(self, ways: list[WayOn]) -> list[WayOn]:
+        """Every way that goes one step further than one of `ways`."""
         graph = self._inquiry.graph
-        able = [way for way in single if not self._leads_to_values(way.path[-1])]
+        short = [way for way in ways if len(way.start.mids) <= MAX_COMPOSED_FROM]
+        able = [way for way in short if not self._leads_to_values(way.path[-1])]
         steps = steps_from_each(graph, [reached(graph, way.start.mids, way.path) for way in able])
         return [WayOn(way.start, (*way.path, step)) for way, on in zip(able, steps, strict=True) for step in on]
 
