@@ -19,6 +19,7 @@ STRATEGY = (
     "app.llm.question_words",
     "app.llm.concept_nouns",
     "app.llm.nearness",
+    "app.llm.coverage",
     "app.privacy.safe_text",
     "app.strategies",
     *STORE_WORDS,

@@ -9,6 +9,8 @@ import typing
 from collections.abc import Iterable, Iterator
 from typing import Literal, get_args, get_origin
 
+from pydantic.fields import FieldInfo
+
 from app.llm import reasoner
 from app.llm.reasoner import TaskModel, TaskName
 from app.llm.schemas import strict_schema
@@ -39,7 +41,8 @@ Every question to the model is one `POST {base URL}/chat/completions` of the Ope
 - `temperature`, `seed` and `max_tokens`; or `max_completion_tokens` alone, for models that take no other.
 - `stream` is asked for where the endpoint streams well, and a reply may be streamed or not.
 - `messages`: instructions stand first. The last user message ends with exactly one fenced block, opened by a line
-  ```` ```json ```` and closed by a line ```` ``` ````. It holds the whole input of the task as one object.
+  ```` ```json ```` and closed by a line ```` ``` ````. It holds the whole input of the task as one object; a field
+  that holds its default is left out.
 - The reply is the `content` of the first choice: one JSON object that fits the reply's schema. An empty content,
   a `finish_reason` of `length`, 64 characters of white space in a row and an object that does not fit are failures.
   So are `choices` of which none was offered, an `answer` that names what was not shown, and a `text` with such a
@@ -57,7 +60,8 @@ question.
   digits, such as `Eq7f2k`. It stands in texts as a word. The same thing has one pseudonym in a conversation.
 - A **path** is a list of steps. A step is the words of a relation as they stand in the input; `^` before them:
   the relation is walked backwards; `a|b`: through a node without a name (each part may have its own `^`).
-- **Candidates** are numbered; a reply chooses by number. Numbers that were not offered are ignored.
+- **Candidates** are numbered; a reply chooses by number. Numbers that were not offered are ignored. A `step` shows
+  the nearest ways on alone; where none fits, a reply without a choice and without an answer shows the `further` ones.
 - A **fact** of the evidence says: from `start` along `path` one reaches `end`. An `end` that is a set holds all
   that is reached, however many.
 - **things** are what the question starts from: what it names, and kinds (everything of one concept).
@@ -93,11 +97,16 @@ def _of_task(task: TaskName) -> Iterator[str]:
 def _of_model(model: type[TaskModel]) -> str:
     says = inspect.cleandoc(model.__doc__ or "") if model.__doc__ != TaskModel.__doc__ else ""
     rows = [
-        (f"`{name}`", _type_words(field.annotation), field.description or "")
-        for name, field in model.model_fields.items()
+        (f"`{name}`", _type_words(field.annotation), _meaning(field)) for name, field in model.model_fields.items()
     ]
     table = _table(("field", "type", "meaning"), rows)
     return f"### {model.__name__}\n\n" + (says + "\n\n" if says else "") + table
+
+
+def _meaning(field: FieldInfo) -> str:
+    """What a field says, and what it is where it is left out."""
+    default = "" if field.is_required() else f"default: `{json.dumps(field.default)}`"
+    return "; ".join(part for part in (field.description, default) if part)
 
 
 def _shared_models() -> list[type[TaskModel]]:

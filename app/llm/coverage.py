@@ -31,7 +31,7 @@ Scores = npt.NDArray[np.floating[Any]]
 
 
 def coverage(embedder: Embedder, question: str, topic: str, ways: Sequence[Way]) -> Scores:
-    """One score a way from `topic`, a pseudonym; shape (ways,). A step costs, unless a word of the question says it."""
+    """One score a way from `topic`, a pseudonym; shape (ways,). A step costs, unless a word says it."""
     if not ways:
         return np.zeros(0)
     lengths = np.array([len(way) for way in ways])
@@ -57,7 +57,7 @@ def coverage(embedder: Embedder, question: str, topic: str, ways: Sequence[Way])
 
 
 def _words_outwards(question: str, topic: str) -> list[list[str]]:
-    """The content words in the order in which paths from `topic` meet them; two orders where grammar leaves it open."""
+    """The content words as paths from `topic` meet them; in two orders where grammar leaves it open."""
     read = walks(said_plainly(question), topic)
     single = [sorted((span.start, span.text) for span in walked.spans if " " not in span.text) for walked in read]
     return [[singular(word) for _, word in spans] for spans in single]

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 
-from app.llm.reasoner import TaskModel
+from app.evaluation.contract import TASKS
+from app.llm.reasoner import TaskModel, TaskName
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,15 @@ class Request:
 
     @property
     def input(self) -> dict[str, Any]:
-        """The one object of the fenced block at the end of the last message."""
-        block = self.json["messages"][-1]["content"].split("```json\n")[-1].removesuffix("\n```")
-        content: dict[str, Any] = json.loads(block)
-        return content
+        """The one object of the fenced block at the end of the last message, what was left out filled in."""
+        asked, _, _ = TASKS[cast(TaskName, self.task)]
+        return asked.model_validate_json(self.block).model_dump()
+
+    @property
+    def block(self) -> str:
+        """The fenced block as it was sent."""
+        content: str = self.json["messages"][-1]["content"]
+        return content.split("```json\n")[-1].removesuffix("\n```")
 
 
 Replies = Callable[[Request], Canned]

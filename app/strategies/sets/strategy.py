@@ -69,9 +69,7 @@ class SetsStrategy:
                 break
         return _found(progress, None, number)
 
-    async def _round(
-        self, inquiry: Inquiry, progress: _Progress, number: int
-    ) -> tuple[StepReply, dict[int, WayOn]]:
+    async def _round(self, inquiry: Inquiry, progress: _Progress, number: int) -> tuple[StepReply, dict[int, WayOn]]:
         """Page after page, until the reply answers, follows a way, or no page is left."""
         shelf = self._shelf(inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.llm.complaints import MOST_TOLD, complaints_about, complaints_of
+from app.llm.complaints import MOST_TOLD, NOTHING_SHOWN, complaints_about, complaints_of
 from app.llm.reasoner import AnswerReply, ChooseInput, ChooseReply, NameReply, StepReply, StructureReply, TaskModel
 from app.llm.reply_rules import broken_rules
 from app.llm.wire import _escaped
@@ -75,3 +75,10 @@ def test_numbers_that_were_not_offered_and_stand_ins_that_were_not_shown(changes
 def test_a_choice_must_be_one_of_the_candidates(choices: list[int], count: int) -> None:
     asked = ChooseInput(question="who", path=[], candidates=WAYS, width=3)
     assert len(broken_rules(asked, ChooseReply(choices=choices))) == count
+
+
+@pytest.mark.parametrize(("answer", "kept"), [("way(1)", True), ("count(way(1))", True), ("way(9)", False)])
+def test_an_answer_may_speak_of_the_candidates_that_were_offered(answer: str, kept: bool) -> None:
+    asked = step("who treats Eq7f2k", [thing("Eq7f2k", "patient")], [way(1, "Eq7f2k", "treated by", to="doctor")])
+    replied = StepReply(action="answer", choices=[], answer=[answer], text="It is {1}.")
+    assert broken_rules(asked, replied) == (() if kept else (NOTHING_SHOWN,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.sets.ways import MAX_OFFERED
 from tests.kg_store.stores import PREFIXES
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
-from tests.support.model_server import Canned, ModelServer, Request, completion, in_turn, reply, sent_to
+from tests.support.model_server import Canned, ModelServer, Replies, Request, completion, in_turn, reply, sent_to
 
 QUESTION = "Which wards was Zofia Quarrel admitted to?"
 
@@ -224,3 +225,103 @@ async def test_what_is_cut_by_rank_is_told(
     finding = await find(asked, model, embedder, "What is part of Gribblewerk?")
     assert len(sent_to(server, "step")[0]["candidates"]) == MAX_OFFERED
     assert [note.startswith("Round 1: ") for note in finding.notes] == [True]
+
+
+async def in_pages(asked: Asked, model: PromptedReasoner, embedder: Embedder, question: str = QUESTION) -> Finding:
+    return await SetsStrategy(embedder, by_pages=True).find(asked.inquiry(model, question))
+
+
+async def test_a_reply_that_chooses_and_answers_at_once_takes_one_call(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    def replies(request: Request) -> Canned:
+        number = number_of(request, "has admission|admitted to")
+        return step("answer", answer=[f"way({number})"], text="In {1}.")
+
+    server.replies = replies
+    finding = await in_pages(asked, model, embedder)
+    assert finding.draft is not None
+    assert asked.names(finding.draft.expressions[0]) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    assert [(fact.path, fact.end) for fact in finding.evidence] == [
+        (("has admission|admitted to",), finding.draft.expressions[0])
+    ]
+    assert len(sent_to(server, "step")) == 1
+
+
+async def test_a_candidate_that_was_not_offered_answers_nothing(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    server.replies = in_turn(step("answer", answer=["way(77)"], text="It is {1}."))
+    finding = await in_pages(asked, model, embedder)
+    assert finding.draft is not None
+    assert finding.draft.expressions == ("way(77)",)  # the grounding check refuses it
+    assert finding.evidence == ()
+
+
+@pytest.mark.parametrize("none_fits", [follow(), step("not_in_graph"), follow(998)])
+async def test_where_no_candidate_fits_the_further_ones_are_shown(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, none_fits: Canned
+) -> None:
+    server.replies = in_turn(none_fits)
+    finding = await in_pages(asked, model, embedder)
+    inputs = sent_to(server, "step")
+    shown = [(each["start"], tuple(each["path"])) for given in inputs for each in given["candidates"]]
+    pages = list(dict.fromkeys(tuple((c["start"], tuple(c["path"])) for c in given["candidates"]) for given in inputs))
+    assert len(pages) == 3
+    assert len(set(shown)) == sum(map(len, pages)) == inputs[0]["further"] + len(pages[0]) <= MAX_OFFERED
+    assert {given["round"] for given in inputs} == {1}
+    assert inputs[-1]["further"] == 0
+    assert (finding.draft, finding.rounds, finding.notes) == (None, 1, ())
+
+
+async def test_ways_that_were_held_back_are_told(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    server.replies = lambda request: step("answer", answer=[f"way({request.input['candidates'][0]['number']})"])
+    finding = await in_pages(asked, model, embedder)
+    further = sent_to(server, "step")[0]["further"]
+    assert finding.notes == (f"Round 1: {further} ways on, ranked last, were not offered.",)
+
+
+async def test_what_a_prompt_shared_with_the_one_before_it_stands_first_and_unchanged(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    def replies(request: Request) -> Canned:
+        if request.input["round"] == 4:
+            return step("not_in_graph")
+        return follow(*[each["number"] for each in request.input["candidates"]][:2])
+
+    server.replies = replies
+    await in_pages(asked, model, embedder)
+    requests = [request for request in server.received if request.task == "step"]
+    assert [request.input["round"] for request in requests] == [1, 2, 3, 4]
+    for earlier, later in pairwise(requests):
+        # All of it but the end of the list: instructions, question, things and every fact so far.
+        shared = earlier.block.partition(',"candidates":')[0].removesuffix("]")
+        assert '"evidence":[' in shared
+        assert later.block.startswith(shared)
+        assert earlier.json["messages"][0] == later.json["messages"][0]
+        assert len(later.input["evidence"]) > len(earlier.input["evidence"])
+
+
+async def test_the_same_facts_are_the_same_bytes_whatever_was_chosen_first(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    def follows(names: tuple[str, ...]) -> Replies:
+        def replies(request: Request) -> Canned:
+            if request.input["round"] > 1:
+                return step("not_in_graph")
+            return follow(*(number_of(request, name) for name in names))
+
+        return replies
+
+    evidence = []
+    for names in (("treated by", "lives in", "married to"), ("married to", "treated by", "lives in")):
+        server.replies = follows(names)
+        server.received.clear()
+        await find(asked, model, embedder)
+        second = [request.block for request in server.received if request.task == "step"][1]
+        evidence.append(second.partition('"evidence":')[2].partition(',"candidates":')[0])
+    assert evidence[0] == evidence[1]
+    assert evidence[0].count('"start"') == 3
+    assert "start_concept" not in evidence[0]  # the thing that it starts from says it already
