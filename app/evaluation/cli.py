@@ -156,6 +156,33 @@ def embedded(
 
 
 @app.command()
+def endpoint(
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
+    out: Annotated[Path | None, typer.Option(help="Folder for the table")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each set")] = 200,
+    only: Annotated[str, typer.Option(help="Run only what has this in its name")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the samples")] = 0,
+) -> None:
+    """Measure what a model endpoint costs against its bounds; ends with code 1 when one is missed."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.embedded_measures import markdown, write_json
+    from app.evaluation.endpoint_table import run_endpoint_table
+
+    with failures_in_words(console), _shown_progress() as show:
+        try:
+            measures = asyncio.run(run_endpoint_table(data, limit, seed, only, show))
+        except QuestionsProblem as problem:
+            _refuse(problem)
+    text = markdown(measures)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "endpoint.md").write_text(text, encoding="utf-8")
+        write_json(measures, out / "endpoint.json")
+    _print_markdown(text)
+    raise typer.Exit(0 if all(measure.passed for measure in measures) else MISSED)
+
+
+@app.command()
 def linking(
     data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
     mentions: Annotated[int, typer.Option(min=1, help="Misspelt and abbreviated names")] = 1000,

@@ -1,4 +1,4 @@
-"""A line of the embedded reasoner's table: a figure, the bound that it has to reach, and whether it does."""
+"""A line of a table of bounds: a figure, the bound that it has to reach, and whether it does."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def no_leaks(asked: Asked) -> Measure:
 
 def markdown(measures: Sequence[Measure]) -> str:
     """The table, then one line that says what was missed."""
-    head = ("measure", "n", "at least", "reached", "", "F1", "leaks")
+    head = ("measure", "n", "bound", "reached", "", "F1", "leaks")
     lines = [head, tuple("---" for _ in head), *(_row(measure) for measure in measures)]
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     missed = [measure.name for measure in measures if not measure.passed]

@@ -67,7 +67,10 @@ class ScriptedEndpoint:
     `counts_tokens` adds a `usage` object to the replies, as vendors do; without it the caller counts. `remembers`
     false: every request is answered from what it shows alone, so that one question may be asked many times at once
     (of `sets`; the tasks of `arog` lean on what came before). `latency_s` is how long a reply takes.
+    While `at_once` is set it answers with what candidates lead to, where it can, and does not follow them first.
     """
+
+    at_once = False
 
     def __init__(self, counts_tokens: bool = False, remembers: bool = True, latency_s: float = 0.0) -> None:
         self._counts_tokens, self._remembers, self._latency_s = counts_tokens, remembers, latency_s
@@ -99,7 +102,7 @@ class ScriptedEndpoint:
         """Sets the plan of the next question; None: the graph does not hold its answer."""
         with self._lock:
             self._plan, self._typed = plan, typed
-            self._replies = ScriptedReplies(plan, typed)
+            self._replies = ScriptedReplies(plan, typed, self.at_once)
 
     def __enter__(self) -> ScriptedEndpoint:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -135,7 +138,7 @@ class ScriptedEndpoint:
             return json.dumps(_instance(schema.schema_))
         if not schema.strict or request.response_format.type != "json_schema":
             raise ContractBroken("response_format is not a strict json_schema")
-        replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed)
+        replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
         reply = replies.reply_to(cast(TaskName, schema.name), _block(request.messages))
         # What has a default was not asked for.
         return reply.model_dump_json(exclude_defaults=True)

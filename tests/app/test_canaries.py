@@ -69,7 +69,9 @@ def _with_guesses(choice: dict[str, dict[str, str]]) -> dict[str, object]:
         "thought": "Quillowmere",
         "path": [{"head": "Quillowmere", "relation": "treated by", "tail": "Klabautrix"}],
     }
-    content = json.dumps({key: guess.get(key, value) for key, value in reply.items()})
+    # A step is not asked for them, and may give them all the same.
+    more = guess if "action" in reply else {}
+    content = json.dumps({key: guess.get(key, value) for key, value in reply.items()} | more)
     return {**choice, "message": {"role": "assistant", "content": content}}
 
 

@@ -1,0 +1,154 @@
+"""The table of what an endpoint costs: calls, tokens and time, with an endpoint that answers rightly and at once."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.evaluation.asking import Outcome
+from app.evaluation.embedded_measures import Measure, local_ms
+from app.evaluation.metrics import mean, percentile
+from app.evaluation.question_sets import METAQA, PQ_2H, PQ_3H, QuestionSets, Show
+from app.evaluation.questions import Question, QuestionsProblem
+from app.evaluation.report import Report, RunLabel
+from app.evaluation.run import Bench, sample
+from app.evaluation.scripted_endpoint import ScriptedEndpoint
+
+
+@dataclass(frozen=True, slots=True)
+class CostBound:
+    """What `sets` may take for one question: mean calls and tokens, median milliseconds outside the endpoint."""
+
+    name: str
+    source: str
+    calls: float
+    tokens: int
+    local_ms: float
+    most_calls: int
+
+
+# The paper: 12 to 25 calls, 5,605 tokens on GrailQA. Its code with a model that answers rightly, on the PathQuestion
+# sets: 10.5 and 13.2 calls, 4,859 and 5,933 tokens, accuracy 0.75 and 0.40, 270 and 530 ms.
+BOUNDS = (
+    CostBound("PQ-2H", PQ_2H, calls=2.0, tokens=1_200, local_ms=10.0, most_calls=4),
+    CostBound("PQ-3H", PQ_3H, calls=2.6, tokens=1_700, local_ms=15.0, most_calls=4),
+    CostBound("MetaQA-3", METAQA[3], calls=2.6, tokens=1_700, local_ms=20.0, most_calls=4),
+)
+ONE_HOP = CostBound("MetaQA-1", METAQA[1], calls=2.0, tokens=1_200, local_ms=20.0, most_calls=2)
+RIGHT = 0.995  # 1.00 in two figures: names that differ in capitals alone are read as all of them
+
+
+async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
+    """The lines of every run whose `set, strategy` holds `only`. Raises QuestionsProblem."""
+    measures: list[Measure] = []
+    endpoint = ScriptedEndpoint()
+    with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
+        async with Bench("scripted", scripted=endpoint) as bench:
+            runs = _Runs(QuestionSets(bench, data, Path(folder), show), endpoint, limit, seed, only, show)
+            for bound in (*BOUNDS, ONE_HOP):
+                measures += await runs.of_sets(bound)
+            for bound in BOUNDS:
+                measures += await runs.reported(bound, "sets", at_once=True)
+                measures += await runs.reported(bound, "arog")
+    if not measures:
+        raise QuestionsProblem("no run's name holds what --only asks for")
+    return measures
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    sets: QuestionSets
+    endpoint: ScriptedEndpoint
+    limit: int
+    seed: int
+    only: str
+    show: Show
+
+    async def of_sets(self, bound: CostBound) -> list[Measure]:
+        """Against the bounds. The endpoint follows a way first and answers when it sees where that led."""
+        title = f"{bound.name}, sets"
+        if self.only.casefold() not in title.casefold():
+            return []
+        report, outcomes = await self._ask(title, bound.source, "sets", at_once=False)
+        return [
+            _accuracy(title, report, outcomes),
+            _calls(title, outcomes, bound.calls),
+            _most_calls(title, outcomes, bound.most_calls),
+            _tokens(title, outcomes, bound.tokens),
+            _local(title, outcomes, bound.local_ms),
+        ]
+
+    async def reported(self, bound: CostBound, strategy: str, at_once: bool = False) -> list[Measure]:
+        """For comparison alone."""
+        title = f"{bound.name}, {strategy}{', answered at once' if at_once else ''}"
+        if self.only.casefold() not in title.casefold():
+            return []
+        _, outcomes = await self._ask(title, bound.source, strategy, at_once)
+        reached = f"{_mean_calls(outcomes):.2f} calls, {_mean_tokens(outcomes):,.0f} tokens"
+        hits = mean([outcome.score.hit for outcome in outcomes])
+        return [Measure(name=title, questions=len(outcomes), reached=f"{reached}, accuracy {hits:.3f}")]
+
+    async def _ask(self, title: str, source: str, strategy: str, at_once: bool) -> tuple[Report, list[Outcome]]:
+        loaded, questions = self.sets.of(source)
+        chosen = sample([each for each in questions if _is_asked(each)], self.limit, self.seed)
+        self.endpoint.at_once = at_once
+        label = RunLabel(set_name=title, strategy=strategy, reasoner="scripted", seed=self.seed)
+        return await self.sets.bench.ask(
+            loaded, label, chosen, progress=lambda done: self.show(title, done, len(chosen))
+        )
+
+
+def _is_asked(question: Question) -> bool:
+    """Those with a plan, where the graph agrees with the gold answers."""
+    return question.has_plan and question.reproduced
+
+
+def _accuracy(title: str, report: Report, outcomes: Sequence[Outcome]) -> Measure:
+    reached = mean([outcome.score.hit for outcome in outcomes])
+    return Measure(
+        name=f"{title}: accuracy",
+        questions=len(outcomes),
+        bound="1.00",
+        reached=f"{reached:.3f}",
+        passed=reached >= RIGHT and report.leaks.leaks == 0,
+        f1=mean([outcome.score.f1 for outcome in outcomes]),
+        leaks=report.leaks.leaks,
+    )
+
+
+def _calls(title: str, outcomes: Sequence[Outcome], bound: float) -> Measure:
+    return _at_most(f"{title}: calls, mean", outcomes, _mean_calls(outcomes), bound, "{:.2f}")
+
+
+def _most_calls(title: str, outcomes: Sequence[Outcome], bound: int) -> Measure:
+    most = max((outcome.calls for outcome in outcomes), default=0)
+    return _at_most(f"{title}: calls, most", outcomes, most, bound, "{:.0f}")
+
+
+def _tokens(title: str, outcomes: Sequence[Outcome], bound: int) -> Measure:
+    return _at_most(f"{title}: tokens, mean", outcomes, _mean_tokens(outcomes), bound, "{:,.0f}")
+
+
+def _local(title: str, outcomes: Sequence[Outcome], bound: float) -> Measure:
+    median = percentile(local_ms(outcomes), 0.5)
+    return _at_most(f"{title}: time outside the endpoint, median", outcomes, median, bound, "{:.1f} ms")
+
+
+def _at_most(name: str, outcomes: Sequence[Outcome], reached: float, bound: float, form: str) -> Measure:
+    return Measure(
+        name=name,
+        questions=len(outcomes),
+        bound=f"at most {form.format(bound)}",
+        reached=form.format(reached),
+        passed=bool(outcomes) and reached <= bound + 1e-9,
+    )
+
+
+def _mean_calls(outcomes: Sequence[Outcome]) -> float:
+    return mean([float(outcome.calls) for outcome in outcomes])
+
+
+def _mean_tokens(outcomes: Sequence[Outcome]) -> float:
+    return mean([float(outcome.prompt_tokens + outcome.completion_tokens) for outcome in outcomes])
