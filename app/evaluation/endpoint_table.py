@@ -1,4 +1,4 @@
-"""The table of what an endpoint costs: calls, tokens and time, with an endpoint that answers rightly and at once."""
+"""The table of a model endpoint: what questions cost, what faults do to them, and many chats at once."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.evaluation.asking import Outcome
+from app.evaluation.converters import convert
 from app.evaluation.embedded_measures import Measure, local_ms
+from app.evaluation.fault_run import run_with_faults
+from app.evaluation.load_run import CHATS, MOST, run_load
 from app.evaluation.metrics import mean, percentile
 from app.evaluation.question_sets import METAQA, PQ_2H, PQ_3H, QuestionSets, Show
-from app.evaluation.questions import Question, QuestionsProblem
+from app.evaluation.questions import Question, QuestionsProblem, read_questions
 from app.evaluation.report import Report, RunLabel
 from app.evaluation.run import Bench, sample
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
@@ -40,8 +43,28 @@ ONE_HOP = CostBound("MetaQA-1", METAQA[1], calls=2.0, tokens=1_200, local_ms=20.
 RIGHT = 0.995  # 1.00 in two figures: names that differ in capitals alone are read as all of them
 
 
+FAULTS, LOAD = "faults", "chats at once"
+FAULT_SHARE = 0.3
+FAULTY_PER_QUESTION = 2.5  # 500 questions with faults to 200 of each set
+
+
 async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """The lines of every run whose `set, strategy` holds `only`. Raises QuestionsProblem."""
+    """The lines of every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsProblem."""
+    measures = await _costs(data, limit, seed, only, show)
+    with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
+        if only.casefold() in FAULTS:
+            measures.append(await _with_faults(data, Path(folder), round(FAULTY_PER_QUESTION * limit), seed, show))
+        if only.casefold() in LOAD:
+            measures.append(await _at_once(data, Path(folder), show))
+    if not measures:
+        raise QuestionsProblem("no run's name holds what --only asks for")
+    return measures
+
+
+async def _costs(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
+    names = [f"{bound.name}, {what}" for bound in (*BOUNDS, ONE_HOP) for what in ("sets, answered at once", "arog")]
+    if not any(only.casefold() in name.casefold() for name in names):
+        return []
     measures: list[Measure] = []
     endpoint = ScriptedEndpoint()
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
@@ -52,9 +75,46 @@ async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show:
             for bound in BOUNDS:
                 measures += await runs.reported(bound, "sets", at_once=True)
                 measures += await runs.reported(bound, "arog")
-    if not measures:
-        raise QuestionsProblem("no run's name holds what --only asks for")
     return measures
+
+
+async def _with_faults(data: Path, folder: Path, count: int, seed: int, show: Show) -> Measure:
+    """Each question ends rightly, refused or in a typed error, and leaves nothing behind."""
+    name, _, file = PQ_3H.partition(":")
+    converted = convert(name, data / file, folder / "faults")
+    questions = sample(read_questions(converted.questions), count, seed)
+    report = await run_with_faults(
+        [converted.graph],
+        None,
+        questions,
+        share=FAULT_SHARE,
+        seed=seed,
+        progress=lambda done: show(FAULTS, done, len(questions)),
+    )
+    bad = f"{report.wrong} wrong, {report.late} late, {report.logged.total()} logged, {report.left.total()} left"
+    ends = f"{report.right} right, {report.refused} refused, {report.errors.total()} typed errors; {bad}"
+    return Measure(
+        name=f"PQ-3H, {FAULT_SHARE:.0%} of the replies with faults",
+        questions=report.asked,
+        bound="right, refused or a typed error",
+        reached=ends,
+        passed=report.passed,
+        leaks=report.leaks,
+    )
+
+
+async def _at_once(data: Path, folder: Path, show: Show) -> Measure:
+    name, _, file = PQ_2H.partition(":")
+    converted = convert(name, data / file, folder / "load")
+    show(LOAD, 0, CHATS)
+    report = await run_load([converted.graph], None, read_questions(converted.questions)[0])
+    return Measure(
+        name=f"{report.chats} chats at once, one worker, time to the ideal",
+        questions=report.chats,
+        bound=f"under {MOST:g}",
+        reached=f"{report.ratio:.2f} ({report.seconds:.1f} s), {report.answered} answered",
+        passed=report.passed,
+    )
 
 
 @dataclass(frozen=True, slots=True)

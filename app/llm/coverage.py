@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from app.llm.alignment import turns_back
 from app.llm.embedder import Embedder
+from app.llm.english import verbs_of
 from app.llm.idioms import said_plainly
 from app.llm.nearness import Way
 from app.llm.question_words import singular, walks
@@ -24,6 +25,7 @@ from app.llm.wording import hop_words
 _STEP = 0.6
 _SAID_STEP = 0.8
 _MOST_SAID = 0.6
+_SAME_DOING = 0.8  # `acted` and `starred actors`
 _TURNING_BACK = 0.05
 _NO_STEP = -9.0
 
@@ -48,6 +50,7 @@ def coverage(embedder: Embedder, question: str, topic: str, ways: Sequence[Way])
         filled[number, : len(way)] = [row[step] for step in way]
     vectors = embedder.sentences(words)
     of_relation = _likeness(embedder, vectors, [_wordings(*step)[0] for step in steps])
+    of_relation[:-1] = np.maximum(of_relation[:-1], _SAME_DOING * _doings(words, steps))
     near = np.maximum(of_relation, _likeness(embedder, vectors, [_wordings(*step)[1] for step in steps]))
     position = {word: number for number, word in enumerate(words)}
     covered = [_in_order(near[:-1], filled, [position[word] for word in order]) for order in orders]
@@ -73,6 +76,13 @@ def _in_order(near: Scores, filled: npt.NDArray[np.int_], words: Sequence[int]) 
         best = np.where(is_step, np.maximum.accumulate(best, axis=1) + gains, best)
     result: Scores = best.max(axis=1)
     return result
+
+
+def _doings(words: Sequence[str], steps: Sequence[tuple[str, str]]) -> Scores:
+    """1 where a word and a step's relation tell the same doing, else 0; shape (steps, words)."""
+    verbs = [verbs_of(word) for word in words]
+    done = [hop_words(*step).verbs for step in steps]
+    return np.array([[float(not each.isdisjoint(own)) for each in verbs] for own in done])
 
 
 def _likeness(embedder: Embedder, words: npt.NDArray[np.float32], wordings: Sequence[Sequence[str]]) -> Scores:

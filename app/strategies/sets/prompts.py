@@ -5,8 +5,8 @@ from app.privacy.safe_text import SafeText
 
 # Every word is paid for in every call: docs/decisions/0006 says what was left out, and what it had cost.
 _STEP_WORDS = SafeText(
-    """Answer from a private graph. Eq7f2k stands for one thing, Vx81zp for a value, Sk3mmd for a set. In paths, \
-^ means backwards, a|b through a nameless node.
+    """Answer from a private graph. Words like Eq7f2k are stand-ins: E for a thing, V for a value, S for a set. In \
+paths, ^ means backwards, a|b through a nameless node.
 action:
 follow: choices = up to 3 candidates that lead on, best first; [] if none fits
 answer: answer = expressions, best first; text = a sentence in the question's language, {1} for the first \

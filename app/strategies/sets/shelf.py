@@ -45,8 +45,12 @@ class Shelf:
 class Shelves:
     """Ranks ways on by how well the whole path, from where the question sets out, covers the question."""
 
-    def __init__(self, inquiry: Inquiry, embedder: Embedder, trails: Mapping[str, Trail]) -> None:
+    def __init__(
+        self, inquiry: Inquiry, embedder: Embedder, trails: Mapping[str, Trail], generous: bool = False
+    ) -> None:
+        """`generous`: a first page did not hold what was needed, so the next ones hold the most."""
         self._inquiry, self._embedder, self._trails = inquiry, embedder, trails
+        self._generous = generous
 
     def of(self, frontier: list[Place], earlier: list[Place], walked: Collection[tuple[str, Path]]) -> Shelf:
         """The first page holds the nearest ways from each thing that the question sets out from."""
@@ -75,14 +79,18 @@ class Shelves:
             short = sum(len(ways[i].path) < 3 for i in mine)
             size = _size(short, len(walked) > 0, max(walked, default=-np.inf) >= scores[mine[0]])
             near = [i for i in mine if scores[i] >= scores[mine[0]] - _WORSE[len(ways[i].path)]]
-            page += self._with_beginnings(ways, near[:size], mine)
+            shown = mine[:_MOST_FIRST] if self._generous else near[:size]
+            page += self._with_beginnings(ways, shown, mine)
         return page[:MAX_OFFERED]
 
     def _with_beginnings(self, ways: Sequence[WayOn], kept: list[int], mine: list[int]) -> list[int]:
-        """Beside three steps stand the first two of them: an answer may have to take something out on the way."""
+        """Beside three steps stand the first two, which an answer may have to take something out of on the way; and
+        the best single step, where nothing was walked: one step too many can't be undone."""
         position = {(ways[i].start.pseudonym, ways[i].path): i for i in mine}
-        beginnings = [(ways[i].start.pseudonym, ways[i].path[:2]) for i in kept if len(ways[i].path) > 2]
-        return list(dict.fromkeys([*kept, *(position[each] for each in beginnings if each in position)]))
+        wanted = [(ways[i].start.pseudonym, ways[i].path[:2]) for i in kept if len(ways[i].path) > 2]
+        if not self._trails:
+            wanted += [(ways[i].start.pseudonym, ways[i].path) for i in mine if len(ways[i].path) == 1][:1]
+        return list(dict.fromkeys([*kept, *(position[each] for each in wanted if each in position)]))
 
     def _is_behind(self, way: WayOn) -> bool:
         """Whether a walked path began with it: what is asked for lies further on, or elsewhere."""

@@ -42,7 +42,7 @@ class _Progress:
     trails: dict[str, Trail] = field(default_factory=dict)
     walked: set[tuple[str, Path]] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
-    calls: int = 0
+    turned_pages: bool = False
 
 
 class SetsStrategy:
@@ -74,6 +74,7 @@ class SetsStrategy:
         shelf = self._shelf(inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):
             further = shelf.behind(page)
+            progress.turned_pages |= page > 0
             reply, by_number = await self._ask(inquiry, progress, ways, number, further)
             if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, by_number):
                 break
@@ -87,7 +88,8 @@ class SetsStrategy:
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
         if self._by_pages:
-            return Shelves(inquiry, self._embedder, progress.trails).of(progress.frontier, earlier, progress.walked)
+            shelves = Shelves(inquiry, self._embedder, progress.trails, progress.turned_pages)
+            return shelves.of(progress.frontier, earlier, progress.walked)
         offered = WaysOn(inquiry, self._embedder).of(progress.frontier, earlier)
         fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
         return Shelf((tuple(fresh),), offered.cut)
