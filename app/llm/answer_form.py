@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from app.llm.english import is_participle
+from app.llm.english import is_participle, may_be_noun, may_be_verb
 from app.llm.idioms import said_plainly
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
@@ -34,8 +34,8 @@ _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
 
-# "When was X first shown?" asks for no superlative.
-_FIRST_DONE = re.compile(r"\b(?:first|last) (\w+)", re.IGNORECASE)
+# "When was X first shown?" and "what best describes X?" ask for no superlative.
+_FIRST_DONE = re.compile(r"\b(?:first|last|best|most|least) (\w+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,8 @@ def _extreme(text: str) -> AskedForm | None:
 
 def _is_no_superlative(text: str) -> bool:
     found = _FIRST_DONE.search(text)
-    return found is not None and (found[1].lower() == "name" or is_participle(found[1].lower()))
+    word = found[1].lower() if found else ""
+    return word == "name" or is_participle(word) or (may_be_verb(word) and not may_be_noun(word))
 
 
 def _count(text: str) -> AskedForm | None:

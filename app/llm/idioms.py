@@ -18,11 +18,16 @@ _PLAIN = tuple(
         ),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
         (r"\babout\s*\?*\s*$", "topic"),
+        (r"\bused to\b", " "),
+        (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),
         (
             r"\b(?:what|how) (?:do|did|does|would) people (?:think (?:of|about)|rate|like)\b",
             "what is the rating of",
         ),
-        (r"(?<=\w )(?<!know )about\b", "on the topic"),
+        (
+            r"(?<=\w )(?<!know )about\b|\b(?:deal|deals|dealing|dealt) with\b|\b(?:relate|relates|related) to\b",
+            "with topic",
+        ),
         (r"^\s*what (?:does|do|did) (.+?) do(?: for (?:a living|work))?\s*\?*\s*$", r"what is \1 's occupation"),
         (
             r"^\s*(?:is|are|was|were) (.+?) (?:a |an )?(?:man|male|boy) or (?:a |an )?(?:woman|female|girl)\s*\?*\s*$",

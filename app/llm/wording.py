@@ -15,9 +15,9 @@ Voice = Literal["noun", "passive", "active"]
 _PLACED = frozenset("in at on to from for with".split())
 # What agents do whose names are made of no verb, or of one among several.
 _AGENTS = {
-    "actor": frozenset({"act", "appear", "play", "star"}),
+    "actor": frozenset({"act", "appear", "perform", "play", "star"}),
     "author": frozenset({"write"}),
-    "cast": frozenset({"act", "appear", "play", "star"}),
+    "cast": frozenset({"act", "appear", "perform", "play", "star"}),
     "doctor": frozenset({"treat"}),
     "physician": frozenset({"treat"}),
     "artist": frozenset({"perform", "record"}),

@@ -19,8 +19,10 @@ from app.llm.idioms import said_plainly
         ("Eq7f2k's grandchildren", "Eq7f2k's child 's children"),
         ("Could you tell me who treats Eq7f2k?", "who treats Eq7f2k?"),
         ("What is Eq7f2k about?", "What is Eq7f2k topic"),
-        ("which films are about Eq7f2k", "which films are on the topic Eq7f2k"),
+        ("which films are about Eq7f2k", "which films are with topic Eq7f2k"),
         ("tell me about Eq7f2k", "about Eq7f2k"),
+        ("how would you describe Eq7f2k?", "what words describe Eq7f2k?"),
+        ("what words are used to describe Eq7f2k?", "what words are describe Eq7f2k?"),
         ("What do people think of Eq7f2k?", "what is the rating of Eq7f2k?"),
         ("What did Eq7f2k direct?", "What did Eq7f2k direct?"),
         ("Is Eq7f2k a doctor or a nurse?", "Is Eq7f2k a doctor or a nurse?"),
@@ -32,7 +34,8 @@ def test_a_phrase_is_said_plainly(asked: str, plain: str) -> None:
 
 @pytest.mark.parametrize(
     ("question", "form"),
-    [("When was Eq7f2k first shown?", "things"), ("What was the first visit of Eq7f2k?", "extreme"),
+    [("When was Eq7f2k first shown?", "things"), ("What best describes Eq7f2k?", "things"),
+     ("Which is the best film of Eq7f2k?", "extreme"), ("What was the first visit of Eq7f2k?", "extreme"),
      ("Can you name a film directed by Eq7f2k?", "things")],
 )  # fmt: skip
 def test_the_form_is_read_after_that(question: str, form: str) -> None:
