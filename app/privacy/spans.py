@@ -22,6 +22,10 @@ _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE
 """Without the letters that are words, in English or beside it."""
 
 
+_SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
+"""What is left of an address whose other parts are pseudonyms says nothing."""
+
+
 class Source(IntEnum):
     """Who found a span; of two that find the same, the smaller wins."""
 
@@ -64,7 +68,8 @@ class SpanFinder:
         covered = _cover(text, kept)
         literals = [piece for literal in _literals(text) for piece in _uncovered(text, literal, covered)]
         found = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
-        patterns = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
+        pieces = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
+        patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
         named = [*self._mentions(visible, original), *self._protected(text)]
         named += self._unmarked(text) if unmarked else []
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
