@@ -60,7 +60,9 @@ class Shelves:
         first = self._first_page(ways, scores, ranked)
         rest = [i for i in ranked if i not in set(first)]
         border = max(0, MAX_OFFERED - len(first))
-        parts = (first, rest[: min(border, SECOND_PAGE)], rest[SECOND_PAGE:border])
+        # Later rounds have no third page: three hops take four calls at most, but for a long way round.
+        second = border if self._trails else min(border, SECOND_PAGE)
+        parts = (first, rest[:second], rest[second:border])
         return Shelf(tuple(tuple(ways[i] for i in part) for part in parts if part), max(0, len(rest) - border))
 
     def _all(self, frontier: list[Place], earlier: list[Place]) -> tuple[list[WayOn], Scores]:
