@@ -52,15 +52,15 @@ def share(
     )
 
 
-def behind(name: str, outcomes: Sequence[Outcome], other: Sequence[Outcome], points: float) -> Measure:
-    """By how many points `outcomes` hit less often than `other`; at most `points`."""
+def behind(name: str, outcomes: Sequence[Outcome], other: Sequence[Outcome], points: float | None = None) -> Measure:
+    """By how many points `outcomes` hit less often than `other`; at most `points`, where there is a bound."""
     gap = 100 * (mean([o.score.hit for o in other]) - mean([o.score.hit for o in outcomes]))
     return Measure(
         name=name,
         questions=len(outcomes) + len(other),
-        bound=f"at most {points:g} points",
+        bound="" if points is None else f"at most {points:g} points",
         reached=f"{gap:+.1f} points",
-        passed=bool(outcomes) and bool(other) and gap <= points,
+        passed=bool(outcomes) and bool(other) and (points is None or gap <= points),
     )
 
 

@@ -78,16 +78,20 @@ async def _metaqa_halves(asker: Asker, hops: int) -> dict[str, Asked]:
 
 def _metaqa_measures(name: str, seen: Asked, new: Asked, bound: float) -> list[Measure]:
     both = seen + new
-    agreeing = [outcome for outcome in both.outcomes if outcome.reproduced]
-    measures = [measure.hits(f"{name}, nothing trained", both.outcomes, bound, both.leaks)]
-    if len(agreeing) < len(both.outcomes):
-        measures.append(measure.hits(f"{name}, where the graph agrees with the gold", agreeing))
-    return [
-        *measures,
+    behind = f"{name}, wordings never looked at: behind the seen"
+    measures = [
+        measure.hits(f"{name}, nothing trained", both.outcomes, bound, both.leaks),
         measure.hits(f"{name}, wordings seen", seen.outcomes),
         measure.hits(f"{name}, wordings never looked at", new.outcomes),
-        measure.behind(f"{name}, wordings never looked at: behind the seen", new.outcomes, seen.outcomes, 3.0),
+        measure.behind(behind, new.outcomes, seen.outcomes, 3.0),
     ]
+    agreeing = [[each for each in half.outcomes if each.reproduced] for half in (seen, new)]
+    if sum(map(len, agreeing)) < len(both.outcomes):
+        measures += [
+            measure.hits(f"{name}, where the graph agrees with the gold", [*agreeing[0], *agreeing[1]]),
+            measure.behind(f"{behind}, where it agrees", agreeing[1], agreeing[0]),
+        ]
+    return measures
 
 
 async def _webqsp(asker: Asker) -> list[Measure]:
