@@ -15,7 +15,7 @@ def _words(text: str) -> dict[str, tuple[str, ...]]:
 
 _SAID = _words(
     """
-    tag, tags, keyword, keywords, topic, subject: topics, themes, associated with, known for, described by, words that describe, describe, keywords
+    tag, keyword, topic, subject: topics, themes, associated with, known for, described by, describe, keywords
     genre, category, type, kind, style: kind, type, sort, style, category, genre
     rating, score: rating, how good, rated, review, opinion
     vote, votes: popularity, popular, famous, well known, number of votes
