@@ -78,7 +78,7 @@ class SetsStrategy:
             reply, by_number = await self._ask(inquiry, progress, ways, number, further)
             if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, by_number):
                 break
-        _note_what_was_not_shown(progress, number, further + shelf.cut)
+        _note_what_was_cut(progress, number, shelf.cut)
         return reply, by_number
 
     def _shelf(self, inquiry: Inquiry, progress: _Progress, number: int) -> Shelf:
@@ -164,7 +164,7 @@ def _draft(inquiry: Inquiry, progress: _Progress, reply: StepReply, by_number: d
     return Draft(tuple(filled(expression, ends.get) for expression in reply.answer), reply.text)
 
 
-def _note_what_was_not_shown(progress: _Progress, number: int, count: int) -> None:
+def _note_what_was_cut(progress: _Progress, number: int, count: int) -> None:
     if count:
         progress.notes.append(f"Round {number}: {count} ways on, ranked last, were not offered.")
 
