@@ -37,7 +37,8 @@ Every question to the model is one `POST {base URL}/chat/completions` of the Ope
 - `response_format` is `{"type": "json_schema", "json_schema": {"name": TASK, "strict": true, "schema": ...}}`.
   TASK is one of TASK_NAMES;
   the schema is that of the task's reply, below. Endpoints that don't enforce it there get it in another place:
-  vLLM in `structured_outputs`, others at the end of the instructions, with `{"type": "json_object"}` or without.
+  vLLM in `structured_outputs`, llama-cpp-python beside its
+  `json_object`, others at the end of the instructions, with `{"type": "json_object"}` or without.
 - `temperature`, `seed` and `max_tokens`; or `max_completion_tokens` alone, for models that take no other.
 - `stream` is asked for where the endpoint streams well, and a reply may be streamed or not.
 - `messages`: instructions stand first. The last user message ends with exactly one fenced block, opened by a line

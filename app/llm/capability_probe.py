@@ -12,8 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from app.llm.completion import Completion
-from app.llm.dialects import DEFAULT, Dialect, SchemaMode, limit_fields, schema_fields, schema_words, stream_fields
-from app.llm.reasoner import ReasonerError, ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from app.llm.dialects import (
+    DEFAULT,
+    ENFORCING,
+    MODES,
+    Dialect,
+    SchemaMode,
+    limit_fields,
+    schema_fields,
+    schema_words,
+    stream_fields,
+)
+from app.llm.reasoner import ReasonerError, ReasonerUnavailable, ReplyUnusable
 from app.llm.wire import Wording
 
 WORD: Final = "quorvexil"  # no model says it unless the schema leaves it nothing else
@@ -26,7 +36,7 @@ _SCHEMA: Final[dict[str, Any]] = {
     "required": ["word"],
     "additionalProperties": False,
 }
-_OTHER_FIELDS: Final = (400, 404, 422)  # refusals that another body may mend
+_OTHER_FIELDS: Final = (400, 404, 422, 500)  # what another body may mend; some servers break on fields unknown to them
 
 Send = Callable[[bytes], Awaitable[Completion]]
 
@@ -62,7 +72,7 @@ async def find_capabilities(send: Send, wording: Wording, is_vllm: bool) -> Capa
             found = await _best_dialect(send, wording, is_vllm, is_plain)
         except ReasonerError as error:
             problem = str(error)
-            if not isinstance(error, ReasonerRefused) or error.status not in _OTHER_FIELDS:
+            if error.status not in _OTHER_FIELDS:
                 break
         else:
             return await _with_stream(send, wording, found)
@@ -71,16 +81,16 @@ async def find_capabilities(send: Send, wording: Wording, is_vllm: bool) -> Capa
 
 async def _best_dialect(send: Send, wording: Wording, is_vllm: bool, is_plain: bool) -> Capabilities:
     """Raises the error of the last try where none was answered."""
-    modes: list[SchemaMode] = ["json_schema", *(("structured_outputs",) if is_vllm else ()), "json_object", "prompt"]
+    modes: list[SchemaMode] = [mode for mode in MODES if is_vllm or mode != "structured_outputs"]
     for mode in modes:
         dialect = Dialect(mode, is_plain=is_plain)
         try:
             completion = await _ask(send, wording, dialect)
-        except (ReasonerRefused, ReplyUnusable) as error:
-            if mode == modes[-1] or (isinstance(error, ReasonerRefused) and error.status not in _OTHER_FIELDS):
+        except ReasonerError as error:
+            if mode == modes[-1] or not (isinstance(error, ReplyUnusable) or error.status in _OTHER_FIELDS):
                 raise
             continue
-        is_enforced = mode in ("json_schema", "structured_outputs") and _word_in(completion) == WORD
+        is_enforced = mode in ENFORCING and _word_in(completion) == WORD
         if is_enforced or mode == "prompt" or (mode == "json_object" and _object_in(completion) is not None):
             return Capabilities(dialect, is_enforced, reports_usage=completion.completion_tokens is not None)
     raise ReasonerUnavailable("the endpoint gave no reply to a probe")  # pragma: no cover - `prompt` returns or raises

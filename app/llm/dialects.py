@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-SchemaMode = Literal["json_schema", "structured_outputs", "json_object", "prompt"]
-MODES: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "json_object", "prompt")
+SchemaMode = Literal["json_schema", "structured_outputs", "object_schema", "json_object", "prompt"]
+MODES: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "object_schema", "json_object", "prompt")
+ENFORCING: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "object_schema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class Dialect:
     """How an endpoint wants to be asked.
 
     `mode`: where the schema goes. `json_schema`: nested in `response_format`; `structured_outputs`: vLLM's own field;
-    `json_object`: into the instructions, with JSON alone enforced; `prompt`: into the instructions.
+    `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: into the instructions, with
+    JSON alone enforced; `prompt`: into the instructions.
     `is_plain`: false for models that take `max_completion_tokens`, and neither temperature nor seed.
     """
 
@@ -37,12 +39,14 @@ def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[s
         }  # fmt: skip
     if dialect.mode == "structured_outputs":
         return {"structured_outputs": {"json": {"title": name, **schema}}}
+    if dialect.mode == "object_schema":
+        return {"response_format": {"type": "json_object", "schema": schema}}
     return {"response_format": {"type": "json_object"}} if dialect.mode == "json_object" else {}
 
 
 def schema_words(dialect: Dialect, name: str, schema: dict[str, Any]) -> str:
     """What the instructions say of the schema, for endpoints that don't enforce it."""
-    if dialect.mode in ("json_schema", "structured_outputs"):
+    if dialect.mode in ENFORCING:
         return ""
     text = json.dumps(schema, separators=(",", ":"))
     return f"\n\nReply with one JSON object and nothing else. Its JSON schema, named `{name}`:\n{text}"

@@ -279,12 +279,13 @@ class ReasonerError(Exception):
 
     `again` is the task in another manner, where asking so may help: a request like any other, to be cleared and
     recorded. `tokens` is what the failed call took, where there was a reply; `words` is that reply, for the ledger
-    alone.
+    alone. `status` is the endpoint's, where it gave one.
     """
 
     again: Task[Any] | None = None
     tokens: Tokens | None = None
     words: str | None = None
+    status: int | None = None
 
 
 class ReasonerUnavailable(ReasonerError):
@@ -293,8 +294,6 @@ class ReasonerUnavailable(ReasonerError):
 
 class ReasonerRefused(ReasonerError):
     """The endpoint refused the request (key, model or quota); asking again will not help."""
-
-    status: int | None = None
 
 
 class ReplyUnusable(ReasonerError):

@@ -216,18 +216,17 @@ def _chunk_of(data: object) -> _Chunk:
 
 
 def _typed(error: openai.OpenAIError) -> ReasonerUnavailable | ReasonerRefused:
-    if isinstance(error, openai.APIStatusError):
-        status = error.status_code
-        wait_s = retry_after_s(error.response.headers, dt.datetime.now(dt.UTC))
-        if status in _FOR_NOW and error.code != _NO_MONEY:
-            return Busy(f"the endpoint answered with status {status}", wait_s)
-        if status >= 500:
-            return (
-                Busy(f"the endpoint answered with status {status}", wait_s)
-                if wait_s is not None
-                else (ReasonerUnavailable(f"the endpoint answered with status {status}"))
-            )
-        refused = ReasonerRefused(f"the endpoint refused the request with status {status}")
-        refused.status = status
-        return refused
-    return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")
+    if not isinstance(error, openai.APIStatusError):
+        return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")
+    status = error.status_code
+    wait_s = retry_after_s(error.response.headers, dt.datetime.now(dt.UTC))
+    said = f"the endpoint answered with status {status}"
+    typed: ReasonerUnavailable | ReasonerRefused
+    if (status in _FOR_NOW and error.code != _NO_MONEY) or (status >= 500 and wait_s is not None):
+        typed = Busy(said, wait_s)
+    elif status >= 500:
+        typed = ReasonerUnavailable(said)
+    else:
+        typed = ReasonerRefused(f"the endpoint refused the request with status {status}")
+    typed.status = status
+    return typed

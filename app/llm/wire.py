@@ -58,7 +58,8 @@ def body_of(task: Task[ReplyT], wording: Wording, salt: str = "", endpoint: int 
 def text_read(body: bytes) -> str:
     """What of a body the model reads: the messages' texts, and the schema where it stands apart from them."""
     request = json.loads(body)
-    schema = request.get("response_format", {}).get("json_schema", {}).get("schema")
+    format_ = request.get("response_format", {})
+    schema = format_.get("json_schema", {}).get("schema") or format_.get("schema")
     schema = schema or request.get("structured_outputs", {}).get("json")
     texts = [message["content"] for message in request["messages"]]
     return "\n".join([*texts, json.dumps(schema, separators=(",", ":"))] if schema else texts)

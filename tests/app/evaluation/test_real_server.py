@@ -12,7 +12,7 @@ from app.evaluation.questions import read_questions
 from app.evaluation.report import RunLabel
 from app.evaluation.run import Bench
 from app.llm.dialects import Dialect
-from tests.support.nonsense_server import serving_nonsense
+from tests.support.nonsense_server import serving_nonsense, serving_nonsense_by_schema
 
 QUESTIONS = read_questions(QUESTIONS_FILE)[:2]
 
@@ -40,3 +40,20 @@ async def test_nonsense_ends_in_a_typed_error_or_a_refusal(nonsense: dict[str, o
             assert not any(outcome.answered for outcome in outcomes)
             assert {outcome.problem for outcome in outcomes} <= {"", "ReplyUnusable"}
             assert (report.leaks.leaks, endpoint.open_requests) == (0, 0)
+
+
+async def test_nonsense_that_keeps_to_the_schema_ends_so_too(tmp_path: Path) -> None:
+    with serving_nonsense_by_schema(tmp_path) as url:
+        changes = {"endpoint_url": url, "endpoint_model": "nonsense", "endpoint_max_tokens": 256}
+        async with Bench("endpoint", changes=changes) as bench:
+            (endpoint,) = bench.endpoints
+            found = endpoint.found
+            assert found is not None
+            assert (found.problem, found.enforces_schema, found.dialect.mode) == ("", True, "object_schema")
+            loaded = bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
+            for strategy in ("sets", "arog"):
+                label = RunLabel(set_name="demo", strategy=strategy, reasoner="endpoint")
+                report, outcomes = await bench.ask(loaded, label, QUESTIONS)
+                assert not any(outcome.answered for outcome in outcomes)
+                assert {outcome.problem for outcome in outcomes} <= {"", "ReplyUnusable"}
+                assert (report.leaks.leaks, endpoint.open_requests) == (0, 0)

@@ -21,9 +21,14 @@ pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 def serves(
-    *modes: str, refuses: tuple[str, ...] = (), streams: bool = False, plain: bool = True, usage: bool = True
+    *modes: str,
+    refuses: tuple[str, ...] = (),
+    status: int = 400,
+    streams: bool = False,
+    plain: bool = True,
+    usage: bool = True,
 ) -> Callable[[Request], Canned]:
-    """A server that enforces schemas in `modes`, refuses others with 400, and ignores the rest."""
+    """A server that enforces schemas in `modes`, refuses others with `status`, and ignores the rest."""
 
     def reply(request: Request) -> Canned:
         body = request.json
@@ -31,7 +36,7 @@ def serves(
             return failure(400, "unsupported parameter")
         mode = mode_of(body)
         if mode in refuses:
-            return failure(400, "unsupported response format")
+            return failure(status, "unsupported response format")
         content = GOOD if mode in modes else WHITE if mode != "prompt" else "It is white."
         if not (streams and body.get("stream")):
             return completion(content, usage=(9, 3) if usage else None)
@@ -46,7 +51,8 @@ def serves(
 def mode_of(body: dict[str, Any]) -> str:
     if "structured_outputs" in body:
         return "structured_outputs"
-    return str(body.get("response_format", {}).get("type", "prompt"))
+    wanted = body.get("response_format", {})
+    return "object_schema" if "schema" in wanted else str(wanted.get("type", "prompt"))
 
 
 async def probed(server: ModelServer, replies: Callable[[Request], Canned], *, vllm: bool = False) -> Capabilities:
@@ -90,13 +96,19 @@ async def test_no_field_of_vllm_goes_to_another_endpoint(server: ModelServer) ->
 
 @pytest.mark.parametrize(
     ("refuses", "mode"),
-    [(("json_schema",), "json_object"), (("json_schema", "json_object"), "prompt")],
+    [(("json_schema",), "json_object"), (("json_schema", "object_schema", "json_object"), "prompt")],
 )  # fmt: skip
-async def test_a_format_that_is_refused_leads_to_the_next(
-    server: ModelServer, refuses: tuple[str, ...], mode: str
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_format_that_is_refused_or_breaks_the_server_leads_to_the_next(
+    server: ModelServer, refuses: tuple[str, ...], mode: str, status: int
 ) -> None:
-    found = await probed(server, serves(refuses=refuses, usage=False))
+    found = await probed(server, serves(refuses=refuses, status=status, usage=False))
     assert found == Capabilities(Dialect(mode))  # type: ignore[arg-type]
+
+
+async def test_a_schema_beside_the_object_is_found(server: ModelServer) -> None:
+    found = await probed(server, serves("object_schema", refuses=("json_schema",), status=500))
+    assert (found.dialect.mode, found.enforces_schema) == ("object_schema", True)
 
 
 async def test_a_model_that_takes_no_temperature_is_found(server: ModelServer) -> None:

@@ -86,6 +86,7 @@ def test_a_dialect_says_where_the_schema_and_the_limits_go() -> None:
     schema = strict_schema(STRUCTURE.reply_model)
     assert body("structured_outputs")["structured_outputs"]["json"] == {"title": "structure", **schema}
     assert "response_format" not in body("structured_outputs")
+    assert body("object_schema")["response_format"] == {"type": "json_object", "schema": schema}
     assert body("json_object")["response_format"] == {"type": "json_object"}
     for mode in ("json_object", "prompt"):
         words = body(mode)["messages"][0]["content"]
