@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from app.llm.english import is_done, is_participle, is_third_person, verbs_of
@@ -47,6 +48,7 @@ class HopWords:
     verbs: frozenset[str]
 
 
+@lru_cache(maxsize=65_536)
 def hop_words(label: str, concept: str) -> HopWords:
     """Wordings of the step `label` that leads to things of `concept`."""
     kinds = kinds_in(concept)
