@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from app.access import Caller
+from app.budgets import UNLIMITED, Budgets
 from app.citing import as_fact, cited_by, explanation, keep_reason, said_by
 from app.conversations import Conversation, ConversationStore
 from app.llm.guarded import Errand, GuardedReasoner, Spent
@@ -33,6 +34,7 @@ from kg_store.remembered_graph import RememberedGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
 
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
+OVER_BUDGET = "No answer was found within the tokens that one question may take; the graph may hold one."
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
@@ -75,14 +77,15 @@ class ChatService:
         statics: StaticSegments,
         remark_on: RemarkOn = lambda _question: None,
         currency: str = "",
+        budgets: Budgets = UNLIMITED,
     ) -> None:
         self._catalog, self._conversations, self._ledger = catalog, conversations, ledger
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
-        self._remark_on, self._currency = remark_on, currency
+        self._remark_on, self._currency, self._budgets = remark_on, currency, budgets
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
-        Blocked and LedgerUnavailable (nothing was sent), ReasonerError."""
+        Blocked, LedgerUnavailable and TenantBudgetUsedUp (nothing was sent), ReasonerError."""
         watch, answer_id = Stopwatch(on_stage), secrets.token_urlsafe(12)
         with watch.stage("opening"):
             asked = self._open(caller, request)
@@ -97,7 +100,7 @@ class ChatService:
                     finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
                 with watch.stage("concluding"):
                     outcome = _conclude(asked, read, finding)
-                if outcome.conclusion is not None:
+                if outcome.conclusion is not None or finding.over_budget:
                     break
         with watch.stage("sealing"):
             sealed = _seal(answer_id, asked, read, finding, outcome)
@@ -127,6 +130,8 @@ class ChatService:
             ledger=self._ledger,
             errand=Errand(caller.tenant, caller.key_id, answer_id, asked.conversation.id),
             issued=lambda: asked.conversation.table.issued,
+            most_tokens=self._budgets.question,
+            account=self._budgets.tenants.account(caller.tenant) if self._budgets.tenants else None,
         )
 
 
@@ -171,7 +176,7 @@ def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner, on_stag
 
 def _conclude(asked: _Asked, read: Anonymised, finding: Finding) -> _Outcome:
     if finding.draft is None:
-        return _Outcome(None, True, NOT_IN_GRAPH)
+        return _Outcome(None, True, OVER_BUDGET if finding.over_budget else NOT_IN_GRAPH)
     allowed = {*finding.things, *(end for fact in finding.evidence for end in (fact.start, fact.end))}
     try:
         grounded = ground(finding.draft.text, finding.draft.expressions, allowed, asked.conversation.table)
@@ -245,6 +250,7 @@ def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str) -> U
         tokens_counted_by="endpoint" if spent.calls and spent.by_endpoint else "wordpiece",
         rounds=finding.rounds,
         retries=spent.retries,
+        over_budget=finding.over_budget,
         cost=cost,
         currency=currency if cost is not None else "",
         milliseconds=stages,

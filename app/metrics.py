@@ -37,8 +37,7 @@ class Metrics:
         self._errors.labels(code).inc()
 
     def count_answer(self, strategy: str, answer: ChatAnswer) -> None:
-        outcome = "not_in_graph" if not answer.answered else "grounded" if answer.grounded else "ungrounded"
-        self._questions.labels(strategy, outcome).inc()
+        self._questions.labels(strategy, _outcome_of(answer)).inc()
         self._calls.inc(answer.usage.calls)
         self._retries.inc(answer.usage.retries)
         self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
@@ -55,3 +54,9 @@ class Metrics:
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:
         return Counter(f"arog_{name}", words, labels, registry=self._registry)
+
+
+def _outcome_of(answer: ChatAnswer) -> str:
+    if answer.usage.over_budget:
+        return "over_budget"
+    return "not_in_graph" if not answer.answered else "grounded" if answer.grounded else "ungrounded"

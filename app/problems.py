@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from app.access import NoGrant, NotAuthenticated, NotPermitted, UnknownAnswer, UnknownKey
 from app.conversations import ConversationBusy, UnknownConversation
+from app.llm.budget import BudgetUsedUp, TenantBudgetUsedUp
 from app.llm.reasoner import ReasonerError, ReasonerUnavailable
 from app.privacy.errors import PrivacyError
 from app.privacy.guard import Blocked
@@ -102,6 +103,10 @@ _KINDS: dict[type[BaseException], Problem] = {
     JobInterrupted: Problem(
         500, "interrupted", "The server stopped while the job ran; nothing was changed.", "Load the graph again."
     ),
+    BudgetUsedUp: Problem(
+        429, "budget_used_up", "The question would take more tokens than one question may.",
+        "Send fewer earlier turns, or have AROG_QUESTION_TOKENS raised.",
+    ),
     ReasonerUnavailable: Problem(
         502, "model_unavailable", "The model endpoint did not answer in time.", "Ask again in a minute."
     ),
@@ -148,6 +153,12 @@ def problem_of(error: BaseException) -> Problem:
         case RateLimited():
             message = "This key has made too many requests."
             return Problem(429, "rate_limited", message, f"Wait {error.retry_after_s} seconds.")
+        case TenantBudgetUsedUp():
+            message = "This tenant may take no more tokens of the model today."
+            hint = (
+                f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
+            )
+            return Problem(429, "budget_used_up", message, hint)
         case LoadError():
             hint = "Correct the file at that place and load it again; the graph is as it was before."
             return Problem(422, "load_failed", f"{error}.", hint)
@@ -162,3 +173,8 @@ def error_body(error: BaseException, error_id: str, problem: Problem | None = No
     told = problem or problem_of(error)
     own_id = error.id if isinstance(error, PrivacyError) else None
     return ErrorBody(code=told.code, message=told.message, hint=told.hint, id=own_id or error_id)
+
+
+def _hours(seconds: int) -> str:
+    hours, minutes = divmod(max(1, round(seconds / 60)), 60)
+    return f"{hours} h {minutes} min"

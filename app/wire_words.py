@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.chat import NOT_GROUNDED, NOT_IN_GRAPH
+from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
 from app.llm.reasoner import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskModel
 
 INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput)
@@ -17,7 +17,7 @@ INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, A
 def request_words() -> tuple[str, ...]:
     """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
-    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED)
+    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED, OVER_BUDGET)
 
 
 def _schema_words(node: Any) -> Iterator[str]:

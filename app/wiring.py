@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from app.access import Access, Caller
+from app.budgets import UNLIMITED, Budgets, TenantTokens
 from app.chat import ChatService
 from app.conversations import ConversationStore
 from app.database import make_engine, migrate
@@ -42,7 +43,7 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.tracing import Tracer
 from app.wire_words import request_words
-from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow
+from client_sdk.protocol import ChatAnswer, ChatRequest, LedgerPage, LedgerRow, TokenBudget
 from kg_store.catalog import Catalog, NameConcepts
 from kg_store.data_folder import DataFolder
 from kg_store.keys import MasterKey
@@ -68,6 +69,21 @@ class Store:
     access: Access
     conversations: ConversationStore
     ledger: Ledger
+
+    @property
+    def budgets(self) -> Budgets:
+        """None where nobody is paid by tokens."""
+        if self.settings.reasoner == "embedded":
+            return UNLIMITED
+        return Budgets(self.settings.question_tokens, TenantTokens(self.engine, self.settings.tenant_tokens_per_day))
+
+    def budget_of(self, tenant: str) -> TokenBudget:
+        """How the tenant's day stands."""
+        budgets = self.budgets
+        state = (budgets.tenants or TenantTokens(self.engine)).state(tenant)
+        return TokenBudget(
+            day=state.day, used=state.used, limit=state.limit, renews_at=state.renews_at, per_question=budgets.question
+        )
 
     @property
     def incoming(self) -> Path:
@@ -156,6 +172,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             statics=_statics(thinking),
             remark_on=remark_on if english else lambda _question: None,
             currency=settings.currency,
+            budgets=store.budgets,
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -110,6 +110,7 @@ class Usage(Wire):
     tokens_counted_by: Literal["endpoint", "wordpiece"] = "wordpiece"
     rounds: int = 0
     retries: int = 0
+    over_budget: bool = Field(default=False, description="the question ended by its budget of tokens, unanswered")
     cost: float | None = Field(default=None, description="money, in `currency`")
     currency: str = ""
     milliseconds: dict[str, float] = Field(default_factory=dict, description="per stage")
@@ -327,6 +328,19 @@ class EndpointList(Wire):
     """GET /admin/endpoints, POST /admin/endpoints/probe."""
 
     endpoints: list[EndpointStatus]
+
+
+class TokenBudget(Wire):
+    """GET /admin/budget: tokens that the tenant has taken on `day` (UTC), those reserved for open calls included.
+
+    `limit` is what it may take a day, `per_question` what one question may; null: no limit, or nobody is paid.
+    """
+
+    day: date
+    used: int
+    limit: int | None
+    renews_at: datetime
+    per_question: int | None
 
 
 class Readiness(Wire):

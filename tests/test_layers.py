@@ -14,6 +14,7 @@ OURS = ("app", "client_sdk", "kg_store")
 
 STORE_WORDS = ("kg_store.terms", "kg_store.blind_graph", "kg_store.expressions", "kg_store.walking")
 STRATEGY = (
+    "app.llm.budget",
     "app.llm.reasoner",
     "app.llm.embedder",
     "app.llm.question_words",
@@ -26,6 +27,7 @@ STRATEGY = (
 )
 SERVICE = (
     "app.access",
+    "app.budgets",
     "app.conversations",
     "app.jobs",
     "app.metrics",
@@ -75,6 +77,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.problems": (
         "app.access",
         "app.conversations",
+        "app.llm.budget",
         "app.llm.reasoner",
         "app.privacy.errors",
         "app.privacy.guard",
@@ -82,6 +85,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "client_sdk.sealing",
         "kg_store.terms",
     ),
+    "app.budgets": ("app.llm.budget", "app.tables"),
     "app.jobs": ("app.problems", "app.tables", "app.telemetry", "client_sdk.protocol"),
     "app.graph_admin": (*SERVICE, "client_sdk.protocol", "kg_store"),
     "app.citing": (
@@ -111,7 +115,15 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "kg_store.catalog",
         "kg_store.terms",
     ),
-    "app.api": (*SERVICE, "app.endpoint_wiring", "app.chat", "app.graph_admin", "app.wiring", "client_sdk.protocol"),
+    "app.api": (
+        *SERVICE,
+        "app.llm.budget",
+        "app.endpoint_wiring",
+        "app.chat",
+        "app.graph_admin",
+        "app.wiring",
+        "client_sdk.protocol",
+    ),
     "app.wire_words": ("app.chat", "app.llm.reasoner"),
     "app.first_start": ("app.access", "app.demo", "app.graph_admin", "app.settings", "kg_store.keys"),
     "app.main": (*SERVICE, "app.endpoint_wiring", "app.api", "app.wiring", "client_sdk.protocol", "kg_store.terms"),

@@ -22,7 +22,7 @@ from app.endpoint_wiring import probe_all, status_of
 from app.graph_admin import ENDINGS
 from app.problems import BadRequest
 from app.wiring import Services
-from client_sdk.protocol import EndpointList, ErrorBody, GraphList, JobStatus, KeyCreated, NewKey
+from client_sdk.protocol import EndpointList, ErrorBody, GraphList, JobStatus, KeyCreated, NewKey, TokenBudget
 
 GRAPH_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 GraphName = Annotated[str, InPath(pattern=GRAPH_NAME)]
@@ -128,6 +128,16 @@ async def revoke_key(
     if tenant not in (None, caller.tenant) and not caller.is_operator:
         raise NotPermitted
     await run_in_threadpool(services.store.access.revoke, tenant or caller.tenant, key_id)
+
+
+@administering.get("/budget", response_model=TokenBudget)
+async def tell_budget(
+    caller: CallerOf, services: ServicesOf, tenant: Annotated[str | None, Query(max_length=63)] = None
+) -> TokenBudget:
+    """Tokens that the tenant has taken today, and may. The operator may name another tenant."""
+    if tenant not in (None, caller.tenant) and not caller.is_operator:
+        raise NotPermitted
+    return await run_in_threadpool(services.store.budget_of, tenant or caller.tenant)
 
 
 @administering.get("/endpoints", response_model=EndpointList)

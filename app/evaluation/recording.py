@@ -38,6 +38,13 @@ class RecordingReasoner:
     def egress_of(self, task: Task[ReplyT]) -> Egress:
         return self._inner.egress_of(task)
 
+    @property
+    def longest_reply(self) -> int:
+        return self._inner.longest_reply
+
+    def tokens_in(self, egress: Egress) -> int:
+        return self._inner.tokens_in(egress)
+
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
         self.sent.append(egress.body)
         self.instructions.add(task.kind.instructions)

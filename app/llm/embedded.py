@@ -70,6 +70,13 @@ class EmbeddedReasoner:
         """The input alone: instructions are for models."""
         return Egress((Segment(task.input.model_dump_json().encode()),))
 
+    @property
+    def longest_reply(self) -> int:
+        return 0
+
+    def tokens_in(self, egress: Egress) -> int:  # noqa: ARG002
+        return 0
+
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:  # noqa: ARG002
         # Embedding takes milliseconds of processor time, which other requests should not wait for.
         value = await asyncio.to_thread(self._verbs[task.kind.name], task.input)

@@ -1,14 +1,15 @@
-"""GuardedReasoner: clear, record, ask. The only way by which a strategy reaches a reasoner."""
+"""GuardedReasoner: afford, clear, record, ask. The only way by which a strategy reaches a reasoner."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from app.llm.budget import Account, QuestionBudgetUsedUp
 from app.llm.reasoner import Manner, Reasoner, ReasonerError, Reply, ReplyT, Task, Tokens
 from app.privacy.guard import Blocked, Guard, digest_of
 from app.privacy.ledger import Ledger, LedgerEntry, LedgerReply
@@ -38,6 +39,10 @@ class Spent:
     guard_s: float = 0.0
     reasoner_s: float = 0.0
 
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
     def add(self, tokens: Tokens) -> None:
         self.calls += 1
         self.prompt_tokens += tokens.prompt
@@ -54,6 +59,8 @@ class GuardedReasoner:
 
     Promise: no byte reaches `inner` that the guard has not cleared and the ledger has not recorded.
     Condition: `issued` gives the pseudonyms of this conversation. Limit: what the guard does not promise.
+    `most_tokens` is what the question may take, None for no limit; `account` is its tenant's, None where asking
+    costs nothing.
     """
 
     inner: Reasoner
@@ -61,6 +68,8 @@ class GuardedReasoner:
     ledger: Ledger
     errand: Errand
     issued: Callable[[], frozenset[str]]
+    most_tokens: int | None = None
+    account: Account | None = None
     spent: Spent = field(default_factory=Spent)
     heard: list[LedgerReply] = field(default_factory=list)
 
@@ -71,15 +80,24 @@ class GuardedReasoner:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Raises LedgerUnavailable. Replies are kept of a question that failed, too: those are looked for."""
-        if self.heard:
-            await asyncio.to_thread(self.ledger.record_replies, self.heard)
+        try:
+            if self.heard:
+                await asyncio.to_thread(self.ledger.record_replies, self.heard)
+        finally:
+            if self.account is not None:
+                await asyncio.to_thread(self.account.settle, self.spent.tokens)
+
+    def fits(self, *tasks: Task[Any]) -> bool:
+        if self.most_tokens is None:
+            return True
+        return self._fit([self.inner.egress_of(self._mine(task)) for task in tasks])
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises Blocked or LedgerUnavailable, and then nothing was sent; ReasonerError.
+        """Raises Blocked, LedgerUnavailable or BudgetUsedUp, and then nothing was sent; ReasonerError.
 
         A repair, or another endpoint, is a request of its own: cleared, recorded, sent.
         """
-        task = replace(task, manner=Manner(tenant=self.errand.tenant))
+        task = self._mine(task)
         while True:
             try:
                 return await self._once(task)
@@ -94,6 +112,7 @@ class GuardedReasoner:
     async def _once(self, task: Task[ReplyT]) -> Reply[ReplyT]:
         began = time.perf_counter()
         egress = self.inner.egress_of(task)
+        await self._afford(egress)
         entry = await self._clear(task.kind.name, egress)
         sent = time.perf_counter()
         self.spent.guard_s += sent - began
@@ -103,12 +122,36 @@ class GuardedReasoner:
             if error.words is not None:
                 self.heard.append(LedgerReply(entry, "unusable", error.words))
             raise
+        except asyncio.CancelledError:
+            # The caller went away; the endpoint may have read the prompt all the same.
+            self.spent.prompt_tokens += self.inner.tokens_in(egress)
+            raise
         finally:
             self.spent.reasoner_s += time.perf_counter() - sent
         self.spent.add(reply.tokens)
         words = reply.value.model_dump_json() if reply.words is None else reply.words
         self.heard.append(LedgerReply(entry, "used", words))
         return reply
+
+    async def _afford(self, egress: Egress) -> None:
+        """Raises QuestionBudgetUsedUp, or TenantBudgetUsedUp; else what the call takes at most is reserved."""
+        if not self._fit([egress]):
+            raise QuestionBudgetUsedUp(f"of {self.most_tokens} tokens {self.spent.tokens} are spent")
+        if self.account is not None and self.account.is_limited:
+            most = self.inner.tokens_in(egress) + self.inner.longest_reply
+            await asyncio.to_thread(self.account.reserve, most, self.spent.tokens)
+
+    def _fit(self, requests: Sequence[Egress]) -> bool:
+        if self.most_tokens is None:
+            return True
+        left = self.most_tokens - self.spent.tokens - len(requests) * self.inner.longest_reply
+        # No token is shorter than a byte, so most requests need not be counted.
+        if sum(len(egress.body) for egress in requests) <= left:
+            return True
+        return sum(self.inner.tokens_in(egress) for egress in requests) <= left
+
+    def _mine(self, task: Task[ReplyT]) -> Task[ReplyT]:
+        return replace(task, manner=Manner(tenant=self.errand.tenant))
 
     async def _clear(self, step: str, egress: Egress) -> LedgerEntry:
         try:

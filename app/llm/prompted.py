@@ -54,6 +54,13 @@ class PromptedReasoner:
         position = self._position(task.manner.endpoint)
         return body_of(task, self._endpoints[position].wording, self._salt_of(task.manner.tenant), position)
 
+    @property
+    def longest_reply(self) -> int:
+        return max(endpoint.wording.max_tokens for endpoint in self._endpoints)
+
+    def tokens_in(self, egress: Egress) -> int:
+        return self._embedder.count_tokens(text_read(egress.body))
+
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
         endpoint = self._endpoints[egress.endpoint]
         try:
@@ -86,8 +93,7 @@ class PromptedReasoner:
         prompt, written = completion.prompt_tokens, completion.completion_tokens
         by_endpoint = prompt is not None and written is not None
         if prompt is None or written is None:
-            count = self._embedder.count_tokens
-            prompt, written = count(text_read(egress.body)), count(completion.content)
+            prompt, written = self.tokens_in(egress), self._embedder.count_tokens(completion.content)
         cost = endpoint.price.of(prompt, written) if endpoint.price else None
         return Tokens(prompt, written, by_endpoint, completion.retries, cost)
 

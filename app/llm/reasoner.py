@@ -263,6 +263,15 @@ class Reasoner(Protocol):
         """The bytes that asking `task` would send. Pure: nothing is sent."""
         ...
 
+    @property
+    def longest_reply(self) -> int:
+        """Tokens of the longest reply; 0 where asking costs nothing."""
+        ...
+
+    def tokens_in(self, egress: Egress) -> int:
+        """Tokens of what a model reads of `egress`, counted here; 0 where asking costs nothing."""
+        ...
+
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
         """Sends exactly `egress` and parses the reply. Raises ReasonerError, and never guesses."""
         ...
@@ -271,7 +280,13 @@ class Reasoner(Protocol):
 class AsksTasks(Protocol):
     """What strategies are given: a reasoner whose every call has passed the guard (see guarded.py)."""
 
-    async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]: ...
+    def fits(self, *tasks: Task[Any]) -> bool:
+        """Whether asking all of `tasks` stays within what the question may still take, longest replies included."""
+        ...
+
+    async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
+        """Raises ReasonerError, and BudgetUsedUp where the request might take more than is left: it is not sent."""
+        ...
 
 
 class ReasonerError(Exception):

@@ -78,7 +78,7 @@ class Finding:
     """What a strategy found. `draft` is None when the graph does not hold the answer.
 
     `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
-    cut by rank; `rounds` counts retrieval rounds.
+    cut by rank; `rounds` counts retrieval rounds. `over_budget`: it ended before the graph was searched through.
     """
 
     draft: Draft | None
@@ -86,6 +86,7 @@ class Finding:
     evidence: tuple[FoundFact, ...]
     rounds: int
     notes: tuple[str, ...] = ()
+    over_budget: bool = False
 
 
 class Strategy(Protocol):

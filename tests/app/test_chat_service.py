@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import create_engine
 
-from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, ChatService
+from app.budgets import UNLIMITED, Budgets
+from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, ChatService
 from app.conversations import UnknownConversation
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from app.llm.completion import Price
@@ -66,14 +67,23 @@ Around = Callable[..., House]
 
 @pytest.fixture
 def around(store: Store, embedder: Embedder) -> Around:
-    def built(reasoner: Reasoner, ledger: Ledger | None = None, strategy: str = "sets", **options: int) -> House:
+    def built(
+        reasoner: Reasoner,
+        ledger: Ledger | None = None,
+        strategy: str = "sets",
+        budgets: Budgets = UNLIMITED,
+        **options: int,
+    ) -> House:
         statics = StaticSegments()
         for kind in (STEP, *AROG_TASKS):
             for data in reasoner.statics_of(kind):
                 statics.register(data)
         strategies = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
         ledger = ledger or store.ledger
-        chat = ChatService(store.catalog, store.conversations, ledger, reasoner, strategies, statics, currency="USD")
+        chat = ChatService(
+            store.catalog, store.conversations, ledger, reasoner, strategies, statics,
+            currency="USD", budgets=budgets,
+        )  # fmt: skip
         return House(chat, ledger, strategy, options)
 
     return built
@@ -373,3 +383,13 @@ async def test_a_model_that_fails_is_an_error_without_its_words(
     with pytest.raises(error) as caught:
         await around(model).ask(DOCTOR_OF)
     assert "Quarrel" not in str(caught.value)
+
+
+async def test_an_end_by_the_budget_is_not_told_as_one_by_the_graph(
+    around: Around, model: PromptedReasoner, server: ModelServer
+) -> None:
+    house = around(model, budgets=Budgets(question=300))
+    answer = await house.ask(DOCTOR_OF)
+    assert (answer.answered, answer.text) == (False, OVER_BUDGET)
+    assert (house.last.usage.over_budget, house.last.usage.calls, server.received) == (True, 0, [])
+    assert answer.notes == ("The question's budget of tokens was used up in round 1.",)

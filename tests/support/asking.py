@@ -72,10 +72,16 @@ class Asked:
         found = anonymiser.anonymise(messages, self.table, lambda word: self.table.resolve(word, self.graph.blind)[0])
         return found.dialogue
 
-    def inquiry(self, reasoner: Reasoner, *turns: str, limits: Limits = Limits()) -> Inquiry:  # noqa: B008
+    def inquiry(
+        self,
+        reasoner: Reasoner,
+        *turns: str,
+        limits: Limits = Limits(),  # noqa: B008
+        most_tokens: int | None = None,
+    ) -> Inquiry:
         guarded = GuardedReasoner(
             reasoner, Guard(self.graph.names, self.statics), self.ledger, Errand("t1", "k", "a", "c"),
-            lambda: self.table.issued,
+            lambda: self.table.issued, most_tokens,
         )  # fmt: skip
         return Inquiry(self.dialogue(*turns), self.graph.blind, self.table, guarded, limits, self.rounds.append)
 

@@ -53,6 +53,13 @@ class ScriptedReasoner:
         static = Segment(self.statics_of(task.kind)[0], static=True)
         return Egress((static, Segment(task.input.model_dump_json().encode())))
 
+    @property
+    def longest_reply(self) -> int:
+        return 50
+
+    def tokens_in(self, egress: Egress) -> int:
+        return len(egress.body.split())
+
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
         self.sent.append(egress.body)
         self.before()

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from app.llm.budget import QuestionBudgetUsedUp
 from app.llm.embedder import Embedder
 from app.llm.nearness import asked_words
 from app.llm.reasoner import (
     AnswerInput,
     AnswerReply,
     ChooseInput,
+    ChooseReply,
     Cluster,
     NameInput,
     PathTriple,
@@ -22,6 +24,7 @@ from app.llm.reasoner import (
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
 from app.strategies.base import Draft, Finding, FoundFact, Inquiry
 from app.strategies.concept_path import Vocabulary, parse_path
+from app.strategies.fitting import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
     Place,
     WayOn,
@@ -54,6 +57,8 @@ class _Progress:
     path: list[PathTriple] = field(default_factory=list)
     facts: list[FoundFact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    rounds: int = 0
+    is_cut: bool = False
 
 
 class ArogStrategy:
@@ -68,19 +73,24 @@ class ArogStrategy:
         progress = _Progress((*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:
             return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+        try:
+            return await self._rounds(inquiry, progress)
+        except QuestionBudgetUsedUp:
+            return over_budget(_found(progress, None))
+
+    async def _rounds(self, inquiry: Inquiry, progress: _Progress) -> Finding:
         progress.path = await self._structure(inquiry, progress)
-        rounds = 0
-        while rounds < inquiry.limits.depth and progress.frontier:
-            rounds += 1
-            inquiry.on_round(rounds)
+        while progress.rounds < inquiry.limits.depth and progress.frontier:
+            progress.rounds += 1
+            inquiry.on_round(progress.rounds)
             chosen = await self._choose(inquiry, progress)
             clusters = await self._abstract(inquiry, progress, chosen)
             progress.frontier = self._keep(inquiry, progress, clusters)
-            last = rounds == inquiry.limits.depth or not progress.frontier
+            last = progress.rounds == inquiry.limits.depth or not progress.frontier
             reply = await self._answer(inquiry, progress, last)
             if reply.sufficient and reply.answer:
-                return _found(progress, Draft(tuple(reply.answer), reply.text), rounds)
-        return _found(progress, None, rounds)
+                return _found(progress, Draft(tuple(reply.answer), reply.text))
+        return _found(progress, None)
 
     async def _structure(self, inquiry: Inquiry, progress: _Progress) -> list[PathTriple]:
         given = StructureInput(
@@ -97,26 +107,26 @@ class ArogStrategy:
         ways = self._offered(inquiry, progress, ways)
         if not ways:
             return []
-        candidates, by_number = show_candidates(inquiry, ways)
-        given = ChooseInput(
-            question=inquiry.dialogue.question,
-            path=progress.path,
-            candidates=candidates,
-            width=inquiry.limits.width,
-        )
-        reply = (await inquiry.reasoner.ask(Task(CHOOSE, given))).value
+        reply = (await inquiry.reasoner.ask(_choice(inquiry, progress, ways))).value
+        by_number = show_candidates(inquiry, ways)[1]
         numbers = [number for number in dict.fromkeys(reply.choices) if number in by_number]
         chosen = [by_number[number] for number in numbers[: inquiry.limits.width]]
         relations = {way.path for way in chosen}
         return chosen + [way for way in ways if way.path in relations and way not in chosen]
 
     def _offered(self, inquiry: Inquiry, progress: _Progress, ways: list[WayOn]) -> list[WayOn]:
-        if len(ways) <= MAX_CANDIDATES:
-            return ways
+        """Those of `ways` that lie nearest to the question, as many as numbers and the budget allow."""
         labels = [inquiry.graph.schema.label_step(way.path[-1]) for way in ways]
-        nearest = np.argsort(-self._embedder.similarity(asked_words(inquiry.dialogue.question), labels), kind="stable")
-        progress.notes.append(f"{len(ways) - MAX_CANDIDATES} ways on, ranked last, were not offered.")
-        return [ways[int(i)] for i in sorted(nearest[:MAX_CANDIDATES])]
+        nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
+        nearest = [ways[int(i)] for i in np.argsort(-nearness, kind="stable")[:MAX_CANDIDATES]]
+        if len(nearest) < len(ways):
+            progress.notes.append(f"{len(ways) - len(nearest)} ways on, ranked last, were not offered.")
+        width = inquiry.limits.width
+        shown = as_many_as_fit(inquiry.reasoner, nearest, width, lambda shown: _choice(inquiry, progress, shown))
+        if len(shown) < len(nearest):
+            progress.notes.append(cut_note(progress.rounds, len(nearest) - len(shown)))
+            progress.is_cut = True
+        return [way for way in ways if way in shown]
 
     async def _abstract(self, inquiry: Inquiry, progress: _Progress, chosen: list[WayOn]) -> list[_Cluster]:
         """Entity abstraction: one concept, or several joined by commas, for each cluster that is new."""
@@ -171,9 +181,19 @@ class ArogStrategy:
         return (await inquiry.reasoner.ask(Task(ANSWER, given))).value
 
 
-def _found(progress: _Progress, draft: Draft | None, rounds: int) -> Finding:
-    things = tuple(place.pseudonym for place in progress.things)
-    return Finding(draft, things, tuple(progress.facts), rounds, tuple(progress.notes))
+def _choice(inquiry: Inquiry, progress: _Progress, ways: Ways) -> Task[ChooseReply]:
+    given = ChooseInput(
+        question=inquiry.dialogue.question,
+        path=progress.path,
+        candidates=show_candidates(inquiry, ways)[0],
+        width=inquiry.limits.width,
+    )
+    return Task(CHOOSE, given)
+
+
+def _found(progress: _Progress, draft: Draft | None) -> Finding:
+    things, cut = tuple(place.pseudonym for place in progress.things), not draft and progress.is_cut
+    return Finding(draft, things, tuple(progress.facts), progress.rounds, tuple(progress.notes), cut)
 
 
 def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:

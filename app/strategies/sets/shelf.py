@@ -83,7 +83,9 @@ class Shelves:
             near = [i for i in mine if scores[i] >= scores[mine[0]] - _WORSE[len(ways[i].path)]]
             shown = mine[:_MOST_FIRST] if self._generous else near[:size]
             page += self._with_beginnings(ways, shown, mine)
-        return page[:MAX_OFFERED]
+        # Nearest first over all that the question names: what a budget cuts, it cuts from the end.
+        on_page = set(page[:MAX_OFFERED])
+        return [i for i in ranked if i in on_page]
 
     def _with_beginnings(self, ways: Sequence[WayOn], kept: list[int], mine: list[int]) -> list[int]:
         """Beside three steps stand the first two, which an answer may have to take something out of on the way; and

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from app.llm.budget import QuestionBudgetUsedUp
 from app.llm.embedder import Embedder
 from app.llm.reasoner import Evidence, PathTriple, StepInput, StepReply, Task
 from app.strategies.base import Draft, Finding, FoundFact, Inquiry
 from app.strategies.concept_path import Vocabulary, parse_path
+from app.strategies.fitting import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
     Place,
     WayOn,
@@ -43,6 +45,8 @@ class _Progress:
     walked: set[tuple[str, Path]] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     turned_pages: bool = False
+    round: int = 0
+    is_cut: bool = False
 
 
 class SetsStrategy:
@@ -60,22 +64,32 @@ class SetsStrategy:
         progress = _Progress(things, list(start.frontier), {place.pseudonym: place for place in start.frontier})
         if not start.frontier:
             return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+        try:
+            return await self._rounds(inquiry, progress)
+        except QuestionBudgetUsedUp:
+            return over_budget(_found(progress, None))
+
+    async def _rounds(self, inquiry: Inquiry, progress: _Progress) -> Finding:
         for number in range(1, inquiry.limits.depth + 2):
+            progress.round = number
             inquiry.on_round(number)
             reply, by_number = await self._round(inquiry, progress, number)
             if reply.action == "answer" and reply.answer:
-                return _found(progress, _draft(inquiry, progress, reply, by_number), number)
+                return _found(progress, _draft(inquiry, progress, reply, by_number))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
                 break
-        return _found(progress, None, number)
+        return _found(progress, None)
 
     async def _round(self, inquiry: Inquiry, progress: _Progress, number: int) -> tuple[StepReply, dict[int, WayOn]]:
         """Page after page, until the reply answers, follows a way, or no page is left."""
         shelf = self._shelf(inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):
-            further = shelf.behind(page)
             progress.turned_pages |= page > 0
-            reply, by_number = await self._ask(inquiry, progress, ways, number, further)
+            reply, by_number = await self._ask(inquiry, progress, ways, number, shelf.behind(page))
+            if len(by_number) < len(ways):
+                progress.notes.append(cut_note(number, len(ways) - len(by_number) + shelf.behind(page) + shelf.cut))
+                progress.is_cut = True
+                return reply, by_number
             if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, by_number):
                 break
         _note_what_was_cut(progress, number, shelf.cut)
@@ -95,25 +109,37 @@ class SetsStrategy:
         return Shelf((tuple(fresh),), offered.cut)
 
     async def _ask(
-        self, inquiry: Inquiry, progress: _Progress, ways: tuple[WayOn, ...], number: int, further: int
+        self, inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int
     ) -> tuple[StepReply, dict[int, WayOn]]:
-        candidates, by_number = show_candidates(inquiry, ways)
-        step = StepInput(
-            question=inquiry.dialogue.question,
-            dialogue=show_dialogue(inquiry),
-            things=show_things(progress.things.values()),
-            evidence=progress.shown,
-            path=progress.path,
-            candidates=candidates,
-            further=further,
-            round=number,
-            last_round=number > inquiry.limits.depth,
-            width=inquiry.limits.width,
-        )
-        reply = (await inquiry.reasoner.ask(Task(STEP, step))).value
+        """Shows as many of `ways` as the question's budget allows; where it cuts, nothing further is shown either."""
+
+        def step_of(shown: Ways) -> Task[StepReply]:
+            behind = further if len(shown) == len(ways) else 0
+            return Task(STEP, _step(inquiry, progress, shown, number, behind, is_last=bool(ways) and not shown))
+
+        shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
+        if ways and not shown and not progress.facts:
+            raise QuestionBudgetUsedUp("not one way on could be shown")
+        reply = (await inquiry.reasoner.ask(step_of(shown))).value
+        by_number = show_candidates(inquiry, shown)[1]
         if not progress.path:
             progress.path = parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, list(progress.things)))
         return reply, by_number
+
+
+def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool) -> StepInput:
+    return StepInput(
+        question=inquiry.dialogue.question,
+        dialogue=show_dialogue(inquiry),
+        things=show_things(progress.things.values()),
+        evidence=progress.shown,
+        path=progress.path,
+        candidates=show_candidates(inquiry, ways)[0],
+        further=further,
+        round=number,
+        last_round=is_last or number > inquiry.limits.depth,
+        width=inquiry.limits.width,
+    )
 
 
 def _chosen(inquiry: Inquiry, reply: StepReply, by_number: dict[int, WayOn]) -> list[WayOn]:
@@ -169,5 +195,12 @@ def _note_what_was_cut(progress: _Progress, number: int, count: int) -> None:
         progress.notes.append(f"Round {number}: {count} ways on, ranked last, were not offered.")
 
 
-def _found(progress: _Progress, draft: Draft | None, rounds: int) -> Finding:
-    return Finding(draft, tuple(progress.things), tuple(progress.facts), rounds, tuple(progress.notes))
+def _found(progress: _Progress, draft: Draft | None) -> Finding:
+    return Finding(
+        draft,
+        tuple(progress.things),
+        tuple(progress.facts),
+        progress.round,
+        tuple(progress.notes),
+        not draft and progress.is_cut,
+    )

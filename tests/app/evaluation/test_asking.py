@@ -37,6 +37,13 @@ class EchoReasoner:
     def egress_of(self, task: Task[ReplyT]) -> Egress:
         return Egress((Segment(task.input.model_dump_json().encode()),))
 
+    @property
+    def longest_reply(self) -> int:
+        return 50
+
+    def tokens_in(self, egress: Egress) -> int:
+        return len(egress.body.split())
+
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
         value = {"thought": "", "sufficient": True, "answer": [], "text": ""}
         return Reply(task.kind.reply_model.model_validate(value), Tokens(5, 2))

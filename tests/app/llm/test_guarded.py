@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine
 
+from app.llm.budget import QuestionBudgetUsedUp, TenantBudgetUsedUp
 from app.llm.guarded import Errand, GuardedReasoner
 from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyT, ReplyUnusable, StructureInput, Task, TaskKind, Tokens
 from app.privacy.guard import Blocked, Guard, StaticSegments
@@ -34,6 +36,7 @@ class KeepingReasoner:
         self.fails = False
         self.complains = False
         self.words: str | None = None
+        self.waits: asyncio.Event | None = None
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
         return ()
@@ -42,10 +45,19 @@ class KeepingReasoner:
         told = "".join(task.manner.complaints).encode()
         return Egress((Segment(told), Segment(task.input.model_dump_json().encode())))
 
+    @property
+    def longest_reply(self) -> int:
+        return 3
+
+    def tokens_in(self, egress: Egress) -> int:
+        return 10
+
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
         self.tenants.append(task.manner.tenant)
         self.sent.append(egress.body)
         self.recorded.append(len(self.ledger.entries("t1")))
+        if self.waits is not None:
+            await self.waits.wait()
         if self.fails:
             raise ReasonerUnavailable("no")
         if self.complains and not task.manner.complaints:
@@ -219,3 +231,80 @@ async def test_replies_that_can_not_be_recorded_are_an_error(guarded: GuardedRea
 
     with pytest.raises(LedgerUnavailable):
         await question()
+
+
+class KeptAccount:
+    """Implements Account: keeps what it is told, and refuses where the test says so."""
+
+    def __init__(self, is_limited: bool = True, refuses: bool = False) -> None:
+        self.is_limited, self.refuses = is_limited, refuses
+        self.reserved: list[tuple[int, int]] = []
+        self.settled: list[int] = []
+
+    def reserve(self, tokens: int, spent: int) -> None:
+        if self.refuses:
+            raise TenantBudgetUsedUp(60)
+        self.reserved.append((tokens, spent))
+
+    def settle(self, spent: int) -> None:
+        self.settled.append(spent)
+
+
+async def test_a_request_that_a_budget_does_not_allow_is_neither_sent_nor_recorded(
+    guarded: GuardedReasoner, ledger: Ledger
+) -> None:
+    # A call is counted for 10 tokens and 3 of its longest reply.
+    guarded.most_tokens = 25
+    await guarded.ask(task("who is Eq7f2k"))
+    assert not guarded.fits(task("a"))
+    with pytest.raises(QuestionBudgetUsedUp):
+        await guarded.ask(task("who is Eq7f2k"))
+    guarded.most_tokens, guarded.account = None, KeptAccount(refuses=True)
+    with pytest.raises(TenantBudgetUsedUp):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert (len(inner(guarded).sent), len(ledger.entries("t1"))) == (1, 1)
+
+
+async def test_what_fits_is_asked_to_the_last_token(guarded: GuardedReasoner) -> None:
+    guarded.most_tokens = 26
+    assert guarded.fits(task("a"), task("b"))
+    assert not guarded.fits(task("a"), task("b"), task("c"))
+    await guarded.ask(task("a"))
+    await guarded.ask(task("b"))
+    assert guarded.spent.tokens == 26
+
+
+async def test_a_repair_has_to_fit_too(guarded: GuardedReasoner) -> None:
+    inner(guarded).complains = True
+    guarded.most_tokens = 25
+    with pytest.raises(QuestionBudgetUsedUp):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert len(inner(guarded).sent) == 1
+
+
+@pytest.mark.parametrize("is_limited", [True, False])
+async def test_the_account_is_settled_with_what_was_taken(guarded: GuardedReasoner, is_limited: bool) -> None:
+    guarded.account = account = KeptAccount(is_limited)
+    inner(guarded).tokens = Tokens(7, 2)
+    async with guarded:
+        await guarded.ask(task("a"))
+        await guarded.ask(task("b"))
+    assert account.reserved == ([(13, 0), (13, 9)] if is_limited else [])
+    assert account.settled == [18]
+
+
+async def test_a_question_that_is_given_up_has_cost_its_prompt(guarded: GuardedReasoner) -> None:
+    guarded.account = account = KeptAccount()
+    inner(guarded).waits = asyncio.Event()
+
+    async def question() -> None:
+        async with guarded:
+            await guarded.ask(task("a"))
+
+    running = asyncio.create_task(question())
+    while not inner(guarded).sent:
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert account.settled == [10]

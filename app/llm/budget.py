@@ -1,0 +1,42 @@
+"""What calls may cost: the errors that end a question over its budget, and the account that a tenant's tokens are on.
+
+BudgetUsedUp
+├── QuestionBudgetUsedUp    the next call might take one question over its tokens
+└── TenantBudgetUsedUp      the next call might take the tenant over its tokens of the day
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class BudgetUsedUp(Exception):
+    """A request was not sent, since it might have taken more tokens than were left."""
+
+
+class QuestionBudgetUsedUp(BudgetUsedUp):
+    """Strategies end with what they have; the next question has a budget of its own."""
+
+
+class TenantBudgetUsedUp(BudgetUsedUp):
+    """`renews_in_s`: whole seconds until the next day begins, in UTC."""
+
+    def __init__(self, renews_in_s: int) -> None:
+        super().__init__(f"renews in {renews_in_s} s")
+        self.renews_in_s = renews_in_s
+
+
+class Account(Protocol):
+    """The tokens of a tenant's day, as one question sees them. Both calls may wait for the database."""
+
+    @property
+    def is_limited(self) -> bool: ...
+
+    def reserve(self, tokens: int, spent: int) -> None:
+        """Counts `tokens` beforehand, beside the `spent` ones of the calls so far. Raises TenantBudgetUsedUp, and
+        then nothing was counted."""
+        ...
+
+    def settle(self, spent: int) -> None:
+        """Counts what all calls took in the end; what was reserved beyond it is free again."""
+        ...
