@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0 $(shell $(HAS_CPU_INDEX) >/dev/null 2>&1 && echo --extra-
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: serve test check format bench bench-embedded bench-endpoint lint-deploy clean
+.PHONY: serve test check audit fuzz format bench bench-embedded bench-endpoint lint-deploy clean
 
 serve: $(VENV)/.installed-server
 	@$(BIN)/arog serve
@@ -27,6 +27,16 @@ check: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest tests/test_layers.py
+
+# What is known to be weak: patterns in our code (bandit), and advisories on what is installed (pip-audit).
+audit: $(VENV)/.installed-dev
+	@$(BIN)/bandit --quiet --configfile pyproject.toml --recursive app client_sdk kg_store
+	@$(BIN)/python .ci/audit.py
+
+# Broken files, changed replies and odd requests, each part for FUZZ_SECONDS: make fuzz FUZZ_SECONDS=60 PARTS=loaders
+FUZZ_SECONDS ?= 600
+fuzz: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS) $(PARTS)
 
 format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix .

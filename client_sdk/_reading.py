@@ -18,10 +18,14 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 class AnswerReader:
     """Takes events in their order. What it gives, joined, is the answer's text with its names restored; it holds
-    back only what can still become a pseudonym. Events that it does not know are a newer service's."""
+    back only what can still become a pseudonym. Events that it does not know are a newer service's.
 
-    def __init__(self, key: KeyPair) -> None:
-        self._key = key
+    Names come once, before the text, for the graph that was asked and the conversation that is going on (None: a
+    new one): what is shown can't be taken back, so no other answer's names may stand in it.
+    """
+
+    def __init__(self, key: KeyPair, graph: str, conversation: str | None) -> None:
+        self._key, self._graph, self._conversation = key, graph, conversation
         self._names: CapsuleEvent | None = None
         self._restorer = Restorer({})
         self._text = ""
@@ -39,7 +43,7 @@ class AnswerReader:
                 stage = _content(StageEvent, data)
                 return Stage(stage.name, stage.number)
             case "capsule":
-                self._names = _content(CapsuleEvent, data)
+                self._names = self._expected(_content(CapsuleEvent, data))
                 self._restorer = Restorer(open_names(self._names, self._key))
             case "text":
                 return _shown(self._restored(_content(TextEvent, data).text))
@@ -56,6 +60,13 @@ class AnswerReader:
             hint = "the question may have been answered all the same; ask again"
             raise StreamCut("the stream ended before the answer was whole", code="stream_cut", hint=hint)
         return self._answer
+
+    def _expected(self, names: CapsuleEvent) -> CapsuleEvent:
+        if self._names is not None:
+            raise _bad("names came twice", names.id)
+        if names.graph != self._graph or self._conversation not in (None, names.conversation):
+            raise _bad("its names are another answer's", names.id)
+        return names
 
     def _restored(self, text: str) -> str:
         if self._names is None:

@@ -85,11 +85,12 @@ class Dialogue:
 
     def reader(self) -> AnswerReader:
         """What reads the events of one streamed answer."""
-        return AnswerReader(self._key)
+        return AnswerReader(self._key, self._graph, self._conversation)
 
     def accept(self, question: str, answer: ChatAnswer) -> Answer:
         """Opens the answer to `question` and, only if that works, adds both turns."""
-        if answer.graph != self._graph or answer.message.role != "assistant":
+        ours = answer.graph == self._graph and self._conversation in (None, answer.conversation)
+        if not ours or answer.message.role != "assistant":
             raise BadAnswer("the reply answers something else", code="bad_answer", hint="ask again", id=answer.id)
         opened = open_answer(answer, self._key, question)
         self._messages += [Message(role="user", content=question), answer.message]

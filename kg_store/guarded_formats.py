@@ -27,15 +27,19 @@ def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
         tree = json.loads(stream.read())
     except json.JSONDecodeError as error:
         raise LoadError("not valid JSON", file, error.lineno) from None
-    except (UnicodeDecodeError, RecursionError):
-        raise LoadError("not valid JSON", file) from None
+    except (ValueError, RecursionError):
+        # Bytes that are no text, numbers of thousands of digits, thousands of brackets.
+        raise LoadError("not valid JSON, or nested too deep, or a number too long", file) from None
     objects = list(_objects(tree))
     if any("@import" in each or _is_remote(each.get("@context")) for each in objects):
         raise LoadError("a remote @context; write the context into the file", file)
     unread = _without_meaning(objects)
     if unread:
         skipped[f"keys of {file} have no meaning in its @context, and were not read"] += unread
-    return json.dumps(tree).encode()
+    try:
+        return json.dumps(tree).encode()
+    except (ValueError, RecursionError):
+        raise LoadError("not valid JSON, or nested too deep, or a number too long", file) from None
 
 
 def _objects(tree: Any) -> Iterator[dict[str, Any]]:

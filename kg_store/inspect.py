@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kg_store.policy import (
     NAME_PREDICATES,
+    RDFS,
     SUBCLASS_PREDICATES,
     MediatorPolicy,
     Policy,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["preview", "propose", "propose_policy", "read_and_propose"]
 
+_LABEL = RDFS + "label"
 _INVERSE_PREFIX = "~"
 _INSTANCE_OF = re.compile(r"https?://[^/]+/prop/direct/P31")
 _SUBCLASS_OF = re.compile(r"https?://[^/]+/prop/direct/P279")
@@ -87,6 +89,9 @@ def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = ()) -> Policy:
         if predicate not in chosen and (kind := _value_kind(profile)) is not None
     }
     default = Policy()
+    if tables and names and _LABEL not in names:
+        # Names of tables go there, even where no row has one.
+        names = (_LABEL, *names)
     return Policy(
         names=names or default.names,
         composite_names=composites,

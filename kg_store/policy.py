@@ -161,7 +161,7 @@ class Policy(PolicyPart):
         """Raises PolicyError, which names the field and what is allowed there, and never quotes the file."""
         try:
             parsed = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             line = re.search(r"at line (\d+)", str(error))
             raise PolicyError(f"policy: not valid TOML{f', line {line.group(1)}' if line else ''}") from None
         try:

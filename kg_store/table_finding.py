@@ -10,7 +10,7 @@ from pathlib import Path
 from kg_store.csv_tables import TABLE_ENDINGS, delimiter_of, header_of, read_rows
 from kg_store.literals import fits, is_year
 from kg_store.opening import open_bytes
-from kg_store.table_policy import FORBIDDEN_IN_LABELS, ColumnPolicy, TablePolicy
+from kg_store.table_policy import FORBIDDEN_IN_LABELS, MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
 from kg_store.terms import LoadError, ValueKind
 from kg_store.wording import readable
 
@@ -54,7 +54,7 @@ def propose_tables(paths: Iterable[Path]) -> tuple[TablePolicy, ...]:
 
 def _sheet(path: Path) -> _Sheet | None:
     name = path.name.removesuffix(".gz")
-    if Path(name).suffix.lower() not in TABLE_ENDINGS:
+    if Path(name).suffix.lower() not in TABLE_ENDINGS or len(name) > MAX_COLUMN_CHARS:
         return None
     try:
         header = header_of(path)
@@ -72,14 +72,19 @@ def _sheet(path: Path) -> _Sheet | None:
 def _concept(text: str) -> str:
     words = readable(text).lower().split()
     kept = [word for word in words if word not in _KEY_WORDS] or ["thing"]
-    return FORBIDDEN_IN_LABELS.sub(" ", " ".join([*kept[:-1], _singular(kept[-1])])).strip() or "thing"
+    return _label(" ".join([*kept[:-1], _singular(kept[-1])])) or "thing"
+
+
+def _label(words: str) -> str:
+    """`words` as a label of a policy; empty where nothing is left of them."""
+    return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
 
 
 def _may_be_table(header: Sequence[str], delimiter: str) -> bool:
     """Names of columns are words; of three columns that may be triples, the first must call itself a key. Nobody
     separates triples by semicolons."""
     words = [_words(column) for column in header]
-    if len(header) < 2 or any(_is_value(column) for column in header):
+    if len(header) < 2 or any(_is_value(column) or len(column) > MAX_COLUMN_CHARS for column in header):
         return False
     if len(header) == 3 and delimiter != ";":
         return bool(_KEY_WORDS & set(words[0].split()))
@@ -134,7 +139,7 @@ def _names(sheet: _Sheet) -> Iterator[str | tuple[str, ...]]:
 def _column(column: str, cells: Sequence[str], sheet: _Sheet, sheets: Sequence[_Sheet]) -> ColumnPolicy:
     target = _target(column, cells, sheet, sheets)
     words = [word for word in _words(column).split() if target is None or word not in _KEY_WORDS]
-    label = FORBIDDEN_IN_LABELS.sub(" ", " ".join(words)).strip()[:80].strip() or "related to"
+    label = _label(" ".join(words)) or "related to"
     if target is not None:
         return ColumnPolicy(relation=label, table=target.file)
     return ColumnPolicy(relation=label, kind=_kind(column, cells))

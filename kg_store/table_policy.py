@@ -19,8 +19,10 @@ def _clean_label(label: str) -> str:
     return label.strip()
 
 
-Label = Annotated[str, Field(max_length=80), AfterValidator(_clean_label)]
-Column = Annotated[str, Field(min_length=1, max_length=200)]
+MAX_LABEL_CHARS = 80
+MAX_COLUMN_CHARS = 200
+Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS), AfterValidator(_clean_label)]
+Column = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_CHARS)]
 
 
 class PolicyPart(BaseModel):

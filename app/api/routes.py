@@ -44,6 +44,7 @@ CHAT_EXAMPLES: dict[str, Any] = {
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": words}
     for status, words in {
+        400: "bad_request: the request can't be read, for it is not UTF-8",
         401: "not_authenticated: no valid API key",
         413: "too_large: the body is over its limit",
         422: "bad_request: a field is missing or not allowed",
@@ -60,7 +61,19 @@ CHAT_ERRORS: dict[int | str, dict[str, Any]] = {
 }
 CHAT_EVENTS: dict[str, Any] = {
     "description": "the answer; with `stream`, server-sent events: docs/api.md lists them",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    "content": {
+        "text/event-stream": {
+            "schema": {
+                "type": "object",
+                "description": "one event of the stream",
+                "required": ["event", "data"],
+                "properties": {
+                    "event": {"enum": ["stage", "capsule", "text", "evidence", "usage", "answer", "error"]},
+                    "data": {"type": "string", "contentMediaType": "application/json"},
+                },
+            }
+        }
+    },
 }
 TRACE_ERRORS: dict[int | str, dict[str, Any]] = {
     404: {"model": ErrorBody, "description": "unknown_answer: not there, another's, or no right to look into it"},

@@ -14,7 +14,7 @@ class Dice:
     """Only `Random.random` is used: its numbers are the ones that Python promises to keep for a seed."""
 
     def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - invented data, no secret depends on it
+        self._random = random.Random(seed)  # noqa: S311  # invented data, no secret depends on it  # nosec B311
 
     def below(self, limit: int) -> int:
         return int(self._random.random() * limit)

@@ -23,7 +23,7 @@ class FaultyEndpoint(ScriptedEndpoint):
     ) -> None:
         super().__init__(counts_tokens)
         self.share, self.faults = share, faults
-        self._dice = random.Random(seed)  # noqa: S311  # a sample, no secret
+        self._dice = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
         self._drawing = threading.Lock()
         self.next: list[str | None] = []
         self.injected: Counter[str] = Counter()

@@ -89,7 +89,7 @@ _NOTHING = KindOfSlip("all", 0, 0, 0, 0, 0)
 def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed: int = 0) -> LinkingReport:
     """`mentions` misspelt and abbreviated names of the graphs' entities, evenly over graphs and kinds of slip, and
     sentences without a name. A name that several entities share counts as found where the right one is among them."""
-    results = [(each, _mentions(graph, each.text)) for graph, each in _corpus(graphs, mentions, Random(seed))]  # noqa: S311  # a sample, no secret
+    results = [(each, _mentions(graph, each.text)) for graph, each in _corpus(graphs, mentions, Random(seed))]  # noqa: S311  # a sample, no secret  # nosec B311
     kinds = dict.fromkeys(each.kind for each, _ in results)
     return LinkingReport(tuple(_of_slips(kind, [pair for pair in results if pair[0].kind == kind]) for kind in kinds))
 
@@ -153,7 +153,7 @@ class _Name:
 
 def _able(names: Sequence[_Name], slip: Slip) -> list[_Name]:
     """The names that the slip changes at all."""
-    dice = Random(0)  # noqa: S311  # a sample, no secret
+    dice = Random(0)  # noqa: S311  # a sample, no secret  # nosec B311
     return [
         each for each in names if (each.is_person or not slip.people_only) and slip.apply(each.text, dice) != each.text
     ]

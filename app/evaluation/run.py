@@ -239,7 +239,7 @@ def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[
     """`limit` questions drawn without replacement, in their order; all of them without a limit."""
     if limit is None or limit >= len(questions):
         return list(questions)
-    drawn = random.Random(seed).sample(range(len(questions)), limit)  # noqa: S311  # a sample, no secret
+    drawn = random.Random(seed).sample(range(len(questions)), limit)  # noqa: S311  # a sample, no secret  # nosec B311
     return [questions[position] for position in sorted(drawn)]
 
 

@@ -23,7 +23,7 @@ def transplanted(questions: Sequence[Question], names: Sequence[str], seed: int)
 
     Questions that name no topic are left out. Names are drawn by `seed`, none twice in one question.
     """
-    chance = random.Random(seed)  # noqa: S311  # a sample, no secret
+    chance = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     made = []
     for question in _usable(questions):
         topics = _topics(question)

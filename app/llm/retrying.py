@@ -49,7 +49,7 @@ def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | L
     if asked_s is None:
         asked_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**failed)
     # Those who failed in the same second should not all come back in the same second.
-    wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret
+    wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret  # nosec B311
     return wait_s if wait_s < left_s else False
 
 

@@ -386,9 +386,22 @@ def answer_with(text: str) -> ChatAnswer:
 
 def shown(events: Events) -> str:
     """What a reader shows of `events`."""
-    reader = AnswerReader(KEY)
+    reader = AnswerReader(KEY, "g", None)
     pieces = [reader.read(name, data) for name, data in events]
     return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
+
+
+def test_names_come_once_for_this_dialogue_and_before_the_text() -> None:
+    events = events_of(answer_with("E1."), ["E1."])
+    (names,) = [event for event in events if event[0] == "capsule"]
+    place = events.index(names)
+    for wrong in ([names, *events], [*events[: place + 2], names, *events[place + 2 :]]):
+        with pytest.raises(BadAnswer, match="names came twice"):
+            shown(wrong)
+    for reader in (AnswerReader(KEY, "other", None), AnswerReader(KEY, "g", "d")):
+        with pytest.raises(BadAnswer, match="another answer's"):
+            reader.read(*names)
+    assert isinstance(AnswerReader(KEY, "g", "c").read(*events[place]), type(None))
 
 
 @given(texts.filter(len))

@@ -239,3 +239,22 @@ def test_what_is_proposed_loads(tmp_path: Path) -> None:
 )
 def test_triples_stay_triples(tmp_path: Path, name: str, text: str) -> None:
     assert propose_policy([written(tmp_path, text, name)]).tables == ()
+
+
+def test_a_column_with_a_name_longer_than_a_policy_holds_makes_no_table(tmp_path: Path) -> None:
+    path = written(tmp_path, f"id,name,born,{'x' * 201}\n1,Zofia,1961,a\n", "people.csv")
+    with pytest.raises(LoadError, match=r"people\.csv, line 1: a line needs three cells"):
+        read_and_propose([path])
+
+
+def test_a_key_of_many_words_gives_a_concept_that_a_policy_holds(tmp_path: Path) -> None:
+    path = written(tmp_path, f"{'long ' * 30}id,name\n1,Zofia\n2,Aurelio\n", "file-1.csv")
+    (table,) = propose_policy([path]).tables
+    assert table.concept == ("long " * 16).strip()
+
+
+def test_rows_that_have_no_name_are_loaded_all_the_same(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,code,legal name,name\n1,a7,Kestrel,\n2,b8,Heron,\n", "wards.csv")
+    policy = propose_policy([path])
+    assert "http://www.w3.org/2000/01/rdf-schema#label" in policy.names
+    assert Policy.from_toml(policy.to_toml()) == policy

@@ -42,6 +42,12 @@ def test_a_policy_comes_back_from_its_toml(policy: Policy) -> None:
     assert Policy.from_toml(policy.to_toml()) == policy
 
 
+@pytest.mark.parametrize("text", ["names = " + "9" * 5000, "names = " + "[" * 5000, "names = [", "\x00"])
+def test_what_is_no_toml_is_told(text: str) -> None:
+    with pytest.raises(PolicyError, match="policy: not valid TOML"):
+        Policy.from_toml(text)
+
+
 def test_an_empty_policy_is_private() -> None:
     policy = Policy.from_toml("")
     assert policy.names == NAME_PREDICATES

@@ -271,6 +271,14 @@ def test_json_ld_with_its_context_inline(tmp_path: Path, tree: object, rows: set
     assert raw.notes == ()
 
 
+@pytest.mark.parametrize("text", ["9" * 5000, '{"a":' * 20_000, "[" * 100_000, "\xff"])
+def test_json_that_python_will_not_hold_is_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.jsonld"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(LoadError, match=r"^a\.jsonld: not valid JSON, or nested too deep, or a number too long$"):
+        read_sources([path])
+
+
 def test_keys_that_mean_nothing_are_noted(tmp_path: Path) -> None:
     tree = {"@context": {"p": "http://x.test/p"}, "@id": "http://x.test/a", "p": "v", "age": 3, "kids": [{"age": 4}]}
     assert raw_of(tmp_path, json.dumps(tree), "a.jsonld").notes == (

@@ -1,0 +1,90 @@
+"""Small files of every format that a load takes, made of the demo graph, and the policies of those that are tables."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterable
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pyoxigraph
+from pyoxigraph import RdfFormat
+
+from app.demo import GRAPH_FILE
+from kg_store.reading import FORMATS
+
+_PART = (380, 450)
+_FORMATS = {
+    ".ttl": RdfFormat.TURTLE, ".turtle": RdfFormat.TURTLE, ".nt": RdfFormat.N_TRIPLES, ".nq": RdfFormat.N_QUADS,
+    ".trig": RdfFormat.TRIG, ".n3": RdfFormat.N3, ".rdf": RdfFormat.RDF_XML, ".owl": RdfFormat.RDF_XML,
+    ".xml": RdfFormat.RDF_XML,
+}  # fmt: skip
+_PREFIXES = {"rdfs": "http://www.w3.org/2000/01/rdf-schema#", "xsd": "http://www.w3.org/2001/XMLSchema#"}
+_DOCTYPE = b'<!DOCTYPE r [<!ENTITY xsd "http://www.w3.org/2001/XMLSchema#">]>\n<rdf:RDF'
+_QUADS = {".nq", ".trig", ".n3"}
+TABLE = """id,name,born,ward,weight,allergies
+p1,Zofia Quarrel,1961-02-11,Kestrel Wing,71.5,nuts; milk
+p2,"Vantongeren, Aurelio",1958,Kestrel Wing,80,
+p3,Ottoline Brackwater,12 March 1970,"Heron
+Wing",,pollen
+"""
+
+
+@cache
+def files() -> dict[str, bytes]:
+    """File name to bytes; the names tell the formats, and every one of them loads as it is."""
+    text = GRAPH_FILE.read_bytes()
+    triples = list(islice(pyoxigraph.parse(text, format=RdfFormat.TURTLE), *_PART))
+    found = {f"a{ending}": _serialised(triples, ending) for ending in _FORMATS}
+    found["entity.rdf"] = found["a.rdf"].replace(b"<rdf:RDF", _DOCTYPE, 1)
+    found["a.jsonld"] = _json_ld(triples)
+    lines = [f"{_cell(each.subject)}\t{_cell(each.predicate)}\t{_cell(each.object)}" for each in triples]
+    found["a.tsv"] = "\n".join(["head\trelation\ttail", *lines]).encode()
+    found["a.txt"] = "\n".join(line.replace("|", "/").replace("\t", "|") for line in lines).encode()
+    found["a.csv"] = _quoted(line.split("\t") for line in lines)
+    found["table.csv"] = TABLE.encode()
+    found["table.tsv"] = TABLE.replace("Heron\n", "Heron ").replace(",", "\t").encode()
+    found["a.ttl.gz"] = gzip.compress(found["a.ttl"], mtime=0)
+    found["table.csv.gz"] = gzip.compress(found["table.csv"], mtime=0)
+    missing = set(FORMATS) - {Path(name.removesuffix(".gz")).suffix for name in found}
+    assert not missing, missing
+    return found
+
+
+def _serialised(triples: list[pyoxigraph.Quad], ending: str) -> bytes:
+    graph = pyoxigraph.NamedNode("http://x.test/g") if ending in (".nq", ".trig") else pyoxigraph.DefaultGraph()
+    quads = [pyoxigraph.Quad(each.subject, each.predicate, each.object, graph) for each in triples]
+    statements = quads if ending in _QUADS else [each.triple for each in quads]
+    written = pyoxigraph.serialize(statements, format=_FORMATS[ending], prefixes=_PREFIXES)
+    assert written is not None
+    return written
+
+
+def _quoted(rows: Iterable[list[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows(rows)
+    return text.getvalue().encode()
+
+
+def _json_ld(triples: list[pyoxigraph.Quad]) -> bytes:
+    nodes: dict[str, dict[str, object]] = {}
+    for each in triples:
+        node = nodes.setdefault(_cell(each.subject), {"@id": _cell(each.subject)})
+        tail: object = {"@id": _cell(each.object)}
+        if isinstance(each.object, pyoxigraph.Literal):
+            tail = {"@value": each.object.value, "@type": each.object.datatype.value}
+            if each.object.language:
+                tail = {"@value": each.object.value, "@language": each.object.language}
+        relations = node.setdefault(each.predicate.value, [])
+        assert isinstance(relations, list)
+        relations.append(tail)
+    context = {"@vocab": "http://x.test/", "knows": {"@type": "@id"}}
+    return json.dumps({"@context": context, "@graph": list(nodes.values())}, indent=1).encode()
+
+
+def _cell(term: object) -> str:
+    return term.value  # type: ignore[attr-defined, no-any-return]

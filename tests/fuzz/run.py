@@ -1,0 +1,66 @@
+"""Fuzzes for a given time: `python -m tests.fuzz.run --seconds 600`, and says how many examples found what.
+
+Each round draws anew. The first failure ends its part, with the smallest example that shows it; the status is 1 then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import secrets
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.fuzz.examples import MANY
+
+HERE = Path(__file__).parent
+PARTS = ("loaders", "restoring", "openapi")
+EXAMPLES_A_ROUND = "200"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one part came to."""
+
+    part: str
+    examples: int
+    seconds: float
+    failed: bool
+
+    def __str__(self) -> str:
+        found = "a failure, see above" if self.failed else "nothing"
+        return f"| {self.part} | {self.examples} | {self.seconds:.0f} | {found} |"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600.0, help="time for each part")
+    parser.add_argument("parts", nargs="*", default=PARTS, help="loaders, restoring, openapi; all by default")
+    wanted = parser.parse_args()
+    outcomes = [fuzz(part, wanted.seconds) for part in wanted.parts]
+    print("\n| part | examples | seconds | found |\n|---|---|---|---|", *outcomes, sep="\n")
+    return int(any(outcome.failed for outcome in outcomes))
+
+
+def fuzz(part: str, seconds: float) -> Outcome:
+    """Rounds of `part`, each with a seed of its own, until the time is up or one fails; the last ends as it will."""
+    # Of CI, hypothesis draws the same examples at every run.
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    environment.setdefault(MANY, EXAMPLES_A_ROUND)
+    examples, failed, started = 0, False, time.monotonic()
+    while not failed and time.monotonic() - started < seconds:
+        seed = f"--hypothesis-seed={secrets.randbits(64)}"
+        command = [sys.executable, "-m", "pytest", str(HERE / f"test_{part}.py"), "-q", "--tb=short", seed]
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        failed = done.returncode != 0
+        examples += sum(map(int, re.findall(r"^(\d+) fuzz examples$", done.stdout, re.MULTILINE)))
+        print(done.stdout if failed else f"{part}: {examples} examples", flush=True)
+    return Outcome(part, examples, time.monotonic() - started, failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
