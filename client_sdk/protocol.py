@@ -36,10 +36,10 @@ class Message(Wire):
 class ChatOptions(Wire):
     """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore."""
 
-    width: int = Field(default=3, ge=1, le=20)
-    depth: int = Field(default=3, ge=1, le=5)
-    relations_per_concept: int = Field(default=5, ge=1, le=20)
-    names: int = Field(default=50, ge=1, le=10_000, description="names restored of one set")
+    width: int = Field(default=3, ge=1, le=20, strict=True)
+    depth: int = Field(default=3, ge=1, le=5, strict=True)
+    relations_per_concept: int = Field(default=5, ge=1, le=20, strict=True)
+    names: int = Field(default=50, ge=1, le=10_000, strict=True, description="names restored of one set")
 
 
 class ChatRequest(Wire):
@@ -51,7 +51,7 @@ class ChatRequest(Wire):
     strategy: StrategyName = "sets"
     options: ChatOptions = ChatOptions()
     public_key: str | None = Field(default=None, max_length=200, description="X25519, 32 bytes, base64url")
-    stream: bool = Field(default=False, description="server-sent events instead of one JSON reply")
+    stream: bool = Field(default=False, strict=True, description="server-sent events instead of one JSON reply")
 
 
 class Item(Wire):
@@ -298,7 +298,9 @@ class NewKey(Wire):
     tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
     grants: list[Annotated[str, StringConstraints(min_length=1, max_length=71)]]
     role: KeyRole = "user"
-    days: float | None = Field(default=None, gt=0, le=3650, description="days until it expires; null: never")
+    days: float | None = Field(
+        default=None, gt=0, le=3650, strict=True, description="days until it expires; null: never"
+    )
 
 
 class GraphNames(Wire):

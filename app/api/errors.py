@@ -50,6 +50,7 @@ _RULES = {
     "float_parsing": "must be a number",
     "list_type": "must be a list",
     "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
 }
 _OBJECT_RULES = ("model_attributes_type", "model_type", "dict_type")
 

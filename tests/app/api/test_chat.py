@@ -135,6 +135,8 @@ WRONG = {
     "bad graph": (asked(graph="No Name"), "`graph` must fit the pattern"),
     "no messages": (asked(messages=[]), "`messages` has fewer than 1 items"),
     "an empty message": (asked(content=""), "`messages[0].content` must not be empty"),
+    "a truth value for a number": (asked(options={"width": True}), "`options.width` must be a whole number"),
+    "a word for a truth value": (asked(stream="yes"), "`stream` must be true or false"),
     "a wrong role": (asked("system"), "`messages[0].role` must be one of 'user'"),
     "a bad option": (asked(options={"width": 900}), "`options.width` must be at most 20"),
     "a bad strategy": (asked(strategy="x"), "`strategy` must be one of"),
