@@ -1,4 +1,4 @@
-"""The service's commands of `arog`: serve here; graph, key and eval beside it."""
+"""The service's commands of `arog`: serve here; graph, concepts, key and eval beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app import cli_graph, cli_key
+from app import cli_concepts, cli_graph, cli_key
 
 
 def commands(app: typer.Typer) -> None:
@@ -16,6 +16,7 @@ def commands(app: typer.Typer) -> None:
     os.environ.setdefault("TQDM_DISABLE", "1")
     app.command()(serve)
     app.add_typer(cli_graph.app, name="graph")
+    app.add_typer(cli_concepts.app, name="concepts")
     app.add_typer(cli_key.app, name="key")
     # Imported here, so that a broken or missing evaluation can't stop the service.
     from app.evaluation import cli as evaluation

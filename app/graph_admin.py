@@ -23,7 +23,7 @@ class GraphAdmin:
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
 
     def summaries(self, tenant: str) -> list[GraphSummary]:
-        return [_summary(info) for info in self._catalog.graphs(tenant)]
+        return [summary_of(info) for info in self._catalog.graphs(tenant)]
 
     def names(self, tenant: str) -> list[str]:
         return [info.name for info in self._catalog.graphs(tenant)]
@@ -46,9 +46,9 @@ class GraphAdmin:
                 lambda step, done: progress(step, 100.0 * done),
             )
             if given is not None:
-                return Loaded(_summary(info), None, info.notes)
+                return Loaded(summary_of(info), None, info.notes)
             proposed = self._catalog.open(tenant, name).policy.to_toml()
-            return Loaded(_summary(info), proposed, (*info.notes, PROPOSED))
+            return Loaded(summary_of(info), proposed, (*info.notes, PROPOSED))
 
         return load
 
@@ -58,7 +58,8 @@ class GraphAdmin:
         self._conversations.forget_graph(tenant, name)
 
 
-def _summary(info: GraphInfo) -> GraphSummary:
+def summary_of(info: GraphInfo) -> GraphSummary:
+    """What callers are told of a version."""
     return GraphSummary(
         name=info.name,
         version=info.version,

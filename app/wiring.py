@@ -34,9 +34,10 @@ from app.llm.reasoner import Reasoner, TaskKind
 from app.llm.warming import Warming
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
+from app.refining import ConceptRefiner, Tariff
 from app.settings import Settings, SettingsProblem, make_data_folder
 from app.stopwatch import OnStage, tell_nobody
-from app.strategies.arog.prompts import AROG_TASKS
+from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
@@ -137,6 +138,11 @@ class Services:
     thinking: Thinking
 
     @property
+    def refiner(self) -> ConceptRefiner:
+        """Raises SettingsProblem where no endpoint is set up."""
+        return refiner_of(self.store, self.thinking)
+
+    @property
     def reasoner(self) -> str:
         """Who reasons, in words."""
         return self.thinking.note
@@ -190,6 +196,23 @@ def graphs_of(store: Store) -> GraphAdmin:
     """The graphs alone, for commands; the model is loaded when a graph is."""
     namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
     return GraphAdmin(store.catalog, store.conversations, namer.name)
+
+
+def refiner_of(store: Store, thinking: Thinking) -> ConceptRefiner:
+    """Raises SettingsProblem where no endpoint is set up: the embedded reasoner named the concepts already."""
+    settings = store.settings
+    if settings.reasoner != "endpoint":
+        raise SettingsProblem("concepts are named anew by a model endpoint: set AROG_REASONER=endpoint and its URL")
+    price = thinking.endpoints[0].price if thinking.endpoints else None
+    return ConceptRefiner(
+        store.catalog,
+        store.ledger,
+        thinking.reasoner,
+        NAME,
+        _statics(thinking),
+        store.budgets,
+        Tariff(price, settings.currency),
+    )
 
 
 def think(settings: Settings) -> Thinking:

@@ -292,6 +292,39 @@ class JobStatus(Wire):
     notes: list[str] = Field(default_factory=list)
 
 
+class RefineConcepts(Wire):
+    """POST /admin/graphs/{name}/concepts/refine: concepts that at least so many entities share are named anew."""
+
+    least: int = Field(default=20, ge=2)
+
+
+class RefineEstimate(Wire):
+    """GET /admin/graphs/{name}/concepts/refine: what it would ask about, and take at most. Nothing was sent.
+
+    `too_rare` concepts fewer entities share, `classed` ones are classes of the graph's own: neither is asked about.
+    """
+
+    concepts: int
+    entities: int
+    too_rare: int
+    classed: int
+    calls: int
+    prompt_tokens: int
+    most_reply_tokens: int
+    most_cost: float | None = None
+    currency: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        money = "" if self.most_cost is None else f", {self.most_cost:.4f} {self.currency} at most"
+        return (
+            f"{self.concepts} concepts of {self.entities} entities: {self.calls} calls, about {self.prompt_tokens} "
+            f"tokens of prompts, at most {self.most_reply_tokens} of replies{money}. Not asked about: "
+            f"{self.too_rare} that fewer entities share, {self.classed} with a class of their own."
+        )
+
+
 class NewKey(Wire):
     """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`."""
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 
+from kg_store.adjacency import Adjacency
 from kg_store.blind_graph import BlindGraph
 from kg_store.compact_graph import CompactGraph
 from kg_store.data_folder import DataFolder, Hold
@@ -27,11 +30,11 @@ from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
 from kg_store.raw_graph import RawGraph
 from kg_store.reading import Fraction, read_sources
+from kg_store.schema_concepts import phrases_of, with_concepts
 from kg_store.schema_file import read_schema, schema_bytes
 from kg_store.set_algebra import SetAlgebra, ValueAlgebra
-from kg_store.terms import Concept, LoadError, Schema, UnknownGraph
+from kg_store.terms import LoadError, Schema, UnknownGraph
 from kg_store.vault import Vault, VaultScope, write_records
-from kg_store.wording import clean
 
 if TYPE_CHECKING:
     import rdflib
@@ -138,20 +141,23 @@ class Catalog:
         Without a policy the proposed one is used.
         """
         raw, policy = _read(sources, policy, lambda done: progress("reading", 0.4 * done))
-        version_id = uuid.uuid4().hex
-        with self._folder.alone():
-            hold = self._folder.begin(version_id)
-        try:
-            graph = self._rows.begin(tenant, name, version_id)
+        with self._new_version(tenant, name) as (graph, version_id):
             step = "building the graph"
             loaded = load_graph(raw, policy, graph.mid_key, lambda done: progress(step, 0.4 + 0.1 * done))
             info = self._build(graph, version_id, loaded, policy, name_concepts, progress)
-        except BaseException:
-            self._rows.retire(version_id)
-            raise
-        finally:
-            hold.release()
-            self._sweep()
+        progress("done", 1.0)
+        return info
+
+    def rename_concepts(
+        self, opened: PrivateGraph, concepts: Sequence[str], progress: Progress = lambda _step, _done: None
+    ) -> GraphInfo:
+        """A new version of a graph, the same but for its concepts (one a signature), made the current one.
+
+        Raises LoadError, and then nothing has changed: when another version took its place meanwhile, or a concept
+        would make a name a public word.
+        """
+        with self._new_version(opened.tenant, opened.name) as (graph, version_id):
+            info = self._rebuild(graph, version_id, opened, concepts, progress)
         progress("done", 1.0)
         return info
 
@@ -161,6 +167,21 @@ class Catalog:
         with self._lock:
             self._opened.pop((tenant, name), None)
         self._sweep()
+
+    @contextmanager
+    def _new_version(self, tenant: str, name: str) -> Iterator[tuple[GraphRow, str]]:
+        """A version to be filled and swapped in; what fails is swept away."""
+        version_id = uuid.uuid4().hex
+        with self._folder.alone():
+            hold = self._folder.begin(version_id)
+        try:
+            yield self._rows.begin(tenant, name, version_id), version_id
+        except BaseException:
+            self._rows.retire(version_id)
+            raise
+        finally:
+            hold.release()
+            self._sweep()
 
     def _build(
         self,
@@ -173,7 +194,8 @@ class Catalog:
     ) -> GraphInfo:
         path, scope = self._folder.path_of(version_id), VaultScope(graph.tenant, graph.name, version_id)
         progress("naming concepts", 0.5)
-        schema = _with_concepts(loaded, name_concepts)
+        schema = placeholder_schema(loaded)
+        schema = with_concepts(schema, name_concepts(schema))
         loaded.adjacency.save(path)
         self._write(scope, _SCHEMA_FILE, schema_bytes(schema))
         total = max(1, sum(loaded.counts.values()))
@@ -189,6 +211,38 @@ class Catalog:
         sealed_policy = self._seal(scope, _POLICY_PURPOSE, policy.to_toml().encode())
         self._rows.swap(graph, version_id, self._seal(scope, _INFO_PURPOSE, info_bytes(info)), sealed_policy)
         return info
+
+    def _rebuild(
+        self, graph: GraphRow, version_id: str, opened: PrivateGraph, concepts: Sequence[str], progress: Progress
+    ) -> GraphInfo:
+        scope, before = VaultScope(graph.tenant, graph.name, version_id), self._info_of(opened)
+        schema = with_concepts(opened.blind.schema, concepts)
+        index = opened.names.with_public(self._public_words(schema))
+        fresh = set(index.report().public_words) - set(opened.names.report().public_words)
+        if fresh:
+            raise LoadError(f"the concepts would make {len(fresh)} names public words")
+        Adjacency.map_from(self._folder.path_of(opened.version)).save(self._folder.path_of(version_id))
+        self._write(scope, _SCHEMA_FILE, schema_bytes(schema))
+        self._write(scope, _NAMES_FILE, index.to_bytes())
+        total = max(1, before.entities + before.values + before.mediators)
+        for written in write_records(self._engine, self._master, scope, opened.vault.all_records()):
+            progress("sealing names and values", min(1.0, written / total))
+        self._folder.finish(version_id)
+        info = replace(
+            before, version=version_id, loaded_at=datetime.now(UTC).replace(microsecond=0),
+            public_words=index.report().public_words,
+        )  # fmt: skip
+        sealed_policy = self._seal(scope, _POLICY_PURPOSE, opened.policy.to_toml().encode())
+        sealed_info = self._seal(scope, _INFO_PURPOSE, info_bytes(info))
+        self._rows.swap(graph, version_id, sealed_info, sealed_policy, instead_of=opened.version)
+        return info
+
+    def _info_of(self, opened: PrivateGraph) -> GraphInfo:
+        """Raises LoadError when `opened` is no longer the current version."""
+        rows = [row for row in self._rows.current(opened.tenant, opened.name) if row.id == opened.version]
+        if not rows:
+            raise LoadError("the graph was deleted or loaded anew meanwhile")
+        return self._info(rows[0])
 
     def _open(self, row: VersionRow) -> PrivateGraph | None:
         """None when the version was swept away since its row was read, or lies in another data folder."""
@@ -220,7 +274,7 @@ class Catalog:
         return PrivateGraph(row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public)
 
     def _public_words(self, schema: Schema) -> PublicWords:
-        return PublicWords.of((*self._public_phrases, *_phrases(schema)))
+        return PublicWords.of((*self._public_phrases, *phrases_of(schema)))
 
     def _sweep(self) -> None:
         """Deletes versions that are neither current nor held by anybody, here or in another process."""
@@ -258,19 +312,3 @@ def _read(
     if policy is None:
         return read_and_propose(sources, progress)
     return read_sources(sources, progress, policy.tables), policy
-
-
-def _with_concepts(loaded: LoadedGraph, name_concepts: NameConcepts) -> Schema:
-    schema = placeholder_schema(loaded)
-    concepts = tuple(Concept(clean(concept) or "thing") for concept in name_concepts(schema))
-    if len(concepts) != len(schema.signatures):
-        raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
-    return replace(schema, concepts=concepts)
-
-
-def _phrases(schema: Schema) -> Iterable[str]:
-    """Every word of the schema: prompts hold them, so names that equal them are public words."""
-    for relation in schema.relations:
-        yield from (relation.label, relation.inverse_label)
-    yield from set(schema.concepts)
-    yield from {word for signature in schema.signatures for word in signature.classes}

@@ -78,8 +78,11 @@ class GraphRows:
             connection.execute(insert(graph_versions), version)
         return found
 
-    def swap(self, graph: GraphRow, version_id: str, sealed_info: bytes, sealed_policy: bytes) -> None:
-        """Makes a version the current one. LoadError when the graph was deleted meanwhile."""
+    def swap(
+        self, graph: GraphRow, version_id: str, sealed_info: bytes, sealed_policy: bytes, instead_of: str | None = None
+    ) -> None:
+        """Makes a version the current one, where `instead_of` still is, if given. LoadError when the graph was
+        deleted meanwhile, or has another version by now."""
         loaded = {
             "state": COMPLETE,
             "loaded_at": datetime.now(UTC),
@@ -87,11 +90,12 @@ class GraphRows:
             "sealed_policy": sealed_policy,
         }
         with self._engine.begin() as connection:
-            moved = connection.execute(
-                update(graphs).where(graphs.c.id == graph.id).values(current_version=version_id)
-            )
+            this = graphs.c.id == graph.id
+            if instead_of is not None:
+                this &= graphs.c.current_version == instead_of
+            moved = connection.execute(update(graphs).where(this).values(current_version=version_id))
             if moved.rowcount != 1:
-                raise LoadError("the graph was deleted while it was loaded")
+                raise LoadError("the graph was deleted, or got another version, meanwhile")
             of_graph = graph_versions.c.graph_id == graph.id
             retired = update(graph_versions).where(of_graph, graph_versions.c.state == COMPLETE)
             connection.execute(retired.values(state=RETIRED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,8 +22,20 @@ from app.api.uploads import Upload, receive_upload
 from app.endpoint_wiring import probe_all, status_of
 from app.graph_admin import ENDINGS
 from app.problems import BadRequest
+from app.refining import ConceptRefiner
+from app.settings import SettingsProblem
 from app.wiring import Services
-from client_sdk.protocol import EndpointList, ErrorBody, GraphList, JobStatus, KeyCreated, NewKey, TokenBudget
+from client_sdk.protocol import (
+    EndpointList,
+    ErrorBody,
+    GraphList,
+    JobStatus,
+    KeyCreated,
+    NewKey,
+    RefineConcepts,
+    RefineEstimate,
+    TokenBudget,
+)
 
 GRAPH_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 GraphName = Annotated[str, InPath(pattern=GRAPH_NAME)]
@@ -102,6 +115,31 @@ async def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) 
     await run_in_threadpool(services.graphs.delete, caller.tenant, name)
 
 
+@administering.get("/graphs/{name}/concepts/refine", response_model=RefineEstimate, responses=NOT_FOUND)
+async def estimate_refining(
+    name: GraphName, caller: CallerOf, services: ServicesOf, least: Annotated[int, Query(ge=2)] = 20
+) -> RefineEstimate:
+    """What naming concepts anew by the model endpoint would ask about, and cost at most; nothing is sent."""
+    return await run_in_threadpool(_refiner_of(services).estimate, caller.tenant, name, least)
+
+
+@administering.post("/graphs/{name}/concepts/refine", status_code=202, response_model=JobStatus, responses=NOT_FOUND)
+async def refine_concepts(
+    name: GraphName, wanted: RefineConcepts, caller: CallerOf, services: ServicesOf
+) -> JobStatus:
+    """Has the model endpoint name concepts anew, in the background; a new version of the graph carries them."""
+    loop = asyncio.get_running_loop()
+    work = await run_in_threadpool(
+        _refiner_of(services).refining,
+        caller.tenant,
+        caller.key_id,
+        name,
+        wanted.least,
+        lambda asking: asyncio.run_coroutine_threadsafe(asking, loop).result(),
+    )
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
+
+
 @administering.get("/jobs/{job_id}", response_model=JobStatus, responses=NOT_FOUND)
 async def get_job(job_id: str, caller: CallerOf, services: ServicesOf) -> JobStatus:
     """How far a load is, or how it ended."""
@@ -159,6 +197,15 @@ def _endpoints_for(caller: Caller, services: Services) -> EndpointList:
         raise NotPermitted
     endpoints = enumerate(services.thinking.endpoints, start=1)
     return EndpointList(endpoints=[status_of(position, each, with_model=True) for position, each in endpoints])
+
+
+def _refiner_of(services: Services) -> ConceptRefiner:
+    try:
+        return services.refiner
+    except SettingsProblem:
+        raise BadRequest(
+            "Concepts are named anew by a model endpoint, and none is set up here.", "Have AROG_REASONER=endpoint set."
+        ) from None
 
 
 def _start_upload(services: Services, tenant: str, name: str, upload: Upload) -> JobStatus:

@@ -163,10 +163,10 @@ def question(text: str = QUESTION, **more: object) -> dict[str, object]:
 
 
 @asynccontextmanager
-async def running(folder: Path, **changes: object) -> AsyncIterator[Running]:
-    """The real application over `folder`, started and ready."""
+async def running(folder: Path, *, thinks: bool = False, **changes: object) -> AsyncIterator[Running]:
+    """The real application over `folder`, started and ready. `thinks`: with the reasoner that its settings name."""
     reasoner = ScriptedReasoner()
-    app = create_app(settings_in(folder, **changes), build_with(reasoner))
+    app = create_app(settings_in(folder, **changes), build if thinks else build_with(reasoner))
     async with app.router.lifespan_context(app):
         while app.state.services is None:
             await asyncio.sleep(0.005)
