@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0 $(shell $(HAS_CPU_INDEX) >/dev/null 2>&1 && echo --extra-
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: serve test check audit fuzz format bench bench-embedded bench-endpoint lint-deploy clean
+.PHONY: serve test check audit fuzz format bench bench-embedded bench-endpoint bench-privacy lint-deploy clean
 
 serve: $(VENV)/.installed-server
 	@$(BIN)/arog serve
@@ -56,6 +56,10 @@ bench-embedded: $(VENV)/.installed-server
 bench-endpoint: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval endpoint --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+# Attacks on the service, and what each may reach: make bench-privacy OUT=where-the-report-goes
+bench-privacy: $(VENV)/.installed-server
+	@$(BIN)/arog attack $(if $(OUT),--out "$(OUT)")
 
 lint-deploy: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest tests/test_deploy.py

@@ -1,4 +1,4 @@
-"""The service's commands of `arog`: serve here; graph, concepts, key and eval beside it."""
+"""The service's commands of `arog`: serve here; graph, concepts, key, eval and attack beside it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ def commands(app: typer.Typer) -> None:
     app.add_typer(cli_key.app, name="key")
     # Imported here, so that a broken or missing evaluation can't stop the service.
     from app.evaluation import cli as evaluation
+    from app.evaluation.attacks import cli as attacks
     from app.evaluation.training import cli as training
 
     evaluation.commands(app)
     training.commands(app)
+    attacks.commands(app)
 
 
 def serve(

@@ -1,0 +1,61 @@
+"""What one attack came to: tries, successes, the blind guess beside them, and the bound that they have to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Attempted(BaseModel):
+    """One line of the table. `blind` is the share that somebody reaches who has nothing to go by.
+
+    `control` is the share that the same attack has to reach where nothing stands against it, for one that fails
+    everywhere proves nothing. A line with fewer than `least` tries proves nothing either.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    tries: int
+    successes: int
+    blind: float = 0.0
+    most: float = 0.0
+    control: float | None = None
+    least: int = 1
+
+    @property
+    def rate(self) -> float:
+        return self.successes / self.tries if self.tries else 0.0
+
+    @property
+    def passed(self) -> bool:
+        kept = self.rate <= self.most if self.control is None else self.rate >= self.control
+        return kept and self.tries >= self.least
+
+
+def markdown(lines: Sequence[Attempted]) -> str:
+    """The table, then one line that says what was missed."""
+    head = ("attack", "tries", "successes", "blind guess", "bound", "")
+    rows = [head, tuple("---" for _ in head), *(_row(line) for line in lines)]
+    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    missed = [line.name for line in lines if not line.passed]
+    told = f"Missed: {'; '.join(missed)}." if missed else "Every bound is kept."
+    return f"{table}\n\n{told}\n"
+
+
+def write(lines: Sequence[Attempted], folder: Path) -> None:
+    """`privacy.md` and `privacy.json`."""
+    (folder / "privacy.md").write_text(markdown(lines), encoding="utf-8")
+    text = _Attempts(attempts=list(lines)).model_dump_json(indent=1)
+    (folder / "privacy.json").write_text(text, encoding="utf-8")
+
+
+class _Attempts(BaseModel):
+    attempts: list[Attempted]
+
+
+def _row(line: Attempted) -> tuple[str, ...]:
+    bound = f"at most {line.most:.1%}" if line.control is None else f"control: {line.control:.0%} or more"
+    verdict = "pass" if line.passed else "FAIL"
+    return (line.name, str(line.tries), f"{line.successes} ({line.rate:.1%})", f"{line.blind:.2%}", bound, verdict)

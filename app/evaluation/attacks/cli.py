@@ -1,0 +1,43 @@
+"""The command `arog attack`: what somebody who means harm gets out of the service, against bounds."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+WRONG_INPUT = 2
+MISSED = 1
+
+console = Console(stderr=True)
+
+
+def commands(parent: typer.Typer) -> None:
+    """Adds `arog attack`."""
+    parent.command()(attack)
+
+
+def attack(
+    out: Annotated[Path | None, typer.Option(help="Folder for the table")] = None,
+    only: Annotated[str, typer.Option(help="Run only the attacks whose name holds this")] = "",
+) -> None:
+    """Attack a service of its own on the demo graph; ends with code 1 where a bound is missed."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.attacks.bounds import markdown, write
+    from app.evaluation.attacks.table import run_attacks
+    from app.evaluation.questions import QuestionsProblem
+
+    with failures_in_words(console):
+        try:
+            lines = asyncio.run(run_attacks(only))
+        except QuestionsProblem as problem:
+            console.print(f"arog: {problem}", markup=False)
+            raise typer.Exit(WRONG_INPUT) from None
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        write(lines, out)
+    print(markdown(lines))
+    raise typer.Exit(0 if all(line.passed for line in lines) else MISSED)

@@ -1,0 +1,97 @@
+"""Attacks: their lines tell what was missed, and against a service that gives way they succeed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.access import Caller
+from app.evaluation.attacks import pseudonyms
+from app.evaluation.attacks.bounds import Attempted, markdown, write
+from app.evaluation.attacks.recorded import Recorded
+from app.evaluation.attacks.table import run_attacks
+from app.evaluation.questions import QuestionsProblem
+from client_sdk.protocol import CapsuleContent, ChatAnswer, ChatRequest, Message, Names, Usage, capsule_context
+from client_sdk.sealing import KeyPair, parse_public_key, seal, to_base64url
+
+TABLE = {"Eq7f2k": Names(names=["Zofia Quarrel"], total=1)}
+VICTIM = KeyPair.generate()
+
+
+def replied(number: int, table: dict[str, Names], public_key: str) -> ChatAnswer:
+    identity = f"a{number}"
+    context = capsule_context(identity, f"c{number}", "g")
+    plain = CapsuleContent(answer_id=identity, table=table).model_dump_json().encode()
+    sealed = to_base64url(seal(plain, parse_public_key(public_key), context))
+    return ChatAnswer.model_validate(
+        {
+            "id": identity, "conversation": f"c{number}", "graph": "g", "answered": True, "grounded": True,
+            "message": {"role": "assistant", "content": "It is Eq7f2k."}, "evidence": [], "ambiguous": [],
+            "entities": [{"pseudonym": "Eq7f2k", "kind": "entity", "concept": "patient"}],
+            "usage": Usage().model_dump(), "capsule": {"sealed": sealed},
+        }
+    )  # fmt: skip
+
+
+RECORDED = [Recorded(replied(number, TABLE, VICTIM.public_text), TABLE) for number in range(25)]
+
+
+class GivesWay:
+    """Implements AnswersQuestions: enters any conversation and tells whose pseudonym it is to everybody."""
+
+    async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer:
+        assert isinstance(request.messages[-1], Message)
+        assert request.public_key
+        told = TABLE if "Eq7f2k" in request.messages[-1].content else {"Eq7f2k": Names(names=["Nobody"], total=1)}
+        return replied(99, told, request.public_key)
+
+
+async def test_a_service_that_gives_way_is_found_out() -> None:
+    echoes = await pseudonyms.echoes(GivesWay(), RECORDED)
+    entered = await pseudonyms.conversations(GivesWay(), RECORDED)
+    assert [line.rate for line in (*echoes, *entered)] == [1.0] * 5
+    assert [line.passed for line in echoes] == [True, False, False]
+    assert [line.passed for line in entered] == [True, False]
+
+
+def test_a_restorer_that_is_lenient_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lenient(text: str, table: dict[str, Names]) -> str:
+        return "Zofia Quarrel" if "eq7" in text.lower() else text
+
+    monkeypatch.setattr(pseudonyms, "restore", lenient)
+    own, altered, _ = pseudonyms.restorations(RECORDED)
+    assert own.passed
+    assert not altered.passed
+    assert altered.rate > 0.3
+
+
+def test_a_capsule_opens_for_its_owner_alone() -> None:
+    lines = pseudonyms.capsules(RECORDED, VICTIM)
+    assert [line.rate for line in lines] == [1.0, 0.0, 0.0]
+    assert all(line.passed for line in lines)
+    assert not pseudonyms.capsules(RECORDED, KeyPair.generate())[0].passed
+
+
+def test_a_line_tells_what_it_came_to(tmp_path: Path) -> None:
+    lines = [
+        Attempted(name="kept", tries=100, successes=1, blind=0.02, most=0.02),
+        Attempted(name="missed", tries=100, successes=3, most=0.02),
+        Attempted(name="too few", tries=4, successes=0, least=5),
+        Attempted(name="never tried", tries=0, successes=0),
+        Attempted(name="a control that fails", tries=10, successes=4, control=0.5),
+    ]
+    assert markdown(lines).endswith("Missed: missed; too few; never tried; a control that fails.\n")
+    assert "| kept | 100 | 1 (1.0%) | 2.00% | at most 2.0% | pass |" in markdown(lines)
+    write(lines, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"privacy.md", "privacy.json"}
+
+
+async def test_the_service_keeps_every_bound() -> None:
+    lines = await run_attacks()
+    assert [line.name for line in lines if not line.passed] == []
+
+
+async def test_an_attack_that_is_not_there_is_told() -> None:
+    with pytest.raises(QuestionsProblem, match="restorations"):
+        await run_attacks("nothing of that name")
