@@ -34,6 +34,7 @@ from app.llm.reasoner import Reasoner, TaskKind
 from app.llm.warming import Warming
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
+from app.privacy.ledger_upkeep import LedgerUpkeep
 from app.refining import ConceptRefiner, Tariff
 from app.settings import Settings, SettingsProblem, make_data_folder
 from app.stopwatch import OnStage, tell_nobody
@@ -70,6 +71,7 @@ class Store:
     access: Access
     conversations: ConversationStore
     ledger: Ledger
+    upkeep: LedgerUpkeep
 
     @property
     def budgets(self) -> Budgets:
@@ -98,8 +100,10 @@ class Store:
         return LedgerPage(entries=[_row(entry) for entry in entries])
 
     def purge(self) -> int:
-        """Deletes expired conversations and payloads of the ledger; how many."""
-        return self.conversations.purge() + self.ledger.forget_payloads(self._ledger_border)
+        """Deletes expired conversations and payloads of the ledger; how many. Signs the ledgers that have grown."""
+        purged = self.conversations.purge() + self.upkeep.forget_payloads(self._ledger_border)
+        self.upkeep.checkpoint_all()
+        return purged
 
     @property
     def _ledger_border(self) -> dt.datetime:
@@ -302,6 +306,7 @@ def open_store(settings: Settings) -> Store:
         access=Access(engine, settings.admin_key),
         conversations=ConversationStore(engine, master, settings.conversation_days),
         ledger=Ledger(engine, master),
+        upkeep=LedgerUpkeep(engine, master),
     )
 
 

@@ -47,10 +47,15 @@ def run(arguments: Sequence[str]) -> int:
         print(_GET_CLI, file=sys.stderr)
         return WRONG_USAGE
     joined = Joined()
-    # Our own commands start faster without the server's imports.
-    if not arguments or arguments[0] not in OWN_COMMANDS:
+    # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
+    if not arguments or arguments[0] not in OWN_COMMANDS or _is_of_the_server(arguments):
         joined = join_commands(app, entry_points(group=GROUP))
     return _run_app(app, arguments, joined)
+
+
+def _is_of_the_server(arguments: Sequence[str]) -> bool:
+    """`ledger verify` and the like; `ledger --help` lists them."""
+    return arguments[0] == "ledger" and any(word == "--help" or word[:1] != "-" for word in arguments[1:2])
 
 
 def join_commands(app: typer.Typer, entries: Iterable[EntryPoint]) -> Joined:

@@ -110,8 +110,14 @@ def chat(
         raise typer.Exit(talk(dialogue, make_console()))
 
 
-@app.command()
+# A group, so that the server's commands about the ledger can join it.
+ledger_app = typer.Typer(invoke_without_command=True)
+app.add_typer(ledger_app, name="ledger")
+
+
+@ledger_app.callback()
 def ledger(
+    context: typer.Context,
     url: Url = None,
     api_key: ApiKey = None,
     answer: Annotated[str | None, typer.Option(help="Only the requests of this answer's id")] = None,
@@ -121,6 +127,8 @@ def ledger(
     plain_http: PlainHttp = False,
 ) -> None:
     """List what the model was sent for your questions: step, size, digest, and what the guard said."""
+    if context.invoked_subcommand is not None:
+        return
     with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
         rows = dialogue.ledger(answer, limit)
     if as_json:

@@ -5,68 +5,25 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from secrets import token_hex
 from typing import Final, Literal
 
-from sqlalchemy import (
-    Column,
-    DateTime,
-    Engine,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Row,
-    String,
-    Table,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Engine, Row, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.privacy.errors import PrivacyError
-from kg_store.keys import MasterKey, bind
+from app.privacy.ledger_adoption import adopting
+from app.privacy.ledger_chain import REPLY, REQUEST, BrokenHead, Chains, in_utc
+from app.privacy.ledger_seals import PURPOSE, reply_context, request_context
+from app.privacy.ledger_tables import ledger_entries, ledger_replies
+from kg_store.keys import MasterKey
 
-PURPOSE: Final = "ledger"
+BROKEN: Final = "the ledger's end was changed from outside: `arog ledger verify` says more"
 MAX_ENTRIES: Final = 1_000
 
 Verdict = Literal["clear", "blocked"]
 ReplyOutcome = Literal["used", "unusable"]
-
-metadata = MetaData()
-
-ledger_entries = Table(
-    "ledger_entries",
-    metadata,
-    Column("position", Integer, primary_key=True, autoincrement=True),
-    Column("id", String(32), nullable=False, unique=True),
-    Column("at", DateTime(timezone=True), nullable=False),
-    Column("tenant", String(63), nullable=False),
-    Column("caller", String(32), nullable=False),
-    Column("answer", String(64), nullable=False),
-    Column("conversation", String(64), nullable=False),
-    Column("step", String(32), nullable=False),
-    Column("size", Integer, nullable=False),
-    Column("digest", String(64), nullable=False),
-    Column("verdict", String(16), nullable=False),
-    Column("hits", Integer, nullable=False),
-    Column("sealed", LargeBinary),
-    Index("ix_ledger_entries_owner", "tenant", "caller", "position"),
-    Index("ix_ledger_entries_answer", "tenant", "answer"),
-    Index("ix_ledger_entries_at", "at"),
-)
-
-ledger_replies = Table(
-    "ledger_replies",
-    metadata,
-    Column("entry", String(32), primary_key=True),
-    Column("at", DateTime(timezone=True), nullable=False),
-    Column("outcome", String(16), nullable=False),
-    Column("size", Integer, nullable=False),
-    Column("sealed", LargeBinary),
-    Index("ix_ledger_replies_at", "at"),
-)
 
 # Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
 _ADD: Final = insert(ledger_entries)
@@ -112,21 +69,24 @@ class LedgerReply:
 
 
 class Ledger:
-    """Promise: an entry stands in the database before `record` returns, and no method changes what it says.
+    """Promise: an entry stands in the database before `record` returns, no method changes what it says, and one that
+    is changed or deleted from outside is found (`app.privacy.ledger_check`).
 
-    Condition: payloads can be read with the master key alone. Not promised: that an operator with write access
-    to the database could not delete rows.
+    Condition: payloads can be read with the master key alone. Not promised: that whoever may write to the database
+    can't delete rows; nor that an older state of all of it, restored, is found without a checkpoint kept elsewhere.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
+        self._chains = Chains(engine, master, adopting(master))
 
     def record(self, entry: LedgerEntry) -> str:
         """Adds an entry; its id. Raises LedgerUnavailable, and then nothing may be sent."""
         try:
             values = {name: getattr(entry, name) for name in _PLAIN} | {"sealed": self._sealed(entry)}
-            with self._engine.begin() as connection:
-                connection.execute(_ADD, values)
+            self._chains.append(entry.tenant, _ADD, REQUEST, [values | {"at": in_utc(entry.at)}])
+        except BrokenHead:
+            raise LedgerUnavailable(BROKEN) from None
         except Exception:
             raise LedgerUnavailable("the ledger could not be written") from None
         return entry.id
@@ -149,11 +109,13 @@ class Ledger:
         return [self._opened(row) for row in rows]
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Adds what came back, sealed like the requests. Raises LedgerUnavailable."""
+        """Adds what came back to requests of one tenant, sealed like them. Raises LedgerUnavailable."""
         try:
             rows = [self._reply_row(reply) for reply in replies]
-            with self._engine.begin() as connection:
-                connection.execute(_ADD_REPLIES, rows)
+            (tenant,) = {reply.entry.tenant for reply in replies}
+            self._chains.append(tenant, _ADD_REPLIES, REPLY, rows)
+        except BrokenHead:
+            raise LedgerUnavailable(BROKEN) from None
         except Exception:
             raise LedgerUnavailable("the replies could not be written") from None
 
@@ -168,54 +130,36 @@ class Ledger:
             raise LedgerUnavailable("the replies could not be read") from None
         return {row.entry: self._opened_reply(row, by_id[row.entry]) for row in rows}
 
-    def forget_payloads(self, before: dt.datetime) -> int:
-        """Drops the payloads and replies of older entries, whose retention is over; how many. The entries stay."""
-        with self._engine.begin() as connection:
-            return sum(
-                connection.execute(
-                    update(table).where(table.c.at < before.astimezone(dt.UTC), table.c.sealed.is_not(None)),
-                    {"sealed": None},
-                ).rowcount
-                for table in (ledger_entries, ledger_replies)
-            )
-
     def _sealed(self, entry: LedgerEntry) -> bytes | None:
         if entry.payload is None or entry.verdict != "clear":
             return None
-        return self._master.seal(PURPOSE, _context(entry), entry.payload)
+        return self._master.seal(PURPOSE, request_context(entry), entry.payload)
 
     def _reply_row(self, reply: LedgerReply) -> dict[str, object]:
         plain = (reply.text or "").encode(errors="replace")
-        sealed = self._master.seal(PURPOSE, _reply_context(reply.entry), plain)
-        size = len(plain)
-        return {"entry": reply.entry.id, "at": reply.at, "outcome": reply.outcome, "size": size, "sealed": sealed}
+        return {
+            "entry": reply.entry.id,
+            "at": in_utc(reply.at),
+            "outcome": reply.outcome,
+            "size": len(plain),
+            "digest": sha256(plain).hexdigest(),
+            "sealed": self._master.seal(PURPOSE, reply_context(reply.entry), plain),
+        }
 
     def _opened_reply(self, row: Row[tuple[object, ...]], entry: LedgerEntry) -> LedgerReply:
         text = None
         if row.sealed is not None:
-            text = self._master.open(PURPOSE, _reply_context(entry), row.sealed).decode()
-        return LedgerReply(entry, row.outcome, text, row.at.replace(tzinfo=row.at.tzinfo or dt.UTC))
+            text = self._master.open(PURPOSE, reply_context(entry), row.sealed).decode()
+        return LedgerReply(entry, row.outcome, text, in_utc(row.at))
 
     def _opened(self, row: Row[tuple[object, ...]]) -> LedgerEntry:
         values = {name: getattr(row, name) for name in _PLAIN}
-        # SQLite forgets the zone; everything is kept in UTC.
-        values["at"] = values["at"].replace(tzinfo=values["at"].tzinfo or dt.UTC)
-        entry = LedgerEntry(**values)
+        entry = LedgerEntry(**(values | {"at": in_utc(row.at)}))
         if row.sealed is None:
             return entry
-        return replace(entry, payload=self._master.open(PURPOSE, _context(entry), row.sealed))
+        return replace(entry, payload=self._master.open(PURPOSE, request_context(entry), row.sealed))
 
 
 _PLAIN: Final = (
     "id", "at", "tenant", "caller", "answer", "conversation", "step", "size", "digest", "verdict", "hits",
 )  # fmt: skip
-
-
-def _context(entry: LedgerEntry) -> bytes:
-    """Binds a payload to its row: one that is moved to another entry, or another's, does not open."""
-    return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
-
-
-def _reply_context(entry: LedgerEntry) -> bytes:
-    """Binds a reply to the request that it came back to."""
-    return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)

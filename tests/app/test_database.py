@@ -14,10 +14,10 @@ from sqlalchemy.exc import IntegrityError
 
 from app import tables as service_tables
 from app.database import make_engine, migrate
-from app.privacy import ledger
+from app.privacy import ledger_tables
 from kg_store import tables as store_tables
 
-METADATAS: list[MetaData] = [service_tables.metadata, ledger.metadata, store_tables.metadata]
+METADATAS: list[MetaData] = [service_tables.metadata, ledger_tables.metadata, store_tables.metadata]
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ import uvicorn
 from sqlalchemy import insert, select, update
 
 from app.main import create_app
-from app.privacy.ledger import LedgerEntry, ledger_entries
+from app.privacy.ledger import LedgerEntry
+from app.privacy.ledger_tables import ledger_entries
 from app.settings import Settings, SettingsProblem
 from app.tables import jobs
 from app.wire_words import request_words

@@ -15,7 +15,8 @@ from app.llm.guarded import Errand, GuardedReasoner
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymise import Anonymiser
 from app.privacy.guard import Guard, StaticSegments
-from app.privacy.ledger import Ledger, metadata
+from app.privacy.ledger import Ledger
+from app.privacy.ledger_tables import metadata
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.strategies.arog.prompts import AROG_TASKS

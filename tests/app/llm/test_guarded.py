@@ -14,7 +14,8 @@ from app.llm.budget import QuestionBudgetUsedUp, TenantBudgetUsedUp
 from app.llm.guarded import Errand, GuardedReasoner
 from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyT, ReplyUnusable, StructureInput, Task, TaskKind, Tokens
 from app.privacy.guard import Blocked, Guard, StaticSegments
-from app.privacy.ledger import Ledger, LedgerUnavailable, metadata
+from app.privacy.ledger import Ledger, LedgerUnavailable
+from app.privacy.ledger_tables import metadata
 from app.privacy.safe_text import Egress, Segment
 from app.strategies.arog.prompts import STRUCTURE
 from kg_store.keys import MasterKey

@@ -7,16 +7,9 @@ import pytest
 from sqlalchemy import Engine, create_engine, delete, select, text, update
 from sqlalchemy.pool import StaticPool
 
-from app.privacy.ledger import (
-    MAX_ENTRIES,
-    Ledger,
-    LedgerEntry,
-    LedgerReply,
-    LedgerUnavailable,
-    ledger_entries,
-    ledger_replies,
-    metadata,
-)
+from app.privacy.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply, LedgerUnavailable
+from app.privacy.ledger_tables import ledger_entries, ledger_replies, metadata
+from app.privacy.ledger_upkeep import LedgerUpkeep
 from kg_store.keys import MasterKey
 from kg_store.terms import KeyProblem
 
@@ -30,8 +23,18 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.fixture
-def ledger(engine: Engine) -> Ledger:
-    return Ledger(engine, MasterKey.from_text(MasterKey.generate()))
+def master() -> MasterKey:
+    return MasterKey.from_text(MasterKey.generate())
+
+
+@pytest.fixture
+def ledger(engine: Engine, master: MasterKey) -> Ledger:
+    return Ledger(engine, master)
+
+
+@pytest.fixture
+def upkeep(engine: Engine, master: MasterKey) -> LedgerUpkeep:
+    return LedgerUpkeep(engine, master)
 
 
 def entry(**changes: object) -> LedgerEntry:
@@ -99,13 +102,13 @@ def test_another_master_key_opens_no_payload(ledger: Ledger, engine: Engine) -> 
         Ledger(engine, MasterKey.from_text(MasterKey.generate())).entries("t")
 
 
-def test_payloads_are_forgotten_when_their_time_is_over_and_entries_stay(ledger: Ledger) -> None:
+def test_payloads_are_forgotten_when_their_time_is_over_and_entries_stay(ledger: Ledger, upkeep: LedgerUpkeep) -> None:
     now = dt.datetime.now(dt.UTC)
     ledger.record(entry(at=now - dt.timedelta(days=100)))
     ledger.record(entry(at=now))
     before = (now - dt.timedelta(days=90)).astimezone(dt.timezone(dt.timedelta(hours=5)))
-    assert ledger.forget_payloads(before) == 1
-    assert ledger.forget_payloads(before) == 0
+    assert upkeep.forget_payloads(before) == 1
+    assert upkeep.forget_payloads(before) == 0
     assert [each.payload for each in ledger.entries("t")] == [b"Eq7f2k is", None]
     assert ledger.entries("t")[0].at == now
 
@@ -166,13 +169,13 @@ def test_a_reply_is_sealed_in_the_database_and_opens_with_its_own_request_alone(
         ledger.replies_to([other])
 
 
-def test_replies_are_forgotten_with_the_requests(ledger: Ledger, engine: Engine) -> None:
+def test_replies_are_forgotten_with_the_requests(ledger: Ledger, upkeep: LedgerUpkeep, engine: Engine) -> None:
     now = dt.datetime.now(dt.UTC)
     old, new = entry(at=now - dt.timedelta(days=9)), entry()
     for each in (old, new):
         ledger.record(each)
         ledger.record_replies([LedgerReply(each, "used", "Eq7f2k", each.at)])
-    assert ledger.forget_payloads(now - dt.timedelta(days=1)) == 2
+    assert upkeep.forget_payloads(now - dt.timedelta(days=1)) == 2
     kept = ledger.replies_to([old, new])
     assert (kept[old.id].text, kept[new.id].text) == (None, "Eq7f2k")
     with engine.connect() as connection:

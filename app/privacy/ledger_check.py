@@ -1,0 +1,145 @@
+"""Checks a chain row by row, and says which rows are not what was written."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.privacy.checkpoints import Checkpoint, Cuts
+from app.privacy.ledger_chain import START, Head, link_of
+
+CHANGED = "was changed"
+UNCHECKED = "can't be checked, since what stood before it is missing"
+MISPLACED = "stands in another place than it was written"
+PAYLOAD_CHANGED = "has a payload that is not the one it was written with"
+PAYLOAD_GONE = "has lost its payload, which neither retention nor erasure has taken"
+PAYLOAD_OF_BLOCKED = "was blocked, and has a payload"
+NOT_SIGNED = "is not what a checkpoint has signed"
+WAS_CUT = "was cut, and stands there again"
+TWICE = "stands there twice"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong. `row`: the number in the tenant's chain; None where it is about no one row."""
+
+    what: str
+    row: int | None = None
+
+    def __str__(self) -> str:
+        return self.what if self.row is None else f"row {self.row} {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRow:
+    """A row as it was found. `payload` None: not there; `payload_fits` False: not that of its digest."""
+
+    number: int
+    link: str
+    content: Mapping[str, Any]
+    has_payload: bool = True
+    payload_fits: bool = True
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The outcome for one chain: its first and last row's numbers, how many checkpoints, what is wrong, remarks."""
+
+    tenant: str
+    rows: int
+    first: int
+    last: int
+    checkpoints: int
+    findings: list[Finding] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.findings
+
+
+class Walk:
+    """Follows one chain. `seen` takes its rows in the order of their numbers, then `end` tells where it must stop."""
+
+    def __init__(
+        self, checkpoints: Sequence[Checkpoint], kept: Iterable[Checkpoint] = (), looks_at_payloads: bool = True
+    ) -> None:
+        known = [*kept, *checkpoints]
+        self._cuts = checkpoints[-1].cuts if checkpoints else Cuts()
+        self._erased = {number for each in known for number in each.cuts.erased}
+        self._signed: dict[int, set[str]] = {0: {START}}
+        for each in known:
+            self._signed.setdefault(each.number, set()).add(each.link)
+        self._signed_to = max((each.number for each in known), default=0)
+        self._looks_at_payloads = looks_at_payloads
+        self._next = self.first = self._cuts.first
+        # The link before the next row, as it was found and as it should be; neither where rows are missing.
+        self._before: tuple[str, ...] = (self._cuts.before,)
+        self._position = 0
+        self.rows, self.findings = 0, list[Finding]()
+
+    @property
+    def last(self) -> int:
+        return self._next - 1
+
+    def see(self, row: ChainRow) -> None:
+        if row.number < self._next:
+            self._tell(WAS_CUT if row.number < self.first else TWICE, row.number)
+            return
+        if row.number > self._next:
+            self._miss(self._next, row.number - 1)
+        self.rows += 1
+        self._check_link(row)
+        if self._looks_at_payloads:
+            self._check_payload(row)
+        if row.position is not None:
+            if row.position < self._position:
+                self._tell(MISPLACED, row.number)
+            self._position = max(self._position, row.position)
+        self._next = row.number + 1
+
+    def end(self, head: Head | None) -> None:
+        """`head` None: nothing trustworthy says where the chain ends, which the caller has told."""
+        least = max(self._signed_to, 0 if head is None else head.number)
+        if self.last < least:
+            self._miss(self._next, least)
+        elif head is not None and head.number != self.last:
+            self._tell(f"the chain's end is written down as row {head.number}, and there are rows up to {self.last}")
+        elif head is not None and head.link not in self._before:
+            self._tell("the last row is not the one that is written down as the chain's end")
+
+    def _check_link(self, row: ChainRow) -> None:
+        right = [link_of(before, row.content) for before in self._before]
+        if not right:
+            self._tell(UNCHECKED, row.number)
+        elif row.link not in right:
+            self._tell(CHANGED, row.number)
+        signed = self._signed.get(row.number)
+        if signed is not None and row.link not in signed:
+            self._tell(NOT_SIGNED, row.number)
+        # A row whose content was changed still has the link that the next one follows; one whose link was, not.
+        self._before = (row.link, *right)
+
+    def _check_payload(self, row: ChainRow) -> None:
+        blocked = row.content.get("verdict") == "blocked"
+        if row.has_payload:
+            if blocked:
+                self._tell(PAYLOAD_OF_BLOCKED, row.number)
+            elif not row.payload_fits:
+                self._tell(PAYLOAD_CHANGED, row.number)
+        elif not blocked and row.number not in self._erased and not self._is_old(row):
+            self._tell(PAYLOAD_GONE, row.number)
+
+    def _is_old(self, row: ChainRow) -> bool:
+        border = self._cuts.payloads_from
+        return border is not None and dt.datetime.fromisoformat(row.content["at"]) < border
+
+    def _miss(self, first: int, last: int) -> None:
+        self._tell(f"row {first} is missing" if first == last else f"rows {first} to {last} are missing")
+        self._before = ()
+
+    def _tell(self, what: str, row: int | None = None) -> None:
+        self.findings.append(Finding(what, row))

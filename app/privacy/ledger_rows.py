@@ -1,0 +1,154 @@
+"""Reads a tenant's chain from the database, in one state of it, for checking and for export."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Row, Table, func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.privacy.checkpoints import Checkpoint, Signer, checkpoints_of, is_ours
+from app.privacy.ledger import LedgerUnavailable
+from app.privacy.ledger_chain import REPLY, REQUEST, Head, content_of, is_sealed
+from app.privacy.ledger_check import ChainRow, Checked, Finding, Walk
+from app.privacy.ledger_seals import PURPOSE, reply_context, request_context
+from app.privacy.ledger_tables import ledger_entries, ledger_heads, ledger_replies
+from kg_store.keys import MasterKey
+from kg_store.terms import KeyProblem
+
+_AT_ONCE: Final = 500
+
+
+def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: Iterable[Checkpoint] = ()) -> Checked:
+    """Every row of one tenant's chain, its payloads opened. Raises LedgerUnavailable.
+
+    `kept`: checkpoints that were kept elsewhere; they tell a database that was set back as a whole.
+    """
+    public = signer.public()
+    try:
+        with one_state(engine) as connection:
+            return _checked(connection, master, public, tenant, kept)
+    except SQLAlchemyError:
+        raise LedgerUnavailable("the ledger could not be read") from None
+
+
+@contextmanager
+def one_state(engine: Engine) -> Iterator[Connection]:
+    """Reads what was there at its beginning, whatever is written meanwhile."""
+    level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
+    with engine.connect().execution_options(**level) as connection:
+        if engine.dialect.name == "sqlite":
+            # Its driver begins no transaction for a select.
+            connection.exec_driver_sql("BEGIN")
+        yield connection
+        connection.rollback()
+
+
+def chain_rows(connection: Connection, master: MasterKey, tenant: str) -> Iterator[tuple[ChainRow, bytes | None]]:
+    """The rows by number, requests and replies, each with its payload, where it is there and opens."""
+    return heapq.merge(
+        _requests(connection, master, tenant), _replies(connection, master, tenant), key=lambda each: each[0].number
+    )
+
+
+def _checked(
+    connection: Connection, master: MasterKey, public: str, tenant: str, kept: Iterable[Checkpoint]
+) -> Checked:
+    findings, ours = list[Finding](), list[Checkpoint]()
+    for position, checkpoint in enumerate(checkpoints_of(connection, tenant), start=1):
+        if is_ours(checkpoint, tenant, public):
+            ours.append(checkpoint)
+        else:
+            findings.append(Finding(f"checkpoint {position} was changed, or is not signed with this service's key"))
+    walk = Walk(ours, (each for each in kept if is_ours(each, tenant, public)))
+    for row, _payload in chain_rows(connection, master, tenant):
+        walk.see(row)
+    head = _head(connection, master, tenant, findings, begun=bool(ours) or walk.rows > 0)
+    walk.end(head)
+    remarks = list[str]()
+    if outside := _outside(connection, tenant):
+        if head is None:
+            remarks.append(f"{outside} rows are of before there were chains; the tenant's next request takes them in")
+        else:
+            findings.append(Finding(f"{outside} rows stand outside of the chain"))
+    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), findings + walk.findings, remarks)
+
+
+def _head(connection: Connection, master: MasterKey, tenant: str, findings: list[Finding], begun: bool) -> Head | None:
+    row = connection.execute(select(ledger_heads).where(ledger_heads.c.tenant == tenant)).one_or_none()
+    if row is None:
+        if begun:
+            findings.append(Finding("the chain's end is not written down any more"))
+        return None
+    head = Head(row.number, row.link)
+    if not is_sealed(master, tenant, head, row.sealed):
+        findings.append(Finding("the chain's end was written down by somebody else, or with a key that is gone"))
+        return None
+    return head
+
+
+def _outside(connection: Connection, tenant: str) -> int:
+    unnumbered = (ledger_entries.c.tenant == tenant, ledger_entries.c.number.is_(None))
+    replies = (
+        select(func.count())
+        .select_from(ledger_replies)
+        .outerjoin(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
+        .where(ledger_replies.c.number.is_(None), _tenant_of_reply() == tenant)
+    )
+    counted = connection.execute(select(func.count()).select_from(ledger_entries).where(*unnumbered)).scalar_one()
+    return counted + int(connection.execute(replies).scalar_one())
+
+
+def _tenant_of_reply() -> Any:
+    return func.coalesce(ledger_replies.c.tenant, ledger_entries.c.tenant)
+
+
+def _requests(connection: Connection, master: MasterKey, tenant: str) -> Iterator[tuple[ChainRow, bytes | None]]:
+    for page in _pages(connection, ledger_entries, tenant):
+        for row in page:
+            payload = _opened(master, request_context(row), row.sealed)
+            content, fits = content_of(REQUEST, row._asdict()), _fits(payload, row)
+            yield ChainRow(row.number, row.link, content, row.sealed is not None, fits, row.position), payload
+
+
+def _replies(connection: Connection, master: MasterKey, tenant: str) -> Iterator[tuple[ChainRow, bytes | None]]:
+    for page in _pages(connection, ledger_replies, tenant):
+        asked = select(ledger_entries).where(ledger_entries.c.id.in_([row.entry for row in page]))
+        requests = {row.id: row for row in connection.execute(asked)}
+        for row in page:
+            request = requests.get(row.entry)
+            # A reply whose request was cut can't be opened any more: what its seal is bound to is gone.
+            payload = None if request is None else _opened(master, reply_context(request), row.sealed)
+            content, fits = content_of(REPLY, row._asdict()), request is None or _fits(payload, row)
+            yield ChainRow(row.number, row.link, content, row.sealed is not None, fits), payload
+
+
+def _pages(connection: Connection, table: Table, tenant: str) -> Iterator[Sequence[Row[Any]]]:
+    """By number, and in pages, so that a long ledger does not lie in memory."""
+    last: int | None = None
+    while True:
+        query = select(table).where(table.c.tenant == tenant, table.c.number.is_not(None))
+        if last is not None:
+            query = query.where(table.c.number > last)
+        rows = connection.execute(query.order_by(table.c.number).limit(_AT_ONCE)).all()
+        if not rows:
+            return
+        yield rows
+        last = rows[-1].number
+
+
+def _opened(master: MasterKey, context: bytes, sealed: bytes | None) -> bytes | None:
+    if sealed is None:
+        return None
+    try:
+        return master.open(PURPOSE, context, sealed)
+    except KeyProblem:
+        return None
+
+
+def _fits(payload: bytes | None, row: Row[Any]) -> bool:
+    return payload is not None and len(payload) == row.size and sha256(payload).hexdigest() == row.digest

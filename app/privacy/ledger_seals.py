@@ -1,0 +1,38 @@
+"""What the payloads of the ledger are sealed to: each opens in its own row alone."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from kg_store.keys import bind
+
+PURPOSE: Final = "ledger"
+
+
+class HasIds(Protocol):
+    """A request of the ledger, as an entry or as a row."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def tenant(self) -> str: ...
+    @property
+    def caller(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+    @property
+    def conversation(self) -> str: ...
+    @property
+    def step(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+
+
+def request_context(entry: HasIds) -> bytes:
+    """Binds a payload to its row: one that is moved to another entry, or another's, does not open."""
+    return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
+
+
+def reply_context(entry: HasIds) -> bytes:
+    """Binds a reply to the request that it came back to."""
+    return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)

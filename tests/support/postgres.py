@@ -1,0 +1,50 @@
+"""A real PostgreSQL server on a socket in a folder of its own, where its programs are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+_FOLDERS = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgresql")
+
+
+def program(name: str) -> str:
+    """Skips the test, visibly, where PostgreSQL is not installed."""
+    found = shutil.which(name) or next(
+        (str(path) for folder in _FOLDERS for path in sorted(Path(folder).glob(f"**/bin/{name}"))), None
+    )
+    if found is None:
+        pytest.skip(f"PostgreSQL's {name} is not installed")
+    return found
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """The URL of an empty database. PostgreSQL refuses to run as root: then its own user runs it."""
+    pytest.importorskip("psycopg")
+    initdb, server = program("initdb"), program("postgres")
+    user = "postgres" if os.geteuid() == 0 else None
+    folder = Path(tempfile.mkdtemp(prefix="arog-pg-"))
+    if user:
+        shutil.chown(folder, user)
+    data, quiet = folder / "data", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([initdb, "-D", data, "-U", "arog", "-A", "trust", "-N"], check=True, user=user, cwd=folder, **quiet)
+    only_socket = ["-k", str(folder), "-c", "listen_addresses=", "-c", "fsync=off"]
+    process = subprocess.Popen([server, "-D", data, *only_socket], user=user, cwd=folder, **quiet)
+    try:
+        ready = [program("pg_isready"), "-h", str(folder), "-t", "30", "-q"]
+        while process.poll() is None and subprocess.run(ready, check=False).returncode:
+            continue
+        assert process.poll() is None
+        yield f"postgresql+psycopg://arog@/postgres?host={folder}"
+    finally:
+        process.terminate()
+        process.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
