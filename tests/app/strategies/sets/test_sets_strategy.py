@@ -328,3 +328,29 @@ async def test_the_same_facts_are_the_same_bytes_whatever_was_chosen_first(
     assert evidence[0] == evidence[1]
     assert evidence[0].count('"start"') == 3
     assert "start_concept" not in evidence[0]  # the thing that it starts from says it already
+
+
+async def test_a_fact_that_is_walked_back_stands_under_its_own_start_and_path(
+    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    def replies(request: Request) -> Canned:
+        found = request.input["evidence"]
+        if len(found) == 2:
+            return step("answer", answer=[found[1]["end"]], text="{1}")
+        wanted = (found[0]["end"], ["^married to"]) if found else (request.input["things"][0]["name"], ["married to"])
+        ways = request.input["candidates"]
+        return follow(*[each["number"] for each in ways if (each["start"], each["path"]) == wanted])
+
+    server.replies = replies
+    evidence = []
+    for _ in range(2):
+        server.received.clear()
+        finding = await find(asked, model, embedder)
+        assert finding.draft is not None
+        assert asked.names(finding.draft.expressions[0]) == {"Zofia Quarrel"}
+        there, back = sent_to(server, "step")[2]["evidence"]
+        assert (there["start"], there["end"]) == (back["end"], back["start"])
+        assert (there["path"], back["path"]) == (["married to"], ["^married to"])
+        evidence.append((there, back))
+    # Within a conversation the same walk is told in the same words.
+    assert evidence[0] == evidence[1]
