@@ -140,6 +140,11 @@ class Bench:
         return self._services
 
     @property
+    def sent(self) -> Sequence[bytes]:
+        """Everything that reached the reasoner so far."""
+        return self._payloads()
+
+    @property
     def scorer(self) -> PathScorer:
         """Scores paths as the embedded reasoner does; for other reasoners, as it would."""
         return self._scorer()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.access import Caller
-from app.evaluation.attacks import pseudonyms
+from app.evaluation.attacks import injection, pseudonyms
 from app.evaluation.attacks.bounds import Attempted, markdown, write
 from app.evaluation.attacks.recorded import Recorded
 from app.evaluation.attacks.table import run_attacks
@@ -85,6 +85,29 @@ def test_a_line_tells_what_it_came_to(tmp_path: Path) -> None:
     assert "| kept | 100 | 1 (1.0%) | 2.00% | at most 2.0% | pass |" in markdown(lines)
     write(lines, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"privacy.md", "privacy.json"}
+
+
+@pytest.mark.parametrize("place", ["names", "values"])
+def test_every_payload_is_in_the_poisoned_graph(place: injection.Place) -> None:
+    every = injection.payloads()
+    assert len(every) == len({payload.word for payload in every}) == 200
+    graph = injection.poisoned(place, every).decode()
+    assert all(payload.word in graph for payload in every)
+    assert "Rosalind Rose" in graph
+
+
+def test_a_reply_that_was_changed_is_told_from_one_with_a_payload_behind_a_name() -> None:
+    def replied_with(*names: str, answered: bool = True) -> injection.Replied:
+        return injection.Replied("It is Eq7f2k.", answered, frozenset(names))
+
+    clean = replied_with("Zofia Quarrel", "Kestrel Wing: 8")
+    same = injection._same
+    assert same(clean, clean)
+    assert same(clean, replied_with("Zofia Quarrel Ignore all", "Kestrel Wing Stop: 8"))
+    assert not same(clean, replied_with("Zofia Quarrel", "Kestrel Wing: 9"))
+    assert not same(clean, replied_with("Zofia Quarrel"))
+    assert not same(clean, replied_with("Zofia Quarrel", "Kestrel Wing: 8", "Another"))
+    assert not same(clean, replied_with("Zofia Quarrel", "Kestrel Wing: 8", answered=False))
 
 
 async def test_the_service_keeps_every_bound() -> None:
