@@ -1,4 +1,4 @@
-"""The service's commands of `arog`: serve here; graph, concepts, key, ledger, eval and attack beside it."""
+"""The service's commands of `arog`: serve here; graph, concepts, key, keys, ledger, eval and attack beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app import cli_concepts, cli_graph, cli_key, cli_ledger
+from app import cli_concepts, cli_graph, cli_key, cli_keys, cli_ledger
 
 
 def commands(app: typer.Typer) -> None:
@@ -18,6 +18,7 @@ def commands(app: typer.Typer) -> None:
     app.add_typer(cli_graph.app, name="graph")
     app.add_typer(cli_concepts.app, name="concepts")
     app.add_typer(cli_key.app, name="key")
+    app.add_typer(cli_keys.app, name="keys")
     cli_ledger.join(app)
     # Imported here, so that a broken or missing evaluation can't stop the service.
     from app.evaluation import cli as evaluation

@@ -101,6 +101,7 @@ class Store:
 
     def purge(self) -> int:
         """Deletes expired conversations and payloads of the ledger; how many. Signs the ledgers that have grown."""
+        self.master.refresh()
         purged = self.conversations.purge() + self.upkeep.forget_payloads(self._ledger_border)
         self.upkeep.checkpoint_all()
         return purged

@@ -52,6 +52,10 @@ class DataFolder:
         belongs to another database: it is not ours to delete."""
         return [path.name for path in self._versions.iterdir() if not (path / _FINISHED).exists()]
 
+    def files_named(self, name: str) -> Iterator[Path]:
+        """That file of every version that has it."""
+        return self._versions.glob(f"*/{name}")
+
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Nobody else begins or deletes a version meanwhile, in this process or another."""

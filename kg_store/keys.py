@@ -9,7 +9,7 @@ import itertools
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,25 +24,59 @@ from kg_store.terms import KeyProblem, LoadError, Mids
 KEY_BYTES = 32
 _FORMAT = b"\x01"
 _NONCE_BYTES = 12
-_HEADER_BYTES = len(_FORMAT) + 2 + _NONCE_BYTES
+VERSION_BYTES = len(_FORMAT) + 2
+_HEADER_BYTES = VERSION_BYTES + _NONCE_BYTES
 _MAX_VERSION = 0xFFFF
 _MAX_MID = 0x7FFF_FFFF_FFFF_FFFF
 _KEY_TEXT = re.compile(r"v([1-9]\d{0,4}):([A-Za-z0-9_-]{43}=?)")
 _LEAST_DISTINCT_BYTES = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MasterKey:
-    """Key ring with versions: the newest seals, every one opens.
+    """Key ring with versions: the newest seals, every one opens. One from a file takes up keys that are added to it.
 
     Promise: without the ring, sealed bytes tell an attacker their length and key version only, and any change
     to them, to their purpose or to their context makes `open` fail. Condition: the ring's text stays out of the
     data folder's backups. Limit: nothing here protects the memory of the running process.
     """
 
-    newest: int
-    _secrets: Mapping[int, bytes] = field(repr=False)
-    _ciphers: dict[tuple[int, str], tuple[AESGCM, bytes]] = field(default_factory=dict, repr=False, compare=False)
+    _secrets: dict[int, bytes]
+    _path: Path | None = None
+    _ciphers: dict[tuple[int, str], tuple[AESGCM, bytes]] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        return f"MasterKey(newest={self.newest})"
+
+    @property
+    def newest(self) -> int:
+        return max(self._secrets)
+
+    @property
+    def versions(self) -> list[int]:
+        """Newest first."""
+        return sorted(self._secrets, reverse=True)
+
+    @property
+    def newest_bytes(self) -> bytes:
+        """How everything begins that the newest key has sealed."""
+        return _FORMAT + self.newest.to_bytes(2, "big")
+
+    @staticmethod
+    def version_of(sealed: bytes) -> int:
+        """Which key has sealed this; its first VERSION_BYTES tell."""
+        return int.from_bytes(sealed[1:VERSION_BYTES], "big")
+
+    def refresh(self) -> None:
+        """Takes up keys that were added to the ring's file since it was read; a file that can't be read adds none."""
+        if self._path is None:
+            return
+        try:
+            fresh = MasterKey.from_file(self._path)
+        except KeyProblem:
+            return
+        for version, secret in fresh._secrets.items():
+            self._secrets.setdefault(version, secret)
 
     @staticmethod
     def generate() -> str:
@@ -67,7 +101,7 @@ class MasterKey:
         newest = next(iter(secrets))
         if newest != max(secrets):
             raise KeyProblem("master key: the newest version must stand first")
-        return MasterKey(newest, secrets)
+        return MasterKey(secrets)
 
     @staticmethod
     def from_file(path: Path) -> MasterKey:
@@ -79,25 +113,35 @@ class MasterKey:
             raise KeyProblem("master key: the file can't be read") from None
         if mode & (stat.S_IRWXO | stat.S_IWGRP):
             raise KeyProblem("master key: others may read or change the file; use `chmod 600`")
-        return MasterKey.from_text(text)
+        return MasterKey(MasterKey.from_text(text)._secrets, path)
+
+    @staticmethod
+    def keeping(text: str, versions: Iterable[int]) -> str:
+        """The ring of `text` with these versions alone."""
+        kept = set(versions)
+        secrets = MasterKey.from_text(text)._secrets
+        return ",".join(_key_text(each, secrets[each]) for each in sorted(kept, reverse=True))
 
     def seal(self, purpose: str, context: bytes, plain: bytes) -> bytes:
         """Seals with AES-256-GCM; `purpose` picks the subkey, `context` must be given again to open."""
         nonce = os.urandom(_NONCE_BYTES)
-        cipher, bound = self._cipher(self.newest, purpose)
+        newest = self.newest
+        cipher, bound = self._cipher(newest, purpose)
         sealed = cipher.encrypt(nonce, plain, bound + context)
-        return _FORMAT + self.newest.to_bytes(2, "big") + nonce + sealed
+        return _FORMAT + newest.to_bytes(2, "big") + nonce + sealed
 
     def open(self, purpose: str, context: bytes, sealed: bytes) -> bytes:
         """The plain bytes. KeyProblem when the key, purpose, context or a single bit is another."""
         if len(sealed) < _HEADER_BYTES or sealed[:1] != _FORMAT:
             raise KeyProblem("sealed data is cut off or of an unknown format")
-        version = int.from_bytes(sealed[1:3], "big")
+        version = MasterKey.version_of(sealed)
+        if version not in self._secrets:
+            self.refresh()
         if version not in self._secrets:
             raise KeyProblem(f"sealed with version {version} of the master key, which is not in the ring")
         cipher, bound = self._cipher(version, purpose)
         try:
-            return cipher.decrypt(sealed[3:_HEADER_BYTES], sealed[_HEADER_BYTES:], bound + context)
+            return cipher.decrypt(sealed[VERSION_BYTES:_HEADER_BYTES], sealed[_HEADER_BYTES:], bound + context)
         except InvalidTag:
             raise KeyProblem("sealed data does not open: another master key, or the data was changed") from None
 

@@ -74,6 +74,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "kg_store.keys",
         "kg_store.terms",
     ),
+    # Names every column that holds sealed bytes.
+    "app.resealing": ("app.privacy", "app.conversations", "app.tables", "kg_store"),
     "app.problems": (
         "app.access",
         "app.conversations",

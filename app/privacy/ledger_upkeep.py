@@ -73,7 +73,7 @@ class LedgerUpkeep:
                 gone += connection.execute(
                     delete(table).where(table.c.tenant == tenant, table.c.number < first)
                 ).rowcount
-            return gone, replace(cuts, first=first, before=link)
+            return gone, replace(cuts, first=first, before=link, erased=_without_request(connection, tenant))
 
         return self._cut(tenant, deleted)[0]
 
@@ -159,6 +159,19 @@ def _forget(tenant: str, border: dt.datetime, connection: Connection, _head: Hea
         old = (table.c.tenant == tenant, table.c.at < border, table.c.sealed.is_not(None))
         gone += connection.execute(update(table).where(*old), {"sealed": None}).rowcount
     return gone, replace(cuts, payloads_from=max(border, cuts.payloads_from or border))
+
+
+def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
+    """Takes the texts out of replies whose request is gone: nothing could open them. Their numbers."""
+    requests = select(ledger_entries.c.id).where(ledger_entries.c.tenant == tenant)
+    left = (
+        ledger_replies.c.tenant == tenant,
+        ledger_replies.c.sealed.is_not(None),
+        ledger_replies.c.entry.not_in(requests),
+    )
+    numbers = connection.execute(select(ledger_replies.c.number).where(*left)).scalars().all()
+    connection.execute(update(ledger_replies).where(*left), {"sealed": None})
+    return tuple(sorted(numbers))
 
 
 def _least(connection: Connection, column: Any, *where: Any) -> int | None:
