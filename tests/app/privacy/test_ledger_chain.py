@@ -352,3 +352,14 @@ def test_many_writers_make_one_chain(engine: Engine, tmp_path: Path) -> None:
     assert (checked.rows, checked.last, checked.findings) == (160, 160, [])
     for ledger in ledgers:
         ledger._engine.dispose()
+
+
+def test_a_reply_whose_request_was_cut_loses_its_text_and_the_chain_stays_whole(house: House) -> None:
+    asked = house.entry()
+    house.ledger.record(asked)
+    house.ledger.record_replies([LedgerReply(asked, "used", "Vx81zp", NOW + dt.timedelta(days=2))])
+    assert house.upkeep.cut("t", NOW + dt.timedelta(days=1)) == 13
+    assert house.row(ledger_replies, 14)["sealed"] is None
+    house.upkeep.checkpoint("t")
+    checked = house.checked()
+    assert (checked.findings, checked.first, checked.last) == ([], 14, 14)
