@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError, model_validator
 
+from kg_store.raw_graph import MAX_PREDICATE_CHARS
 from kg_store.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, toml
 from kg_store.terms import PolicyError, ValueKind, ValueView
 
@@ -103,7 +104,7 @@ def _compiles(pattern: str) -> str:
     return pattern
 
 
-Predicate = Annotated[str, Field(min_length=1, max_length=2_000)]
+Predicate = Annotated[str, Field(min_length=1, max_length=MAX_PREDICATE_CHARS)]
 
 
 class RelationPolicy(PolicyPart):

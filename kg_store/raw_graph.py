@@ -16,6 +16,9 @@ from kg_store.terms import ValueKind
 TEXT_MARK = "\x00"
 """First character of a term that is plain text, so that no cell of a TSV file can pose as an IRI."""
 
+MAX_PREDICATE_CHARS = 2_000
+"""Longest predicate that a policy can name, and so that a load takes."""
+
 KIND_NAMESPACE = "urn:arog:kind:"
 """Datatypes of values whose kind the policy gives: `"1955"^^<urn:arog:kind:date>`."""
 

@@ -14,10 +14,10 @@ import pyoxigraph
 from kg_store.csv_tables import Tables
 from kg_store.guarded_formats import local_json, tame_xml
 from kg_store.opening import told
-from kg_store.raw_graph import RawGraph, Term, collect
+from kg_store.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
 from kg_store.table_policy import TablePolicy
 from kg_store.terms import LoadError
-from kg_store.text_triples import read_cells
+from kg_store.text_triples import TOO_LONG, read_cells
 
 if TYPE_CHECKING:
     import rdflib
@@ -70,6 +70,9 @@ def read_sources(
     )
     if not len(raw.subjects):
         raise LoadError("no source holds a triple")
+    # Two of its characters are no part of the predicate.
+    if any(len(raw.terms[term]) > MAX_PREDICATE_CHARS + 2 for term in set(raw.predicates.tolist())):
+        raise LoadError(TOO_LONG, sources[0].name if isinstance(sources, Sequence) and len(sources) == 1 else "")
     raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
     return raw
 

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import IO
 
-from kg_store.raw_graph import TEXT_MARK, Term
+from kg_store.raw_graph import MAX_PREDICATE_CHARS, TEXT_MARK, Term
 from kg_store.terms import LoadError
 
 Cells = list[str]
+
+TOO_LONG = f"a relation of more than {MAX_PREDICATE_CHARS} characters"
 
 _DELIMITERS = ("\t", "|", ",")
 _OF_TABLES = "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
@@ -105,7 +107,9 @@ def _triple(
         return None
     if len(cells) > 3:
         skipped["cells beyond the third (a direction column and the like) were not read"] += 1
-    head, relation, tail = cells[:3]
+    head, relation, tail = (cell.replace(TEXT_MARK, "").strip() for cell in cells[:3])
+    if len(relation) > MAX_PREDICATE_CHARS:
+        raise LoadError(TOO_LONG, file, number)
     if not (head and relation and tail):
         skipped["lines with an empty cell were skipped"] += 1
         return None
@@ -118,4 +122,4 @@ def _term(cell: str, literal: bool = False) -> Term:
         return f"<{match.group(1) or match.group(2)}>"
     if literal and cell[0] == '"' and _LITERAL.fullmatch(cell):
         return cell
-    return TEXT_MARK + cell.replace(TEXT_MARK, "")
+    return TEXT_MARK + cell

@@ -21,6 +21,9 @@ from tests.fuzz.examples import drawing
 from tests.fuzz.mutating import mutated, mutated_file
 from tests.kg_store.stores import MID_KEY, catalog_in, concepts_of, mid_of
 
+# One thing that is put in is longer than a cell of CSV may be.
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
 WHOLE = """@prefix : <http://x.test/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :a rdfs:label "Wilhelmina Ostrander" ; :knows :b . :b rdfs:label "Barnaby Thrupp" .
 """

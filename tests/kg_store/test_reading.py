@@ -271,6 +271,25 @@ def test_json_ld_with_its_context_inline(tmp_path: Path, tree: object, rows: set
     assert raw.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.tsv", f"a\tknows\tb\na\t{'x' * 2001}\tb\n", "a.tsv, line 2: "),
+        ("a.csv", f'a,knows,b\na,"{"x" * 2001}",b\n', "a.csv, line 2: "),
+        ("a.nt", f"<http://x.test/a> <http://x.test/{'x' * 2000}> <http://x.test/b> .\n", "a.nt: "),
+    ],
+)
+def test_a_relation_longer_than_a_policy_holds_is_told(tmp_path: Path, name: str, text: str, place: str) -> None:
+    with pytest.raises(LoadError, match=f"^{place}a relation of more than 2000 characters$"):
+        raw_of(tmp_path, text, name)
+
+
+def test_a_cell_of_nothing_but_nul_is_empty(tmp_path: Path) -> None:
+    raw = raw_of(tmp_path, "a\tknows\tb\na\t\x00\tb\n", "a.tsv")
+    assert len(raw.subjects) == 1
+    assert raw.notes == ("1 lines with an empty cell were skipped",)
+
+
 @pytest.mark.parametrize("text", ["9" * 5000, '{"a":' * 20_000, "[" * 100_000, "\xff"])
 def test_json_that_python_will_not_hold_is_told(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.jsonld"
