@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import Engine, insert, select, update
+from sqlalchemy import BigInteger, Engine, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.llm.budget import TenantBudgetUsedUp
@@ -58,19 +59,27 @@ class TenantTokens:
 
     def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:
         """Adds `tokens`, which may be negative; False, and nothing is added, where that would pass `limit`."""
-        row = (tenant_tokens.c.tenant == tenant) & (tenant_tokens.c.day == day)
-        within = row if limit is None else row & (tenant_tokens.c.tokens + tokens <= limit)
-        adding = update(tenant_tokens).where(within).values(tokens=tenant_tokens.c.tokens + tokens)
+        row = {"of_tenant": tenant, "of_day": day}
+        adding = (
+            (_ADD, row | {"more": tokens}) if limit is None else (_ADD_WITHIN, row | {"more": tokens, "most": limit})
+        )
         with self._engine.begin() as connection:
-            if connection.execute(adding).rowcount:
+            if connection.execute(*adding).rowcount:
                 return True
-            is_there = connection.execute(select(tenant_tokens.c.day).where(row)).first() is not None
+            is_there = connection.execute(_DAY, row).first() is not None
         if is_there:
             return False
         # Another replica may write the day's first row at the same moment.
         with suppress(IntegrityError), self._engine.begin() as connection:
             connection.execute(insert(tenant_tokens).values(tenant=tenant, day=day, tokens=0))
         return self.add(tenant, day, tokens, limit)
+
+
+_OF_DAY: Final = (tenant_tokens.c.tenant == bindparam("of_tenant")) & (tenant_tokens.c.day == bindparam("of_day"))
+_SUM: Final = tenant_tokens.c.tokens + bindparam("more", type_=BigInteger)
+_DAY: Final = select(tenant_tokens.c.day).where(_OF_DAY)
+_ADD: Final = update(tenant_tokens).where(_OF_DAY).values(tokens=_SUM)
+_ADD_WITHIN: Final = _ADD.where(bindparam("most", type_=BigInteger) >= _SUM)
 
 
 class TenantAccount:

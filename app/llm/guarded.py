@@ -80,12 +80,16 @@ class GuardedReasoner:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Raises LedgerUnavailable. Replies are kept of a question that failed, too: those are looked for."""
+        if self.heard or self.account is not None:
+            await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
         try:
             if self.heard:
-                await asyncio.to_thread(self.ledger.record_replies, self.heard)
+                self.ledger.record_replies(self.heard)
         finally:
             if self.account is not None:
-                await asyncio.to_thread(self.account.settle, self.spent.tokens)
+                self.account.settle(self.spent.tokens)
 
     def fits(self, *tasks: Task[Any]) -> bool:
         if self.most_tokens is None:
