@@ -14,13 +14,17 @@ TORCH ?= torch==2.13.0 $(shell $(HAS_CPU_INDEX) >/dev/null 2>&1 && echo --extra-
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: serve test check audit fuzz format bench bench-embedded bench-endpoint bench-privacy lint-deploy clean
+.PHONY: serve test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy lint-deploy clean
 
 serve: $(VENV)/.installed-server
 	@$(BIN)/arog serve
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The same with what of the code they reach; slower.
+coverage: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .

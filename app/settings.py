@@ -28,7 +28,7 @@ _OF_THE_SDK = frozenset({"AROG_API_KEY", "AROG_CONFIG_DIR", "AROG_GRAPH", "AROG_
 # Words that stand in examples, tutorials and compose files; no generated secret holds one but by a freak chance.
 _EXAMPLE_WORDS = re.compile(
     r"change.?me|replace.?(me|this|with)|example|placeholder|your.?(admin|api|key|master|secret|token)"
-    r"|insert|todo|password|s3cret|<.*>",
+    r"|insert|\btodo\b|password|s3cret|<.*>",
     re.IGNORECASE,
 )
 

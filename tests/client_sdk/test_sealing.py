@@ -127,6 +127,7 @@ def test_a_point_of_low_order_is_refused(point: str) -> None:
         "A" * 42 + "B",
         "A" * 10_000,
     ],
+    ids=str.__len__,  # Keys are drawn anew in each process, and their tests must have the same names.
 )
 def test_what_is_no_public_key_is_refused_without_being_quoted(text: str) -> None:
     with pytest.raises(BadPublicKey) as refused:
