@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from app.access import INSPECT
-from app.cli_show import failures_in_words, named
-from app.settings import load_settings
-
-if TYPE_CHECKING:
-    from app.wiring import Store
+from app.cli_show import named, opened_store
 
 Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
 app = typer.Typer(help="API keys.", no_args_is_help=True)
@@ -32,7 +26,7 @@ def create(
     days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
 ) -> None:
     """Make a key and print it: this once, the database keeps its hash alone."""
-    with _store() as store:
+    with opened_store(_errors) as store:
         issued = store.access.create(tenant, role, grant, days)
         loaded = {graph.name for graph in store.catalog.graphs(tenant)}
     _errors.print(f"key id {issued.key_id}; the key is not shown again", highlight=False)
@@ -45,7 +39,7 @@ def create(
 def list_keys(tenant: Tenant = "default") -> None:
     """Every key of a tenant, without the keys themselves."""
     table = Table("key id", "role", "graphs", "made", "state")
-    with _store() as store:
+    with opened_store(_errors) as store:
         for record in store.access.keys(tenant):
             until = f"until {record.expires_at:%Y-%m-%d}" if record.expires_at else "valid"
             state = "revoked" if record.revoked_at else until
@@ -57,18 +51,6 @@ def list_keys(tenant: Tenant = "default") -> None:
 @app.command()
 def revoke(key_id: str, tenant: Tenant = "default") -> None:
     """End a key at once."""
-    with _store() as store:
+    with opened_store(_errors) as store:
         store.access.revoke(tenant, key_id)
     print(f"{key_id} is revoked")
-
-
-@contextmanager
-def _store() -> Iterator[Store]:
-    from app.wiring import open_store
-
-    with failures_in_words(_errors):
-        store = open_store(load_settings())
-        try:
-            yield store
-        finally:
-            store.close()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
 
-from app.cli_show import failures_in_words
-from app.settings import Settings, SettingsProblem, load_settings
+from app.cli_show import opened_store
+from app.settings import Settings, SettingsProblem
 from kg_store.keys import MasterKey
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ def rotate() -> None:
     from app.resealing import reseal_all
     from kg_store.data_folder import DataFolder
 
-    with _store() as store:
+    with opened_store(_errors) as store:
         _add_key(store)
         for what, count in reseal_all(store.engine, store.master, DataFolder(store.settings.data_dir)):
             _say(f"{what}: {count} sealed anew")
@@ -42,7 +40,7 @@ def rotate() -> None:
 @app.command()
 def status() -> None:
     """How much each key of the ring has sealed."""
-    with _store() as store:
+    with opened_store(_errors) as store:
         _tell(store)
 
 
@@ -53,7 +51,7 @@ def drop(
     ] = False,
 ) -> None:
     """Take the old keys out of the ring's file, if nothing is sealed with them any more."""
-    with _store() as store:
+    with opened_store(_errors) as store:
         path, master = _file_of(store.settings), store.master
         left = {version: count for version, count in _counted(store).items() if version != master.newest}
         if left:
@@ -119,15 +117,3 @@ def _write(path: Path, ring: str) -> None:
 
 def _say(line: str) -> None:
     _errors.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-@contextmanager
-def _store() -> Iterator[Store]:
-    from app.wiring import open_store
-
-    with failures_in_words(_errors):
-        store = open_store(load_settings())
-        try:
-            yield store
-        finally:
-            store.close()

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from app.cli_show import FAILED, NOT_USABLE, failures_in_words, named
-from app.settings import load_settings
+from app.cli_show import FAILED, NOT_USABLE, named, opened_store
 
 if TYPE_CHECKING:
     from app.privacy.ledger_check import Checked
@@ -123,14 +122,10 @@ def _show(checked: Checked) -> None:
 def _store() -> Iterator[Store]:
     from app.privacy.ledger import BROKEN
     from app.privacy.ledger_chain import BrokenHead
-    from app.wiring import open_store
 
-    with failures_in_words(_errors):
-        store = open_store(load_settings())
+    with opened_store(_errors) as store:
         try:
             yield store
         except BrokenHead:
             _errors.print(f"arog: {BROKEN}.", markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit(FAILED) from None
-        finally:
-            store.close()

@@ -18,11 +18,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from app.problems import INTERNAL, problem_of
-from app.settings import SettingsProblem
+from app.settings import SettingsProblem, load_settings
 from app.telemetry import place_of
 from kg_store.terms import StoreError
 
 if TYPE_CHECKING:
+    from app.wiring import Store
     from kg_store.preview import Preview
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -46,6 +47,19 @@ def failures_in_words(console: Console) -> Iterator[None]:
         known = f"{problem.message} {problem.hint}"
         _tell(console, f"{type(error).__name__} at {place_of(error)}" if problem is INTERNAL else known)
         raise typer.Exit(FAILED) from None
+
+
+@contextmanager
+def opened_store(console: Console) -> Iterator[Store]:
+    """The data folder of the settings, opened and closed; failures in words."""
+    from app.wiring import open_store
+
+    with failures_in_words(console):
+        store = open_store(load_settings())
+        try:
+            yield store
+        finally:
+            store.close()
 
 
 def named(name: str) -> str:
