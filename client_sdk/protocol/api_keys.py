@@ -1,0 +1,32 @@
+"""POST /admin/keys: API keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from client_sdk.protocol.wire import Wire
+
+KeyRole = Literal["user", "admin"]
+
+
+class NewKey(Wire):
+    """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`."""
+
+    tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    grants: list[Annotated[str, StringConstraints(min_length=1, max_length=71)]]
+    role: KeyRole = "user"
+    days: float | None = Field(
+        default=None, gt=0, le=3650, strict=True, description="days until it expires; null: never"
+    )
+
+
+class KeyCreated(Wire):
+    """The reply to NewKey. `key` is shown this once; the service keeps its hash alone."""
+
+    key_id: str
+    key: str = Field(repr=False)
+    tenant: str
+    grants: list[str]
+    role: KeyRole

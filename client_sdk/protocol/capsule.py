@@ -1,0 +1,40 @@
+"""Capsules: names sealed to a caller, what they hold when opened, and what binds them to their answer."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from client_sdk.protocol.wire import Wire
+
+
+class Capsule(Wire):
+    """A sealed table pseudonym -> name. `sealed` is base64url of HPKE output; `suite` names the algorithms."""
+
+    suite: Literal["DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM"] = (
+        "DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM"
+    )
+    sealed: str
+
+
+class Names(Wire):
+    """What one pseudonym stands for: at most `options.names` names, and how many there are in all."""
+
+    names: list[str]
+    total: int
+
+
+class CapsuleContent(Wire):
+    """What a capsule holds when it is opened."""
+
+    answer_id: str
+    table: dict[str, Names]
+
+
+def capsule_context(answer_id: str, conversation: str, graph: str) -> bytes:
+    """HPKE `info`: binds a capsule to its answer, so that it opens nowhere else."""
+    return "\n".join(("arog capsule 1", answer_id, conversation, graph)).encode()
+
+
+def trace_context(answer_id: str) -> bytes:
+    """HPKE `info` of a trace."""
+    return "\n".join(("arog trace 1", answer_id)).encode()

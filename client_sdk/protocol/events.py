@@ -1,0 +1,47 @@
+"""POST /chat as a stream: the data of each event."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from client_sdk.protocol.answering import ErrorBody, Fact
+from client_sdk.protocol.capsule import Capsule
+from client_sdk.protocol.wire import Wire
+
+StageName = Literal["linking", "finding", "round", "concluding", "sealing"]
+
+
+class StageEvent(Wire):
+    """`stage`: what begins now; `number` says which round."""
+
+    name: str = Field(description=", ".join(get_args(StageName)))
+    number: int | None = None
+
+
+class CapsuleEvent(Wire):
+    """`capsule`: comes before the first text, so that names can be restored as the text arrives."""
+
+    id: str
+    conversation: str
+    graph: str
+    capsule: Capsule | None = None
+
+
+class TextEvent(Wire):
+    """`text`: the next piece of the grounded answer's text, in pseudonyms; a piece may end anywhere."""
+
+    text: str
+
+
+class EvidenceEvent(Wire):
+    """`evidence`: the facts of the answer."""
+
+    evidence: list[Fact]
+
+
+class ErrorEvent(ErrorBody):
+    """`error`: what an unstreamed reply would have held, and the status that it would have had. It ends a stream."""
+
+    status: int

@@ -1,0 +1,87 @@
+"""Graphs of a tenant: their lists, loads and concepts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from client_sdk.protocol.answering import ErrorBody
+from client_sdk.protocol.wire import Wire
+
+JobState = Literal["queued", "running", "done", "failed"]
+
+
+class GraphNames(Wire):
+    """GET /graphs: the names of the graphs that the caller may ask."""
+
+    graphs: list[str]
+
+
+class GraphSummary(Wire):
+    """One graph as GET /admin/graphs lists it; `public_words` counts its names that are public words."""
+
+    name: str
+    version: str
+    triples: int
+    entities: int
+    values: int
+    relations: int
+    loaded_at: datetime
+    public_words: int
+
+
+class GraphList(Wire):
+    """GET /admin/graphs: every graph of the caller's tenant."""
+
+    graphs: list[GraphSummary]
+
+
+class JobStatus(Wire):
+    """GET /admin/jobs/{id}: `error` is set when the job failed, `graph` when it is done.
+
+    `policy` is the policy that was proposed and used, as TOML, when the load came without one.
+    """
+
+    id: str
+    state: JobState
+    step: str = ""
+    percent: float = Field(default=0.0, ge=0, le=100)
+    error: ErrorBody | None = None
+    graph: GraphSummary | None = None
+    policy: str | None = None
+    notes: list[str] = Field(default_factory=list)
+
+
+class RefineConcepts(Wire):
+    """POST /admin/graphs/{name}/concepts/refine: concepts that at least so many entities share are named anew."""
+
+    least: int = Field(default=20, ge=2)
+
+
+class RefineEstimate(Wire):
+    """GET /admin/graphs/{name}/concepts/refine: what it would ask about, and take at most. Nothing was sent.
+
+    `too_rare` concepts fewer entities share, `classed` ones are classes of the graph's own: neither is asked about.
+    """
+
+    concepts: int
+    entities: int
+    too_rare: int
+    classed: int
+    calls: int
+    prompt_tokens: int
+    most_reply_tokens: int
+    most_cost: float | None = None
+    currency: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        money = "" if self.most_cost is None else f", {self.most_cost:.4f} {self.currency} at most"
+        return (
+            f"{self.concepts} concepts of {self.entities} entities: {self.calls} calls, about {self.prompt_tokens} "
+            f"tokens of prompts, at most {self.most_reply_tokens} of replies{money}. Not asked about: "
+            f"{self.too_rare} that fewer entities share, {self.classed} with a class of their own."
+        )

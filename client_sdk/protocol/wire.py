@@ -1,0 +1,11 @@
+"""What every wire type has in common."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Wire(BaseModel):
+    """Strict about unknown fields, and silent about input in its errors: input may hold names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
