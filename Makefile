@@ -61,9 +61,10 @@ bench-endpoint: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval endpoint --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
-# Attacks on the service, and what each may reach: make bench-privacy OUT=where-the-report-goes
+# Attacks on the service, and what each may reach: make bench-privacy DATA=their-folder OUT=where-the-report-goes
 bench-privacy: $(VENV)/.installed-server
-	@$(BIN)/arog attack $(if $(OUT),--out "$(OUT)")
+	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
+	@$(BIN)/arog attack --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 lint-deploy: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest tests/test_deploy.py

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.evaluation.questions import Question, QuestionsProblem, read_questions
 
@@ -110,9 +108,10 @@ def table(
 ) -> None:
     """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
     from app.cli_show import failures_in_words
+    from app.evaluation.cli_progress import shown_progress
     from app.evaluation.table import run_table
 
-    with failures_in_words(console), _shown_progress() as show:
+    with failures_in_words(console), shown_progress(console) as show:
         try:
             results = asyncio.run(run_table(data, limit, seed, only, show))
         except QuestionsProblem as problem:
@@ -137,12 +136,13 @@ def embedded(
 ) -> None:
     """Measure the reasoner that needs no model against its bounds; ends with code 1 when one is missed."""
     from app.cli_show import failures_in_words
+    from app.evaluation.cli_progress import shown_progress
     from app.evaluation.embedded_measures import markdown, write_json
     from app.evaluation.embedded_table import run_embedded_table
 
     if out:
         out.mkdir(parents=True, exist_ok=True)
-    with failures_in_words(console), _shown_progress() as show:
+    with failures_in_words(console), shown_progress(console) as show:
         try:
             measures = asyncio.run(run_embedded_table(data, limit, seed, only, show, out))
         except QuestionsProblem as problem:
@@ -165,10 +165,11 @@ def endpoint(
 ) -> None:
     """Measure what a model endpoint costs against its bounds; ends with code 1 when one is missed."""
     from app.cli_show import failures_in_words
+    from app.evaluation.cli_progress import shown_progress
     from app.evaluation.embedded_measures import markdown, write_json
     from app.evaluation.endpoint_table import run_endpoint_table
 
-    with failures_in_words(console), _shown_progress() as show:
+    with failures_in_words(console), shown_progress(console) as show:
         try:
             measures = asyncio.run(run_endpoint_table(data, limit, seed, only, show))
         except QuestionsProblem as problem:
@@ -190,9 +191,10 @@ def linking(
 ) -> None:
     """Measure how well names are found as people type them; ends with code 1 when a bound is missed."""
     from app.cli_show import failures_in_words
+    from app.evaluation.cli_progress import shown_progress
     from app.evaluation.linking_run import run_linking
 
-    with failures_in_words(console), _shown_progress() as show:
+    with failures_in_words(console), shown_progress(console) as show:
         try:
             results = asyncio.run(run_linking(data, mentions, seed, show))
         except QuestionsProblem as problem:
@@ -211,11 +213,12 @@ def reliability(
 ) -> None:
     """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
     from app.cli_show import failures_in_words
+    from app.evaluation.cli_progress import shown_progress
     from app.evaluation.reliability import reliability_markdown
     from app.evaluation.reliability_run import run_reliability
     from app.llm.embedded_step import LEAST_SCORE
 
-    with failures_in_words(console), _shown_progress() as show:
+    with failures_in_words(console), shown_progress(console) as show:
         try:
             points = asyncio.run(run_reliability(data, limit, seed, only, show))
         except QuestionsProblem as problem:
@@ -236,13 +239,14 @@ async def _ask(
     errors: Path | None,
 ) -> tuple[Report, list[Outcome]]:
     from app.cli_show import bar
+    from app.evaluation.cli_progress import bars_on
     from app.evaluation.error_log import ErrorLog
     from app.evaluation.run import Bench, unseen
 
     async with Bench(reasoner) as bench:
         with bar(console, "loading") as loading:
             loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
-        with _progress() as bars:
+        with bars_on(console) as bars:
             task = bars.add_task("asking", total=len(chosen))
             log = ErrorLog(bench.scorer) if errors else None
             result = await bench.ask(
@@ -278,19 +282,6 @@ def _read(file: Path, reasoner: Reasoner) -> list[Question]:
 def _refuse(problem: QuestionsProblem) -> NoReturn:
     console.print(f"arog: {problem}", markup=False)
     raise typer.Exit(WRONG_INPUT)
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console)
-
-
-@contextmanager
-def _shown_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """One bar for all that a table runs; gives the function that moves it: `(title, done, total)`."""
-    with _progress() as bars:
-        task = bars.add_task("", total=None)
-        yield lambda title, done, total: bars.update(task, description=title, completed=done, total=total)
 
 
 def _print_markdown(text: str) -> None:

@@ -12,13 +12,15 @@ class Attempted(BaseModel):
     """One line of the table. `blind` is the share that somebody reaches who has nothing to go by.
 
     `control` is the share that the same attack has to reach where nothing stands against it, for one that fails
-    everywhere proves nothing. A line with fewer than `least` tries proves nothing either.
+    everywhere proves nothing. A line with fewer than `least` tries proves nothing either. `successes` is no whole
+    number where an attacker who can't decide between n things is counted as right once in n times. A line whose `most`
+    is 1 is told without a bound.
     """
 
     model_config = ConfigDict(frozen=True)
     name: str
     tries: int
-    successes: int
+    successes: float
     blind: float = 0.0
     most: float = 0.0
     control: float | None = None
@@ -56,6 +58,12 @@ class _Attempts(BaseModel):
 
 
 def _row(line: Attempted) -> tuple[str, ...]:
-    bound = f"at most {line.most:.1%}" if line.control is None else f"control: {line.control:.0%} or more"
     verdict = "pass" if line.passed else "FAIL"
-    return (line.name, str(line.tries), f"{line.successes} ({line.rate:.1%})", f"{line.blind:.2%}", bound, verdict)
+    successes = f"{line.successes:.1f}".removesuffix(".0")
+    return (line.name, str(line.tries), f"{successes} ({line.rate:.1%})", f"{line.blind:.2%}", _bound(line), verdict)
+
+
+def _bound(line: Attempted) -> str:
+    if line.control is not None:
+        return f"control: {line.control:.0%} or more"
+    return f"at most {line.most:.1%}" if line.most < 1 else "none"

@@ -23,16 +23,23 @@ def commands(parent: typer.Typer) -> None:
 def attack(
     out: Annotated[Path | None, typer.Option(help="Folder for the table")] = None,
     only: Annotated[str, typer.Option(help="Run only the attacks whose name holds this")] = "",
+    data: Annotated[
+        Path | None, typer.Option(envvar="AROG_DATA", help="Folder of the public sets; the demo alone without")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Questions, conversations or users of an attack, at most")
+    ] = None,
 ) -> None:
-    """Attack a service of its own on the demo graph; ends with code 1 where a bound is missed."""
+    """Attack a service of its own; ends with code 1 where a bound is missed."""
     from app.cli_show import failures_in_words
     from app.evaluation.attacks.bounds import markdown, write
     from app.evaluation.attacks.table import run_attacks
+    from app.evaluation.cli_progress import shown_progress
     from app.evaluation.questions import QuestionsProblem
 
-    with failures_in_words(console):
+    with failures_in_words(console), shown_progress(console) as show:
         try:
-            lines = asyncio.run(run_attacks(only))
+            lines = asyncio.run(run_attacks(only, data, limit, show))
         except QuestionsProblem as problem:
             console.print(f"arog: {problem}", markup=False)
             raise typer.Exit(WRONG_INPUT) from None

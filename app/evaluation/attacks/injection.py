@@ -19,6 +19,8 @@ import pyoxigraph
 from app.demo import GRAPH_FILE, POLICY_FILE
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.recorded import VICTIM
+from app.evaluation.attacks.scenes import Scenes
+from app.evaluation.question_sets import DEMO
 from app.evaluation.questions import Question
 from app.evaluation.run import Bench
 from client_sdk.dialogue import Dialogue
@@ -81,6 +83,11 @@ def poisoned(place: Place, chosen: Sequence[Payload]) -> bytes:
             written.append(pyoxigraph.Triple(quad.subject, predicate, literal))
     serialised = pyoxigraph.serialize(written, format=pyoxigraph.RdfFormat.N_TRIPLES)
     return serialised if serialised is not None else b""
+
+
+async def inject_into_demo(scenes: Scenes) -> list[Attempted]:
+    scene = await scenes.open(DEMO)
+    return await inject(scene.bench, scene.questions)
 
 
 async def inject(bench: Bench, questions: Sequence[Question]) -> list[Attempted]:

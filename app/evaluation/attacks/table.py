@@ -1,67 +1,42 @@
-"""The table of attacks: each one run against the service as it is deployed, on the demo graph."""
+"""The table of attacks: each one run against the service as it is deployed."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE, QUESTIONS_FILE
-from app.evaluation.attacks import pseudonyms
+from app.evaluation.attacks import injection, pseudonyms
 from app.evaluation.attacks.bounds import Attempted
-from app.evaluation.attacks.injection import inject
-from app.evaluation.attacks.recorded import Recorded, record
-from app.evaluation.questions import Question, QuestionsProblem, read_questions
-from app.evaluation.run import Bench
-from client_sdk.sealing import KeyPair
+from app.evaluation.attacks.scenes import Scenes, silent
+from app.evaluation.question_sets import Show
+from app.evaluation.questions import QuestionsProblem
+
+Attack = Callable[[Scenes], Awaitable[list[Attempted]]]
+
+ATTACKS: dict[str, Attack] = {
+    "restorations": pseudonyms.restorations_on_demo,
+    "echoes": pseudonyms.echoes_on_demo,
+    "conversations": pseudonyms.conversations_on_demo,
+    "capsules": pseudonyms.capsules_on_demo,
+    "injection": injection.inject_into_demo,
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """The service, what was recorded of a victim, and the victim's key, which attacks use for controls alone."""
+async def run_attacks(
+    only: str = "", data: Path | None = None, limit: int | None = None, show: Show = silent
+) -> list[Attempted]:
+    """The lines of the attacks whose name holds `only`. Raises QuestionsProblem, StoreError.
 
-    bench: Bench
-    questions: Sequence[Question] = field(repr=False)
-    recorded: Sequence[Recorded] = field(repr=False)
-    victim: KeyPair
-
-
-async def run_attacks(only: str = "") -> list[Attempted]:
-    """The lines of the attacks whose name holds `only`. Raises QuestionsProblem."""
+    `data`, `limit`: as of `Scenes`; `show` is told what runs and how far it is.
+    """
     chosen = {name: attack for name, attack in ATTACKS.items() if only.casefold() in name}
     if not chosen:
         raise QuestionsProblem(f"no attack's name holds what --only asks for; there are {', '.join(ATTACKS)}")
-    async with Bench("embedded") as bench:
-        loaded = bench.load(GRAPH_NAME, [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
-        questions, victim = read_questions(QUESTIONS_FILE), KeyPair.generate()
-        recorded = await record(bench.services.chat, loaded.graph, questions, victim)
-        scene = Scene(bench, questions, recorded, victim)
-        return [line for attack in chosen.values() for line in await attack(scene)]
-
-
-async def _restorations(scene: Scene) -> list[Attempted]:
-    return pseudonyms.restorations(scene.recorded)
-
-
-async def _echoes(scene: Scene) -> list[Attempted]:
-    return await pseudonyms.echoes(scene.bench.services.chat, scene.recorded)
-
-
-async def _conversations(scene: Scene) -> list[Attempted]:
-    return await pseudonyms.conversations(scene.bench.services.chat, scene.recorded)
-
-
-async def _capsules(scene: Scene) -> list[Attempted]:
-    return pseudonyms.capsules(scene.recorded, scene.victim)
-
-
-async def _injection(scene: Scene) -> list[Attempted]:
-    return await inject(scene.bench, scene.questions)
-
-
-ATTACKS: dict[str, Callable[[Scene], Awaitable[list[Attempted]]]] = {
-    "restorations": _restorations,
-    "echoes": _echoes,
-    "conversations": _conversations,
-    "capsules": _capsules,
-    "injection": _injection,
-}
+    if data is not None and not data.is_dir():
+        raise QuestionsProblem("the folder of --data is not there")
+    lines = []
+    async with Scenes(data, limit, show) as scenes:
+        for done, (name, attack) in enumerate(chosen.items()):
+            show(name, done, len(chosen))
+            lines += await attack(scenes)
+    return lines

@@ -10,7 +10,9 @@ from app.access import Caller
 from app.evaluation.attacks import injection, pseudonyms
 from app.evaluation.attacks.bounds import Attempted, markdown, write
 from app.evaluation.attacks.recorded import Recorded
+from app.evaluation.attacks.scenes import AML, Scenes
 from app.evaluation.attacks.table import run_attacks
+from app.evaluation.question_sets import DEMO
 from app.evaluation.questions import QuestionsProblem
 from client_sdk.protocol import CapsuleContent, ChatAnswer, ChatRequest, Message, Names, Usage, capsule_context
 from client_sdk.sealing import KeyPair, parse_public_key, seal, to_base64url
@@ -80,9 +82,11 @@ def test_a_line_tells_what_it_came_to(tmp_path: Path) -> None:
         Attempted(name="too few", tries=4, successes=0, least=5),
         Attempted(name="never tried", tries=0, successes=0),
         Attempted(name="a control that fails", tries=10, successes=4, control=0.5),
+        Attempted(name="right once in two times", tries=3, successes=1.5, most=1),
     ]
     assert markdown(lines).endswith("Missed: missed; too few; never tried; a control that fails.\n")
     assert "| kept | 100 | 1 (1.0%) | 2.00% | at most 2.0% | pass |" in markdown(lines)
+    assert "| right once in two times | 3 | 1.5 (50.0%) | 0.00% | none | pass |" in markdown(lines)
     write(lines, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"privacy.md", "privacy.json"}
 
@@ -118,3 +122,18 @@ async def test_the_service_keeps_every_bound() -> None:
 async def test_an_attack_that_is_not_there_is_told() -> None:
     with pytest.raises(QuestionsProblem, match="restorations"):
         await run_attacks("nothing of that name")
+
+
+async def test_a_folder_of_data_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(QuestionsProblem, match="folder of --data"):
+        await run_attacks("capsules", tmp_path / "nowhere")
+
+
+async def test_attacks_on_one_graph_share_its_service_and_no_graph_is_there_without_data() -> None:
+    async with Scenes(limit=5) as scenes:
+        scene = await scenes.open(DEMO)
+        assert scene is await scenes.open(DEMO)
+        assert scene.endpoint is None
+        assert await scene.recorded() is await scene.recorded()
+        assert scenes.among(DEMO, AML) == [DEMO]
+        assert (scenes.at_most(3), scenes.at_most(9)) == (3, 5)
