@@ -120,8 +120,8 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     NotReady: Problem(503, "not_ready", "The service is not ready yet.", "GET /readyz says what is missing."),
     BadPublicKey: Problem(
-        422, "bad_public_key", "`public_key` is not an X25519 public key.",
-        "Send its 32 bytes as base64url (43 characters), or leave it out to get pseudonyms only.",
+        422, "bad_public_key", "`public_key` is no public key of X25519, or of ML-KEM-768 and X25519.",
+        "Send its bytes as base64url (`arog keygen` prints it), or leave it out to get pseudonyms only.",
     ),
     Blocked: Problem(
         500, "blocked", "The request was stopped inside: it would have shown the model a name or value.",

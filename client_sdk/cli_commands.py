@@ -22,7 +22,9 @@ from client_sdk.cli_show import (
 from client_sdk.cli_stream import show_stream
 from client_sdk.cli_trace import show_trace, trace_as_json
 from client_sdk.client import Chat
+from client_sdk.errors import NotConfigured
 from client_sdk.key_file import create_key, key_path, load_or_create_key
+from client_sdk.protocol import HYBRID_SUITE
 
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace"})
 
@@ -50,10 +52,17 @@ app = typer.Typer(
 
 
 @app.command()
-def keygen() -> None:
+def keygen(
+    post_quantum: Annotated[
+        bool, typer.Option("--post-quantum", help="Of ML-KEM-768 and X25519 together; the service must know it")
+    ] = False,
+) -> None:
     """Make the key pair that names are sealed to, where there is none, and print its public key."""
-    made = create_key()
+    made = create_key(post_quantum=post_quantum)
     key = load_or_create_key()
+    if post_quantum and key.suite != HYBRID_SUITE:
+        hint = "move it away first (answers that are sealed to it then stay closed)"
+        raise NotConfigured(f"{key_path()} holds a key of X25519 alone", code="other_suite", hint=hint)
     print(f"{'made' if made else 'there is one already'}: {key_path()}", file=sys.stderr)
     print(key.public_text)
 

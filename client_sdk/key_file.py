@@ -6,9 +6,12 @@ from pathlib import Path
 
 from client_sdk.errors import NotConfigured
 from client_sdk.private_file import config_folder, create_private, read_private
+from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, SuiteName
 from client_sdk.sealing import KeyPair, from_base64url, to_base64url
+from client_sdk.suites import UnusableKey
 
-_FIRST_WORD = "arog-private-key-1"
+# The first word of the file, by the suite of the pair in it.
+_FIRST_WORDS: dict[SuiteName, str] = {X25519_SUITE: "arog-private-key-1", HYBRID_SUITE: "arog-private-key-2"}
 
 
 def key_path() -> Path:
@@ -34,17 +37,26 @@ def load_or_create_key(path: Path | None = None) -> KeyPair:
     return key
 
 
-def create_key(path: Path | None = None) -> bool:
-    """Makes a key pair and keeps it; False when there is one already, which is never overwritten."""
-    private = KeyPair.generate().to_bytes()
-    return create_private(path or key_path(), f"{_FIRST_WORD} {to_base64url(private)}\n".encode())
+def create_key(path: Path | None = None, *, post_quantum: bool = False) -> bool:
+    """Makes a key pair and keeps it; False when there is one already, which is never overwritten.
+
+    Raises NotConfigured where a post-quantum one is asked for and the cryptography library has none.
+    """
+    try:
+        pair = KeyPair.generate(post_quantum=post_quantum)
+    except UnusableKey as problem:
+        hint = "install a newer build of the package cryptography, or leave --post-quantum out"
+        raise NotConfigured(str(problem), code="no_post_quantum", hint=hint) from None
+    line = f"{_FIRST_WORDS[pair.suite]} {to_base64url(pair.to_bytes())}\n"
+    return create_private(path or key_path(), line.encode())
 
 
 def _read_key(content: bytes, path: Path) -> KeyPair:
     try:
         first, private = content.decode("ascii").split()
-        if first == _FIRST_WORD:
-            return KeyPair.from_bytes(from_base64url(private))
+        pair = KeyPair.from_bytes(from_base64url(private))
+        if first == _FIRST_WORDS[pair.suite]:
+            return pair
     except ValueError:
         pass
     hint = "move it away; `arog keygen` makes a new one (older capsules then stay closed)"

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeVar
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 from pydantic import BaseModel, ValidationError
 
-from client_sdk.protocol import Capsule, CapsuleContent, TraceContent
+from client_sdk.protocol import Capsule, CapsuleContent, SuiteName, TraceContent
+from client_sdk.suites import HYBRID, SUITES, X25519, PrivateKey, PublicKey, Suite, UnusableKey
 
-KEY_BYTES = 32
 ContentT = TypeVar("ContentT", bound=BaseModel)
-
-# The suite that `Capsule.suite` names; the page's HPKE library opens the same bytes.
-_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 
 
 class BadPublicKey(ValueError):
-    """Not an X25519 public key of 32 bytes in base64url, or a point that makes every shared secret zero."""
+    """Not a public key of any suite, or one that would make every shared secret known."""
 
 
 class CannotOpen(Exception):
@@ -32,62 +28,81 @@ class CannotOpen(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:
-    """A caller's X25519 keys. Promise: a capsule sealed to `public_text` opens with this private key alone.
+    """A caller's keys. Promise: a capsule sealed to `public_text` opens with this private key alone.
 
     Condition: the private bytes stay on the caller's machine. Not promised: who sealed a capsule; the
     connection to the service proves that.
     """
 
-    _private: X25519PrivateKey = field(repr=False)
+    _suite: Suite
+    _raw: bytes = field(repr=False)
+    _private: PrivateKey = field(repr=False)
+    public_text: str
 
     @classmethod
-    def generate(cls) -> KeyPair:
-        return cls(X25519PrivateKey.generate())
+    def generate(cls, *, post_quantum: bool = False) -> KeyPair:
+        """`post_quantum`: of ML-KEM-768 and X25519 together. Raises ValueError where the library lacks that."""
+        suite: Suite = HYBRID if post_quantum else X25519
+        return cls.from_bytes(suite.generate())
 
     @classmethod
     def from_bytes(cls, private: bytes) -> KeyPair:
-        """Raises ValueError unless `private` has 32 bytes that are not all zero."""
-        if len(private) != KEY_BYTES or not any(private):
-            raise ValueError("a private key has 32 bytes, not all zero")
-        return cls(X25519PrivateKey.from_private_bytes(private))
+        """Raises ValueError unless `private` has 32 bytes (X25519), or 96 (ML-KEM-768's seed, then X25519)."""
+        suite = next((each for each in SUITES if each.private_bytes == len(private)), None)
+        if suite is None:
+            raise UnusableKey("a private key has 32 bytes, or 96 with ML-KEM-768")
+        return cls(suite, private, suite.private_key(private), to_base64url(suite.public_of(private)))
 
     def to_bytes(self) -> bytes:
-        """The private key itself, 32 bytes."""
-        return self._private.private_bytes_raw()
+        """The private key itself, 32 or 96 bytes."""
+        return self._raw
 
     @property
-    def public_text(self) -> str:
-        """The public key as requests carry it: base64url without padding, 43 characters."""
-        return to_base64url(self._private.public_key().public_bytes_raw())
+    def suite(self) -> SuiteName:
+        """What capsules for this pair are sealed with."""
+        return self._suite.name
+
+
+@dataclass(frozen=True, slots=True)
+class SealingKey:
+    """A caller's public key, checked, with its suite."""
+
+    suite: Suite
+    raw: bytes
+    key: PublicKey
 
 
 @lru_cache(maxsize=1_024)
-def parse_public_key(text: str) -> X25519PublicKey:
+def parse_public_key(text: str) -> SealingKey:
     """Reads base64url, padded or not; one key is checked once. Raises BadPublicKey."""
     try:
         raw = from_base64url(text)
     except ValueError:
         raise BadPublicKey("the public key is not base64url") from None
-    if len(raw) != KEY_BYTES:
-        raise BadPublicKey(f"the public key has {len(raw)} bytes instead of {KEY_BYTES}")
-    point = X25519PublicKey.from_public_bytes(raw)
+    suite = next((each for each in SUITES if each.public_bytes == len(raw)), None)
+    if suite is None:
+        lengths = " or ".join(str(each.public_bytes) for each in SUITES)
+        raise BadPublicKey(f"the public key has {len(raw)} bytes instead of {lengths}")
     try:
-        # A low-order point gives the all-zero secret with every private key, and the exchange refuses it.
-        X25519PrivateKey.generate().exchange(point)
-    except ValueError:
-        raise BadPublicKey("the public key is a low-order point") from None
-    return point
+        return SealingKey(suite, raw, suite.public_key(raw))
+    except UnusableKey as problem:
+        raise BadPublicKey(str(problem)) from None
 
 
-def seal(plain: bytes, public_key: X25519PublicKey, context: bytes) -> bytes:
+def fingerprint_of(public_text: str) -> str:
+    """SHA-256 of a public key, hex: what it is known by where it need not be told. Raises BadPublicKey."""
+    return hashlib.sha256(parse_public_key(public_text).raw).hexdigest()
+
+
+def seal(plain: bytes, public_key: SealingKey, context: bytes) -> bytes:
     """HPKE base mode, one shot: the encapsulated key, then the ciphertext. `context` is HPKE's `info`."""
-    return _SUITE.encrypt(plain, public_key, info=context)
+    return public_key.suite.hpke.encrypt(plain, public_key.key, info=context)
 
 
 def open_sealed(sealed: bytes, key: KeyPair, context: bytes) -> bytes:
     """What `seal` sealed to this key in this context. Raises CannotOpen."""
     try:
-        return _SUITE.decrypt(sealed, key._private, info=context)
+        return key._suite.hpke.decrypt(sealed, key._private, info=context)
     except (InvalidTag, ValueError):
         raise CannotOpen("sealed for another key or context, or changed") from None
 
@@ -104,6 +119,8 @@ def open_trace(capsule: Capsule, key: KeyPair, context: bytes) -> TraceContent:
 
 def _opened(capsule: Capsule, key: KeyPair, context: bytes, expect: type[ContentT]) -> ContentT:
     """The content as JSON, which may end in padding."""
+    if capsule.suite != key.suite:
+        raise CannotOpen("sealed with another suite than this key's")
     try:
         plain = open_sealed(from_base64url(capsule.sealed), key, context)
         return expect.model_validate_json(plain, extra="ignore")

@@ -170,6 +170,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "kg_store.keys",
         "kg_store.vault",
         "client_sdk.sealing",
+        "client_sdk.suites",
         "app.privacy.pseudonyms",
         "app.privacy.checkpoints",
     ),

@@ -15,7 +15,17 @@ from app.api.streaming import AnswerStream, while_connected
 from app.metrics import CONTENT_TYPE, Metrics
 from app.problems import BadRequest
 from app.stopwatch import OnStage, tell_nobody
-from client_sdk.protocol import ChatAnswer, ChatRequest, ErrorBody, GraphNames, LedgerPage, Readiness, SealedTrace
+from client_sdk.protocol import (
+    MAX_PUBLIC_KEY_CHARS,
+    PUBLIC_KEY_FORM,
+    ChatAnswer,
+    ChatRequest,
+    ErrorBody,
+    GraphNames,
+    LedgerPage,
+    Readiness,
+    SealedTrace,
+)
 
 CHAT_EXAMPLES: dict[str, Any] = {
     "first": {
@@ -132,7 +142,7 @@ async def get_trace(
     id: Annotated[str, Path(max_length=64, description="an answer's id")],
     caller: CallerOf,
     services: ServicesOf,
-    public_key: Annotated[str, Query(max_length=200, description="X25519, 32 bytes, base64url")],
+    public_key: Annotated[str, Query(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)],
 ) -> SealedTrace:
     """What the model was sent and said for one answer, with the names, sealed to the caller's key.
 

@@ -18,8 +18,8 @@ def seal_names(
 ) -> Capsule:
     """Raises BadPublicKey.
 
-    Promise: only the holder of the private key reads the table, and only as this answer's, as long as X25519
-    holds. Its length tells the sum of the names' lengths to 512 bytes. Not promised: that the caller keeps it.
+    Promise: only the holder of the private key reads the table, and only as this answer's, as long as its
+    suite holds. Its length tells the sum of the names' lengths to 512 bytes. Not promised: that the caller keeps it.
     """
     content = CapsuleContent(answer_id=answer_id, table=dict(table))
     return _sealed(public_key_text, content, capsule_context(answer_id, conversation, graph))
@@ -37,4 +37,5 @@ def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule
     plain = content.model_dump_json().encode()
     # JSON may end in spaces, so that the length of the ciphertext does not give single names away.
     padded = plain.ljust(-(-len(plain) // PAD_BYTES) * PAD_BYTES)
-    return Capsule(sealed=to_base64url(seal(padded, parse_public_key(public_key_text), context)))
+    key = parse_public_key(public_key_text)
+    return Capsule(suite=key.suite.name, sealed=to_base64url(seal(padded, key, context)))

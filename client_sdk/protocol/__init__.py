@@ -25,9 +25,14 @@ from client_sdk.protocol.asking import (
     StrategyName,
 )
 from client_sdk.protocol.capsule import (
+    HYBRID_SUITE,
+    MAX_PUBLIC_KEY_CHARS,
+    PUBLIC_KEY_FORM,
+    X25519_SUITE,
     Capsule,
     CapsuleContent,
     Names,
+    SuiteName,
     capsule_context,
     trace_context,
 )
@@ -67,8 +72,12 @@ from client_sdk.protocol.wire import (
 )
 
 __all__ = [
+    "HYBRID_SUITE",
     "MAX_MESSAGES",
     "MAX_MESSAGE_CHARS",
+    "MAX_PUBLIC_KEY_CHARS",
+    "PUBLIC_KEY_FORM",
+    "X25519_SUITE",
     "Ambiguity",
     "Capsule",
     "CapsuleContent",
@@ -106,6 +115,7 @@ __all__ = [
     "StageEvent",
     "StageName",
     "StrategyName",
+    "SuiteName",
     "TextEvent",
     "TokenBudget",
     "TraceContent",

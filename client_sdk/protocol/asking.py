@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from client_sdk.protocol.capsule import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM
 from client_sdk.protocol.wire import Wire
 
 StrategyName = Literal["sets", "arog"]
@@ -39,5 +40,5 @@ class ChatRequest(Wire):
     conversation: str | None = Field(default=None, max_length=64)
     strategy: StrategyName = "sets"
     options: ChatOptions = ChatOptions()
-    public_key: str | None = Field(default=None, max_length=200, description="X25519, 32 bytes, base64url")
+    public_key: str | None = Field(default=None, max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
     stream: bool = Field(default=False, strict=True, description="server-sent events instead of one JSON reply")

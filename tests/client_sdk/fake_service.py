@@ -84,7 +84,8 @@ class Canned:
 def seal_capsule(content: CapsuleContent | TraceContent, public_key: str, context: bytes) -> Capsule:
     """As the service seals: JSON, padded with spaces."""
     plain = content.model_dump_json().encode().ljust(512)
-    return Capsule(sealed=to_base64url(seal(plain, parse_public_key(public_key), context)))
+    key = parse_public_key(public_key)
+    return Capsule(suite=key.suite.name, sealed=to_base64url(seal(plain, key, context)))
 
 
 def problem(status: int, code: str, **headers: str) -> Canned:

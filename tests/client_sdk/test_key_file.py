@@ -7,10 +7,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey
 
 from client_sdk.errors import NotConfigured
 from client_sdk.key_file import create_key, key_path, load_key, load_or_create_key
 from client_sdk.private_file import config_folder, create_private, read_private
+from client_sdk.protocol import HYBRID_SUITE
 
 
 def test_the_first_use_makes_a_key_that_later_uses_find(config: Path) -> None:
@@ -58,6 +61,9 @@ def test_a_key_is_never_overwritten() -> None:
         b"arog-private-key-1",
         b"arog-private-key-1 AAAA",
         b"arog-private-key-2 " + b"A" * 43,
+        b"arog-private-key-2 " + b"A" * 127 + b"B",
+        b"arog-private-key-1 " + b"B" * 128,
+        b"arog-private-key-2 " + b"B" * 42 + b"A",
         b"arog-private-key-1 " + b"A" * 43,
         b"\xff" * 40,
         b"arog-private-key-1 a b",
@@ -75,6 +81,25 @@ def _start(folder: str, gate: object, results: object) -> None:
     os.environ["AROG_CONFIG_DIR"] = folder
     gate.wait()  # type: ignore[attr-defined]
     results.put(load_or_create_key().public_text)  # type: ignore[attr-defined]
+
+
+def test_a_hybrid_key_comes_back_and_is_never_overwritten() -> None:
+    assert create_key(post_quantum=True)
+    kept = load_or_create_key()
+    assert kept.suite == HYBRID_SUITE
+    assert not create_key()
+    assert load_or_create_key().to_bytes() == kept.to_bytes()
+
+
+def test_without_the_suite_in_the_library_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def generate() -> None:
+        raise UnsupportedAlgorithm("not here")
+
+    monkeypatch.setattr(MLKEM768PrivateKey, "generate", generate)
+    with pytest.raises(NotConfigured, match="no ML-KEM-768") as refused:
+        create_key(post_quantum=True)
+    assert "--post-quantum" in refused.value.hint
+    assert load_key() is None
 
 
 def test_parallel_first_starts_get_the_same_key(config: Path) -> None:

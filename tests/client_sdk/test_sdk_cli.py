@@ -256,6 +256,26 @@ def test_keygen_makes_one_key_and_keeps_it(capsys: pytest.CaptureFixture[str]) -
     assert second.err == f"there is one already: {key_path()}\n"
 
 
+def test_keygen_makes_a_hybrid_key_where_there_is_none(capsys: pytest.CaptureFixture[str], env: FakeService) -> None:
+    assert run(["keygen", "--post-quantum"]) == 0
+    assert run(["keygen", "--post-quantum"]) == 0
+    kept = load_key()
+    assert kept is not None
+    assert capsys.readouterr().out == f"{kept.public_text}\n" * 2
+    assert len(kept.public_text) == 1622
+    assert run(["ask", "Who treats Anna?"]) == 0
+    assert "Anna Keller" in capsys.readouterr().out
+
+
+def test_keygen_takes_no_key_of_x25519_for_a_hybrid_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["keygen"]) == 0
+    capsys.readouterr()
+    assert run(["keygen", "--post-quantum"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "X25519 alone" in told.err
+
+
 def test_ledger_lists_what_was_sent(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ledger"]) == 0
     lines = capsys.readouterr().out.splitlines()
