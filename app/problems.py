@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from app.access import NoGrant, NotAuthenticated, NotPermitted, UnknownAnswer, UnknownKey
 from app.conversations import ConversationBusy, UnknownConversation
+from app.devices import DeviceNotAdmitted, TooManyDevices, UnknownDevice
 from app.llm.budget import BudgetUsedUp, TenantBudgetUsedUp
 from app.llm.reasoner import ReasonerError, ReasonerUnavailable
 from app.privacy.errors import PrivacyError
@@ -96,6 +97,18 @@ _KINDS: dict[type[BaseException], Problem] = {
         "Ask again; a conversation takes one question at a time.",
     ),
     UnknownKey: Problem(404, "unknown_key", "There is no key of that id.", "`arog key list` shows the ids."),
+    DeviceNotAdmitted: Problem(
+        403, "device_not_admitted", "No names are sealed to this public key: it was revoked, or it is not registered.",
+        "`arog device list` shows this key's devices; where devices are required, an admin registers them. For a "
+        "revoked one make a new key.",
+    ),
+    UnknownDevice: Problem(
+        404, "unknown_device", "The key has no device of that fingerprint.", "GET /devices lists them."
+    ),
+    TooManyDevices: Problem(
+        409, "too_many_devices", "The key has as many devices as one may have, revoked ones counted.",
+        "Have a new API key made.",
+    ),
     UnknownJob: Problem(404, "unknown_job", "There is no job of that id.", "The reply to a load gives its id."),
     GraphBusy: Problem(
         409, "graph_busy", "This graph is being loaded already.", "Wait until that job has ended, then load again."

@@ -151,6 +151,9 @@ class Settings(BaseSettings):
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"
     )
+    require_devices: bool = Field(
+        default=False, description="capsules go to registered devices alone, and an admin registers them"
+    )
     conversation_days: float = Field(default=30.0, gt=0, description="days that an unused conversation is kept")
     ledger_days: float = Field(default=90.0, gt=0, description="days that the ledger is kept")
     allowed_load_dir: Path | None = Field(

@@ -1,4 +1,4 @@
-"""The service's own tables: keys, conversations, jobs, tokens of a day. Ids, hashes, times, sealed bytes; no name."""
+"""The service's own tables: keys, devices, conversations, jobs, tokens. Ids, hashes, times, sealed bytes; no name."""
 
 from __future__ import annotations
 
@@ -51,6 +51,17 @@ api_keys = Table(
     Column("expires_at", UtcTime),
     Column("revoked_at", UtcTime),
     Index("ix_api_keys_tenant", "tenant"),
+)
+
+devices = Table(
+    "devices",
+    metadata,
+    Column("tenant", String(63), primary_key=True),
+    Column("key_id", String(32), primary_key=True),
+    Column("fingerprint", String(64), primary_key=True),
+    Column("suite", String(64), nullable=False),
+    Column("registered_at", UtcTime, nullable=False),
+    Column("revoked_at", UtcTime),
 )
 
 conversations = Table(

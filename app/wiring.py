@@ -19,6 +19,7 @@ from app.budgets import UNLIMITED, Budgets, TenantTokens
 from app.chat import ChatService
 from app.conversations import ConversationStore
 from app.database import make_engine, migrate
+from app.devices import Devices
 from app.endpoint_wiring import endpoints_of
 from app.graph_admin import GraphAdmin
 from app.jobs import JobRunner
@@ -69,6 +70,7 @@ class Store:
     master: MasterKey
     catalog: Catalog
     access: Access
+    devices: Devices
     conversations: ConversationStore
     ledger: Ledger
     upkeep: LedgerUpkeep
@@ -305,6 +307,7 @@ def open_store(settings: Settings) -> Store:
         master=master,
         catalog=catalog,
         access=Access(engine, settings.admin_key),
+        devices=Devices(engine, settings.require_devices),
         conversations=ConversationStore(engine, master, settings.conversation_days),
         ledger=Ledger(engine, master),
         upkeep=LedgerUpkeep(engine, master),

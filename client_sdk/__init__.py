@@ -2,6 +2,7 @@
 
 from client_sdk.answer import Answer, Entity, KnownFact, open_answer
 from client_sdk.client import AsyncChat, Chat
+from client_sdk.devices import Devices
 from client_sdk.dialogue import Turn
 from client_sdk.errors import (
     ArogError,
@@ -40,6 +41,7 @@ __all__ = [
     "Chat",
     "ConversationBusy",
     "DeadlinePassed",
+    "Devices",
     "Entity",
     "KeyPair",
     "KnownFact",

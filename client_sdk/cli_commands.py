@@ -1,4 +1,4 @@
-"""The SDK's own commands: keygen, ask, chat, ledger, trace."""
+"""The SDK's own commands: keygen, ask, chat, ledger, trace, device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from client_sdk import cli_devices
 from client_sdk.cli_chat import talk
+from client_sdk.cli_options import ApiKey, PlainHttp, Url
 from client_sdk.cli_settings import choose
 from client_sdk.cli_show import (
     answer_as_json,
@@ -26,18 +28,10 @@ from client_sdk.errors import NotConfigured
 from client_sdk.key_file import create_key, key_path, load_or_create_key
 from client_sdk.protocol import HYBRID_SUITE
 
-OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace"})
+OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device"})
 
-Url = Annotated[
-    str | None, typer.Option(envvar="AROG_URL", help="The service's address  [default: http://127.0.0.1:8000]")
-]
-ApiKey = Annotated[
-    str | None,
-    typer.Option(envvar="AROG_API_KEY", help="Better in the environment: others can see options of a command"),
-]
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
 Strategy = Annotated[Literal["sets", "arog"], typer.Option(help="The way to search; arog asks the model more often")]
-PlainHttp = Annotated[bool, typer.Option("--plain-http", help="Allow http to another machine")]
 Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
@@ -146,6 +140,9 @@ def ledger(
         print(json.dumps(whole, indent=2, ensure_ascii=False))
         return
     show_ledger(make_console(), rows, payload)
+
+
+app.add_typer(cli_devices.app, name="device")
 
 
 @app.command()

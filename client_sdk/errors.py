@@ -124,6 +124,8 @@ _BY_CODE: dict[tuple[int, str], type[ArogError]] = {
     (404, "unknown_answer"): Refused,
     (404, "unknown_job"): Refused,
     (404, "unknown_key"): Refused,
+    (404, "unknown_device"): Refused,
+    (409, "too_many_devices"): Refused,
     (503, "model_unavailable"): ModelUnavailable,
 }
 _BY_STATUS: dict[int, tuple[type[ArogError], str]] = {

@@ -29,6 +29,7 @@ SERVICE = (
     "app.access",
     "app.budgets",
     "app.conversations",
+    "app.devices",
     "app.jobs",
     "app.metrics",
     "app.problems",
@@ -67,6 +68,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.llm.reply_text": ("kg_store.terms", "kg_store.expressions", "app.privacy.safe_text"),
     "app.strategies": STRATEGY,
     "app.access": ("app.tables",),
+    "app.devices": ("app.access", "app.tables", "client_sdk.protocol", "client_sdk.sealing"),
     "app.conversations": (
         "app.tables",
         "app.privacy.pseudonyms",
@@ -79,6 +81,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.problems": (
         "app.access",
         "app.conversations",
+        "app.devices",
         "app.llm.budget",
         "app.llm.reasoner",
         "app.privacy.errors",

@@ -1,4 +1,4 @@
-"""The routes of those who ask: POST /chat, GET /graphs, GET /ledger; and health, readiness and metrics."""
+"""The routes of those who ask: questions, graphs, ledger, traces, devices; and health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.access import require_grant
+from app.access import Caller, NotPermitted, require_grant
 from app.api.auth import AuthenticatedRoute, CallerOf, ServicesOf
 from app.api.streaming import AnswerStream, while_connected
 from app.metrics import CONTENT_TYPE, Metrics
@@ -20,9 +20,12 @@ from client_sdk.protocol import (
     PUBLIC_KEY_FORM,
     ChatAnswer,
     ChatRequest,
+    Device,
+    DeviceList,
     ErrorBody,
     GraphNames,
     LedgerPage,
+    NewDevice,
     Readiness,
     SealedTrace,
 )
@@ -63,7 +66,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         503: "not_ready: see /readyz",
     }.items()
 }
+NOT_ADMITTED: dict[str, Any] = {
+    "model": ErrorBody, "description": "device_not_admitted: the public key was revoked, or is not registered"
+}  # fmt: skip
 CHAT_ERRORS: dict[int | str, dict[str, Any]] = {
+    403: NOT_ADMITTED,
     404: {"model": ErrorBody, "description": "unknown_graph (not there, or no grant) or unknown_conversation"},
     409: {"model": ErrorBody, "description": "conversation_busy: ask again"},
     502: {"model": ErrorBody, "description": "model_unavailable"},
@@ -86,8 +93,16 @@ CHAT_EVENTS: dict[str, Any] = {
     },
 }
 TRACE_ERRORS: dict[int | str, dict[str, Any]] = {
+    403: NOT_ADMITTED,
     404: {"model": ErrorBody, "description": "unknown_answer: not there, another's, or no right to look into it"},
 }
+
+DEVICE_ERRORS: dict[int | str, dict[str, Any]] = {
+    403: {"model": ErrorBody, "description": "not_permitted; or device_not_admitted: it was revoked"},
+    404: {"model": ErrorBody, "description": "unknown_device or unknown_key"},
+    409: {"model": ErrorBody, "description": "too_many_devices"},
+}
+KeyOf = Annotated[str | None, Query(max_length=32, description="another API key's id, for an admin")]
 
 asking = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
 watching = APIRouter()
@@ -107,6 +122,7 @@ async def post_chat(
     Whoever hangs up before the answer is there ends the work on it.
     """
     require_grant(caller, question.graph)
+    await run_in_threadpool(services.store.devices.admit, caller, question.public_key)
     if question.messages[-1].role != "user":
         raise BadRequest("The last of `messages` is not the user's.", "Put the question last, with the role `user`.")
 
@@ -148,7 +164,40 @@ async def get_trace(
 
     For the key that asked, with the grant `inspect:GRAPH`, and for an admin; to others it is not there.
     """
+    await run_in_threadpool(services.store.devices.admit, caller, public_key)
     return await run_in_threadpool(services.tracer.trace, caller, id, public_key)
+
+
+@asking.get("/devices", response_model=DeviceList, responses=DEVICE_ERRORS)
+async def list_devices(caller: CallerOf, services: ServicesOf, key: KeyOf = None) -> DeviceList:
+    """The devices of this API key, oldest first, revoked ones too. An admin may name another key of the tenant."""
+    return await run_in_threadpool(services.store.devices.of, caller.tenant, _whose(caller, key))
+
+
+@asking.post("/devices", response_model=Device, responses=DEVICE_ERRORS)
+async def register_device(wanted: NewDevice, caller: CallerOf, services: ServicesOf, key: KeyOf = None) -> Device:
+    """Registers a public key as a device of this API key; doing so twice is no error.
+
+    Where devices are required, an admin does it, who may name another key of the tenant.
+    """
+    if services.store.devices.required and not caller.is_admin:
+        raise NotPermitted
+    register = services.store.devices.register
+    return await run_in_threadpool(register, caller.tenant, _whose(caller, key), wanted.public_key)
+
+
+@asking.delete("/devices/{fingerprint}", response_model=Device, responses=DEVICE_ERRORS)
+async def revoke_device(
+    fingerprint: Annotated[str, Path(max_length=64)], caller: CallerOf, services: ServicesOf, key: KeyOf = None
+) -> Device:
+    """Ends a device at once: nothing is sealed to its public key any more. An admin may name another key."""
+    return await run_in_threadpool(services.store.devices.revoke, caller.tenant, _whose(caller, key), fingerprint)
+
+
+def _whose(caller: Caller, key: str | None) -> str:
+    if key not in (None, caller.key_id) and not caller.is_admin:
+        raise NotPermitted
+    return key or caller.key_id
 
 
 @watching.get("/healthz")

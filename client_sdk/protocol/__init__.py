@@ -36,6 +36,7 @@ from client_sdk.protocol.capsule import (
     capsule_context,
     trace_context,
 )
+from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import (
     CapsuleEvent,
     ErrorEvent,
@@ -85,6 +86,8 @@ __all__ = [
     "ChatAnswer",
     "ChatOptions",
     "ChatRequest",
+    "Device",
+    "DeviceList",
     "EndpointList",
     "EndpointState",
     "EndpointStatus",
@@ -105,6 +108,7 @@ __all__ = [
     "LedgerRow",
     "Message",
     "Names",
+    "NewDevice",
     "NewKey",
     "Readiness",
     "Reading",

@@ -18,6 +18,8 @@ from client_sdk.protocol import (
     CapsuleContent,
     ChatAnswer,
     ChatRequest,
+    Device,
+    DeviceList,
     ErrorBody,
     Fact,
     Item,
@@ -25,6 +27,7 @@ from client_sdk.protocol import (
     LedgerRow,
     Message,
     Names,
+    NewDevice,
     SealedTrace,
     TraceContent,
     TracedCall,
@@ -32,7 +35,7 @@ from client_sdk.protocol import (
     capsule_context,
     trace_context,
 )
-from client_sdk.sealing import parse_public_key, seal, to_base64url
+from client_sdk.sealing import fingerprint_of, parse_public_key, seal, to_base64url
 
 API_KEY = "a-key-of-the-tests"
 NAMES = {
@@ -116,6 +119,7 @@ class FakeService:
         self.sealed_conversation: str | None = None
         self.without_capsule = False
         self.names_kept = True
+        self.devices: list[Device] = []
         self.extra: dict[str, Any] = {}
         self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
         self.cut = False
@@ -131,6 +135,9 @@ class FakeService:
                 fake.handle(self)
 
             def do_GET(self) -> None:
+                fake.handle(self)
+
+            def do_DELETE(self) -> None:
                 fake.handle(self)
 
             def log_message(self, *args: object) -> None:
@@ -158,7 +165,7 @@ class FakeService:
         if not self.canned and body and self.seen[-1].get("stream"):
             self._stream(http, ChatRequest.model_validate_json(body))
             return
-        reply = self.canned.pop(0) if self.canned else self._usual(http.path, body)
+        reply = self.canned.pop(0) if self.canned else self._usual(http.command, http.path, body)
         if reply.held_until:
             reply.held_until.wait()
         if reply.hang_up:
@@ -191,7 +198,9 @@ class FakeService:
             self.hung_up.set()
         http.close_connection = self.cut
 
-    def _usual(self, path: str, body: bytes) -> Canned:
+    def _usual(self, method: str, path: str, body: bytes) -> Canned:
+        if path.startswith("/devices"):
+            return self._devices(method, urlsplit(path).path, body)
         if path.startswith("/trace/"):
             return Canned(200, self._trace(path).model_dump_json().encode())
         if path.startswith("/ledger"):
@@ -241,6 +250,22 @@ class FakeService:
             usage=Usage(calls=2, rounds=1),
             capsule=capsule,
         )
+
+    def _devices(self, method: str, path: str, body: bytes) -> Canned:
+        """Keeps devices as the service does, without its refusals."""
+        at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+        if method == "GET":
+            told = DeviceList(key_id="k1", required=False, devices=self.devices)
+            return Canned(200, told.model_dump_json().encode())
+        if method == "POST":
+            public = NewDevice.model_validate_json(body).public_key
+            suite = parse_public_key(public).suite.name
+            self.devices.append(Device(fingerprint=fingerprint_of(public), suite=suite, registered_at=at))
+            return Canned(200, self.devices[-1].model_dump_json().encode())
+        (old,) = [one for one in self.devices if one.fingerprint == path.removeprefix("/devices/")]
+        revoked = old.model_copy(update={"revoked_at": at})
+        self.devices[self.devices.index(old)] = revoked
+        return Canned(200, revoked.model_dump_json().encode())
 
     def _trace(self, path: str) -> SealedTrace:
         """Two calls of any answer; the model has guessed a name in the second."""

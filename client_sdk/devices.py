@@ -1,0 +1,72 @@
+"""Devices: the public keys that the names of an API key's answers may be sealed to; registered, listed and revoked."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+import httpx2
+
+from client_sdk._drivers import BlockingDriver
+from client_sdk._flow import Call, exchange
+from client_sdk.address import checked_key, checked_url
+from client_sdk.errors import BadRequest
+from client_sdk.protocol import Device, DeviceList, NewDevice
+
+TIMEOUT_S = 30.0
+LEAST_PREFIX = 8
+
+
+class Devices:
+    """The devices of one API key: of the one that is given, or, with an admin's, of `key_id` in the same tenant.
+
+        with Devices("http://127.0.0.1:8000", api_key) as devices:
+            devices.register(KeyPair.generate().public_text)
+
+    `plain_http` and `http` as for Chat. Every method raises ArogError.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        *,
+        key_id: str | None = None,
+        plain_http: bool = False,
+        http: httpx2.Client | None = None,
+    ) -> None:
+        self._params = {} if key_id is None else {"key": key_id}
+        self._driver = BlockingDriver(checked_url(url, plain_http), checked_key(api_key), http)
+
+    def all(self) -> DeviceList:
+        """Oldest first, revoked ones too."""
+        call = Call("GET", "/devices", params=self._params, repeatable=True)
+        return self._driver.run(exchange(call, DeviceList, TIMEOUT_S, time.monotonic))
+
+    def register(self, public_text: str) -> Device:
+        """Registering twice is no error; a revoked device is refused."""
+        body = NewDevice(public_key=public_text).model_dump_json().encode()
+        call = Call("POST", "/devices", body, self._params, repeatable=True)
+        return self._driver.run(exchange(call, Device, TIMEOUT_S, time.monotonic))
+
+    def revoke(self, fingerprint: str) -> Device:
+        """Ends a device for good, by its fingerprint or the beginning of it (8 characters or more)."""
+        found = [one for one in self.all().devices if one.fingerprint.startswith(fingerprint)]
+        if len(fingerprint) < LEAST_PREFIX or len(found) != 1:
+            hint = f"give {LEAST_PREFIX} characters or more of a fingerprint that `arog device list` shows"
+            raise BadRequest(f"{len(found)} devices fit that fingerprint", code="which_device", hint=hint)
+        call = Call("DELETE", f"/devices/{quote(found[0].fingerprint, safe='')}", params=self._params, repeatable=True)
+        return self._driver.run(exchange(call, Device, TIMEOUT_S, time.monotonic))
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

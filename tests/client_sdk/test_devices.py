@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from client_sdk import Devices, KeyPair
+from client_sdk.cli import run
+from client_sdk.errors import BadRequest, NotPermitted
+from client_sdk.key_file import load_key
+from client_sdk.sealing import fingerprint_of
+from tests.client_sdk.fake_service import API_KEY, FakeService, problem
+
+
+@pytest.fixture
+def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    monkeypatch.setenv("AROG_URL", service.url)
+    monkeypatch.setenv("AROG_API_KEY", API_KEY)
+    return service
+
+
+def test_devices_are_registered_listed_and_revoked(service: FakeService) -> None:
+    pairs = [KeyPair.generate(), KeyPair.generate(post_quantum=True)]
+    with Devices(service.url, API_KEY) as devices:
+        for pair in pairs:
+            assert devices.register(pair.public_text).fingerprint == fingerprint_of(pair.public_text)
+        first = fingerprint_of(pairs[0].public_text)
+        assert devices.revoke(first[:8]).fingerprint == first
+        assert [one.revoked_at is None for one in devices.all().devices] == [False, True]
+
+
+@pytest.mark.parametrize("fingerprint", ["", "ab", "0" * 64, "not-hex!"])
+def test_what_fits_no_single_device_revokes_none(service: FakeService, fingerprint: str) -> None:
+    with Devices(service.url, API_KEY) as devices:
+        devices.register(KeyPair.generate().public_text)
+        with pytest.raises(BadRequest, match="devices fit"):
+            devices.revoke(fingerprint)
+    assert [one.revoked_at for one in service.devices] == [None]
+
+
+def test_an_admin_names_another_key(service: FakeService) -> None:
+    with Devices(service.url, API_KEY, key_id="k2") as devices:
+        devices.register(KeyPair.generate().public_text)
+        devices.all()
+    assert service.paths == ["/devices?key=k2"] * 2
+
+
+def test_the_services_refusal_is_raised(service: FakeService) -> None:
+    service.canned = [problem(403, "device_not_admitted")]
+    with Devices(service.url, API_KEY) as devices, pytest.raises(NotPermitted) as refused:
+        devices.register(KeyPair.generate().public_text)
+    assert refused.value.code == "device_not_admitted"
+
+
+def test_the_command_marks_this_device(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["device", "register"]) == 0
+    assert run(["device", "register", KeyPair.generate().public_text]) == 0
+    assert run(["device", "revoke", env.devices[1].fingerprint]) == 0
+    capsys.readouterr()
+    assert run(["device", "list"]) == 0
+    printed = capsys.readouterr()
+    own = load_key()
+    assert own is not None
+    here, other = printed.out.splitlines()
+    assert here.startswith(fingerprint_of(own.public_text))
+    assert here.endswith("(this one)")
+    assert "revoked 2026-01-02" in other
+    assert printed.err == "key k1: names go to every public key that is not revoked here\n"
