@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from app.evaluation.attacks import injection, pseudonyms
+from app.evaluation.attacks import extraction, injection, membership, pseudonyms
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.scenes import Scenes, silent
 from app.evaluation.question_sets import Show
@@ -19,6 +19,9 @@ ATTACKS: dict[str, Attack] = {
     "conversations": pseudonyms.conversations_on_demo,
     "capsules": pseudonyms.capsules_on_demo,
     "injection": injection.inject_into_demo,
+    "extraction": extraction.extraction,
+    "membership": membership.membership_on_demo,
+    "membership times": membership.membership_times_on_demo,
 }
 
 

@@ -11,7 +11,7 @@ from app.evaluation.attacks import injection, pseudonyms
 from app.evaluation.attacks.bounds import Attempted, markdown, write
 from app.evaluation.attacks.recorded import Recorded
 from app.evaluation.attacks.scenes import AML, Scenes
-from app.evaluation.attacks.table import run_attacks
+from app.evaluation.attacks.table import ATTACKS, run_attacks
 from app.evaluation.question_sets import DEMO
 from app.evaluation.questions import QuestionsProblem
 from client_sdk.protocol import CapsuleContent, ChatAnswer, ChatRequest, Message, Names, Usage, capsule_context
@@ -114,7 +114,10 @@ def test_a_reply_that_was_changed_is_told_from_one_with_a_payload_behind_a_name(
     assert not same(clean, replied_with("Zofia Quarrel", "Kestrel Wing: 8", answered=False))
 
 
-async def test_the_service_keeps_every_bound() -> None:
+async def test_the_service_keeps_every_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Times are measured by `arog attack`, and extraction has no bound.
+    for name in ("membership times", "extraction"):
+        monkeypatch.delitem(ATTACKS, name)
     lines = await run_attacks()
     assert [line.name for line in lines if not line.passed] == []
 
