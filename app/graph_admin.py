@@ -9,6 +9,7 @@ from app.conversations import ConversationStore
 from app.jobs import Loaded, Progress, Work
 from client_sdk.protocol import GraphSummary
 from kg_store.catalog import Catalog, GraphInfo, NameConcepts
+from kg_store.opening import require_unpacked_within
 from kg_store.policy import Policy
 from kg_store.reading import FORMATS
 
@@ -19,8 +20,15 @@ PROPOSED = "No policy was given, so the proposed one was used: read it, and load
 class GraphAdmin:
     """The graphs of every tenant, for those who may change them."""
 
-    def __init__(self, catalog: Catalog, conversations: ConversationStore, name_concepts: NameConcepts) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        conversations: ConversationStore,
+        name_concepts: NameConcepts,
+        most_unpacked_bytes: int,
+    ) -> None:
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
+        self._most_unpacked = most_unpacked_bytes
 
     def summaries(self, tenant: str) -> list[GraphSummary]:
         return [summary_of(info) for info in self._catalog.graphs(tenant)]
@@ -37,6 +45,7 @@ class GraphAdmin:
         given = None if policy is None else Policy.from_toml(policy)
 
         def load(progress: Progress) -> Loaded:
+            require_unpacked_within(sources, self._most_unpacked)
             info = self._catalog.load(
                 tenant,
                 name,

@@ -147,6 +147,9 @@ class Settings(BaseSettings):
     max_upload_bytes: int = Field(
         default=2_147_483_648, ge=1_024, description="largest upload of a graph in bytes, all files together"
     )
+    max_unpacked_bytes: int = Field(
+        default=17_179_869_184, ge=1_024, description="what the .gz files of one load may unpack to, in bytes"
+    )
     requests_per_minute: int = Field(default=120, ge=1, description="requests that one API key may make a minute")
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"

@@ -188,7 +188,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             budgets=store.budgets,
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
-        graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts),
+        graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts, settings.max_unpacked_bytes),
         jobs=jobs,
         thinking=thinking,
     )
@@ -202,7 +202,7 @@ def _reads_english_alone(settings: Settings) -> bool:
 def graphs_of(store: Store) -> GraphAdmin:
     """The graphs alone, for commands; the model is loaded when a graph is."""
     namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
-    return GraphAdmin(store.catalog, store.conversations, namer.name)
+    return GraphAdmin(store.catalog, store.conversations, namer.name, store.settings.max_unpacked_bytes)
 
 
 def refiner_of(store: Store, thinking: Thinking) -> ConceptRefiner:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError, model_validator
 
+from kg_store.owner_patterns import checked
 from kg_store.raw_graph import MAX_PREDICATE_CHARS
 from kg_store.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, toml
 from kg_store.terms import PolicyError, ValueKind, ValueView
@@ -96,14 +97,6 @@ SCHEMA_CLASSES = (
 """Classes whose instances are predicates, classes or ontologies."""
 
 
-def _compiles(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        raise ValueError("not a regular expression") from None
-    return pattern
-
-
 Predicate = Annotated[str, Field(min_length=1, max_length=MAX_PREDICATE_CHARS)]
 
 
@@ -123,10 +116,10 @@ class RelationPolicy(PolicyPart):
 
 
 class MediatorPolicy(PolicyPart):
-    """Nodes that have no name and only join others. `pattern` is a regular expression over IRI or text."""
+    """Nodes that have no name and only join others. `pattern` is a regular expression (RE2) over IRI or text."""
 
     blank_nodes: StrictBool = True
-    pattern: Annotated[str, Field(max_length=200), AfterValidator(_compiles)] | None = None
+    pattern: Annotated[str, Field(max_length=200), AfterValidator(checked)] | None = None
     classes: tuple[Predicate, ...] = ()
 
 

@@ -169,6 +169,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "wordfreq": ("kg_store.public_words", "kg_store.ordinary_words"),
     "english_words": ("kg_store.ordinary_words",),
     "rapidfuzz": ("kg_store.near_words",),
+    "re2": ("kg_store.owner_patterns",),
     "cryptography": (
         "kg_store.keys",
         "kg_store.vault",

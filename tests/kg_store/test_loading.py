@@ -176,6 +176,13 @@ def test_mediators_are_told_by_pattern_and_class_unless_they_have_a_name(tmp_pat
     assert kinds == ["entity", "entity", "entity", "mediator", "mediator"]
 
 
+def test_a_pattern_that_backtracks_is_matched_without(tmp_path: Path) -> None:
+    """Tried way by way, there are 2 to the power of 4,999."""
+    policy = Policy(mediators=MediatorPolicy(pattern=r"^urn:(x+)+\.$"))
+    text = PREFIXES + f'<urn:{"x" * 5_000}> :of [ rdfs:label "Zofia" ] .'
+    assert loaded_of(tmp_path, text, policy).counts[NodeKind.MEDIATOR] == 0
+
+
 def test_classes_are_schema_the_most_specific_first(tmp_path: Path) -> None:
     text = (
         PREFIXES

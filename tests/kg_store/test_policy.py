@@ -90,6 +90,7 @@ def test_what_a_policy_says_is_read() -> None:
         (f'[relations."{SECRET}"]\n"{SECRET}" = 1', "allowed: label, inverse_label, hide"),
         (f'[relations]\n"{SECRET}" = 1', "relations"),
         ('[mediators]\npattern = "[Zofia"', "not a regular expression"),
+        ('[mediators]\npattern = "(?=Zofia)"', "no look-around"),
         ('[mediators]\nzofia = "x"', "allowed: blank_nodes, pattern, classes"),
         (f'types = "{SECRET}"', "'concept' or 'hide'"),
         (f'[relations.x]\nlabel = "{SECRET} (secret)"', "holds none of"),

@@ -11,6 +11,7 @@ import rdflib
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kg_store.opening import require_unpacked_within
 from kg_store.raw_graph import TEXT_MARK, RawGraph, literal_of, text_of, value_term
 from kg_store.reading import read_sources
 from kg_store.terms import LoadError, ValueKind
@@ -145,6 +146,18 @@ def test_utf16_is_refused(tmp_path: Path) -> None:
     path.write_bytes("a\tb\tc\n".encode("utf-16"))
     with pytest.raises(LoadError, match="UTF-8"):
         read_sources([path])
+
+
+def test_gzip_that_unpacks_to_too_much_is_refused_and_the_files_count_together(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.nt.gz", tmp_path / "b.nt.gz", tmp_path / "c.nt"]
+    for path in paths[:2]:
+        path.write_bytes(gzip.compress(NT.encode()))
+    paths[2].write_text(NT * 2)
+    size = len(NT.encode())
+    require_unpacked_within(paths, 2 * size)
+    with pytest.raises(LoadError, match=r"b\.nt\.gz: the gzip data unpacks to more than") as caught:
+        require_unpacked_within(paths, 2 * size - 1)
+    assert caught.value.file == "b.nt.gz"
 
 
 @pytest.mark.parametrize("cut", [3, 40])

@@ -42,6 +42,17 @@ async def test_several_files_and_gzip_and_a_policy_are_taken(service: Running) -
     assert job["policy"] is None
 
 
+async def test_gzip_that_unpacks_to_too_much_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path, max_unpacked_bytes=100_000) as service:
+        files = [("file", ("a.nt.gz", gzip.compress(b"# nothing but zeros\n" * 10_000)))]
+        reply = await service.http.post("/admin/graphs/x", files=files, headers=OPERATOR)
+        job = await service.ended(reply.json()["id"], OPERATOR)
+        assert job["state"] == "failed"
+        error = ErrorBody.model_validate(job["error"])
+        assert (error.code, "unpacks to more than 100000 bytes" in error.message) == ("load_failed", True)
+        assert (await service.http.get("/admin/graphs", headers=OPERATOR)).json()["graphs"] == []
+
+
 async def test_tables_are_loaded_with_their_mapping_whatever_their_files_are_called(service: Running) -> None:
     policy = """
 [[tables]]
