@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,6 +78,10 @@ class Scenes:
 
     def at_most(self, count: int) -> int:
         return count if self.limit is None else min(count, self.limit)
+
+    def counter(self, title: str, total: int) -> Callable[[int], None]:
+        """Shows how much of `total` is done each time it is called."""
+        return lambda done: self.show(title, done, total)
 
     async def open(
         self, source: str, reasoner: ReasonerName = "embedded", changes: Mapping[str, object] | None = None

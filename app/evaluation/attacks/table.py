@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from app.evaluation.attacks import extraction, injection, membership, pseudonyms
+from app.evaluation.attacks import extraction, frequency, injection, linkage, membership, pseudonyms, structure
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.scenes import Scenes, silent
 from app.evaluation.question_sets import Show
@@ -22,6 +22,9 @@ ATTACKS: dict[str, Attack] = {
     "extraction": extraction.extraction,
     "membership": membership.membership_on_demo,
     "membership times": membership.membership_times_on_demo,
+    "structure": structure.structure,
+    "frequency": frequency.frequency,
+    "linkage": linkage.linkage,
 }
 
 
