@@ -22,6 +22,7 @@ from app.privacy.conclude import Concluder, Conclusion
 from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
+from app.privacy.mask_names import names_of_masks
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
@@ -30,6 +31,7 @@ from app.strategies.base import Draft, Finding, Inquiry, Limits, Strategy
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.masking import masks_of
 from kg_store.remembered_graph import RememberedGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
 
@@ -132,13 +134,14 @@ class ChatService:
             issued=lambda: asked.conversation.table.issued,
             most_tokens=self._budgets.question,
             account=self._budgets.tenants.account(caller.tenant) if self._budgets.tenants else None,
+            masks=asked.conversation.table.masks(asked.graph.blind.schema),
         )
 
 
 def _read(asked: _Asked, remark_on: RemarkOn) -> Completed:
     """The dialogue in pseudonyms, with its last question in full, and a remark on its language."""
     graph, table = asked.graph, asked.conversation.table
-    anonymiser = Anonymiser(graph.linker, graph.names, graph.public)
+    anonymiser = Anonymiser(graph.linker, graph.names, graph.public, masks=masks_of(graph.blind.schema))
     read = anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
     if remark := remark_on(_as_worded(read.dialogue.question, table)):
         read = replace(read, notes=(*read.notes, remark))
@@ -234,7 +237,10 @@ def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclu
     words += said_by(table, finding, conclusion)
     words += [word for fact in cited_by(table, finding, conclusion) for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}
-    return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own}
+    hinted = (step for ambiguity in read.ambiguous for hint in ambiguity.hints for step in hint.path)
+    cited = (step for fact in cited_by(table, finding, conclusion) for step in fact.path)
+    masks = names_of_masks(asked.graph, (conclusion.text if conclusion else "", *hinted, *cited))
+    return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own, **masks}
 
 
 def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str) -> Usage:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from app.conversations import Conversation
 from app.privacy.capsule import seal_names
 from app.privacy.conclude import Concluder, Conclusion
+from app.privacy.mask_names import names_of_masks
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.why import NO_REASON, reason_of
 from app.strategies.base import Finding, FoundFact
@@ -77,5 +78,6 @@ def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conve
     if request.public_key is None:
         return answer
     names = Concluder(graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
+    names |= names_of_masks(graph, [text, *(step for fact in reason.facts for step in fact.path)])
     capsule = seal_names(request.public_key, answer_id, conversation.id, request.graph, names)
     return answer.model_copy(update={"capsule": capsule})

@@ -10,6 +10,7 @@ from app.conversations import ConversationStore, UnknownConversation
 from app.privacy.capsule import seal_trace
 from app.privacy.conclude import Concluder
 from app.privacy.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
+from app.privacy.mask_names import names_of_masks
 from client_sdk.protocol import Names, SealedTrace, TraceContent, TracedCall
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog
@@ -61,7 +62,9 @@ class Tracer:
         except (UnknownGraph, UnknownConversation):
             return None
         said = " ".join(_ESCAPE.sub(" ", text) for call in calls for text in (call.prompt, call.reply) if text)
-        return Concluder(graph, conversation.table, NAMES_OF_A_SET).names_of(conversation.table.known(said))
+        table = conversation.table
+        masks = names_of_masks(graph, [said], table.masks(graph.blind.schema))
+        return {**Concluder(graph, table, NAMES_OF_A_SET).names_of(table.known(said)), **masks}
 
 
 def _calls(entries: Sequence[LedgerEntry], replies: dict[str, LedgerReply]) -> list[TracedCall]:

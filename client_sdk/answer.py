@@ -160,7 +160,7 @@ def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -
     return KnownFact(
         head=restore(fact.head, short),
         head_concept=fact.head_concept,
-        path=tuple(fact.path),
+        path=tuple(restore(step, short) for step in fact.path),
         tail=restore(fact.tail, short),
         tail_concept=fact.tail_concept,
         size=fact.size,
@@ -188,4 +188,4 @@ def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[
 def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
     """`Anna Keller`, or `Anna Keller (date of birth: 1961-03-12)`."""
     name = restore(choice, table)
-    return name if hint is None else f"{name} ({' '.join(hint.path)}: {restore(hint.tail, table)})"
+    return name if hint is None else f"{name} ({restore(' '.join(hint.path), table)}: {restore(hint.tail, table)})"

@@ -28,6 +28,6 @@ def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:
 def _step(fact: Fact, table: Mapping[str, Names]) -> str:
     """An arrow that points as the relation does: what is walked backwards points back."""
     tail = restore(fact.tail, table)
-    words = " > ".join(step.replace("|", " / ").replace("^", "") for step in fact.path)
+    words = " > ".join(restore(step.replace("|", " / ").replace("^", ""), table) for step in fact.path)
     arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"
     return f"{arrow} {words} ({fact.tail_concept}) {arrow} {tail}"

@@ -25,6 +25,7 @@ from kg_store.inspect import read_and_propose
 from kg_store.keys import MasterKey, bind
 from kg_store.linking import EntityLinker
 from kg_store.loading import LoadedGraph, load_graph, placeholder_schema
+from kg_store.masking import notes_on, refuse_telling
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
@@ -196,6 +197,7 @@ class Catalog:
         progress("naming concepts", 0.5)
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))
+        notes = self._notes_on_unsaid(loaded, schema)
         loaded.adjacency.save(path)
         self._write(scope, _SCHEMA_FILE, schema_bytes(schema))
         total = max(1, sum(loaded.counts.values()))
@@ -207,7 +209,7 @@ class Catalog:
         index = index.with_public(self._public_words(schema))
         self._write(scope, _NAMES_FILE, index.to_bytes())
         self._folder.finish(version_id)
-        info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words)
+        info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words, notes)
         sealed_policy = self._seal(scope, _POLICY_PURPOSE, policy.to_toml().encode())
         self._rows.swap(graph, version_id, self._seal(scope, _INFO_PURPOSE, info_bytes(info)), sealed_policy)
         return info
@@ -275,6 +277,13 @@ class Catalog:
 
     def _public_words(self, schema: Schema) -> PublicWords:
         return PublicWords.of((*self._public_phrases, *phrases_of(schema)))
+
+    def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema) -> tuple[str, ...]:
+        """Raises LoadError where the description of a masked relation says what it stands in the place of."""
+        bare = replace(schema, relations=tuple(replace(each, description="") for each in schema.relations))
+        public = self._public_words(bare)
+        refuse_telling(schema, loaded.unsaid, public)
+        return notes_on(loaded.unsaid, public)
 
     def _sweep(self) -> None:
         """Deletes versions that are neither current nor held by anybody, here or in another process."""

@@ -27,7 +27,9 @@ class GraphInfo:
     notes: tuple[str, ...] = ()
 
 
-def info_of(tenant: str, name: str, version: str, loaded: LoadedGraph, public_words: tuple[str, ...]) -> GraphInfo:
+def info_of(
+    tenant: str, name: str, version: str, loaded: LoadedGraph, public_words: tuple[str, ...], notes: tuple[str, ...]
+) -> GraphInfo:
     """`triples` counts the distinct facts that the policy shows."""
     return GraphInfo(
         tenant,
@@ -40,7 +42,7 @@ def info_of(tenant: str, name: str, version: str, loaded: LoadedGraph, public_wo
         len(loaded.relations),
         datetime.now(UTC).replace(microsecond=0),
         public_words,
-        loaded.notes,
+        (*loaded.notes, *notes),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,7 +21,7 @@ from kg_store.relations import KINDS as VALUE_KINDS
 from kg_store.relations import Relations, find_relations, value_kinds
 from kg_store.roles import Flags, Roles, assign_roles
 from kg_store.showing import Showing, find_showing
-from kg_store.terms import Concept, LoadError, Mids, NodeKind, Relation, Schema, Signature
+from kg_store.terms import Concept, LoadError, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 from kg_store.vault import VaultRecord
 
 
@@ -33,6 +33,8 @@ class LoadedNode:
     record: VaultRecord = field(repr=False)
     linkable: bool
     protected: bool
+    also: tuple[str, ...] = field(default=(), repr=False)
+    """Further texts that the guard blocks like its value."""
 
     def entries(self) -> Iterator[NameEntry]:
         """What the name index must know of this node."""
@@ -40,7 +42,8 @@ class LoadedNode:
             yield NameEntry(self.mid, name, "name", None, True, True)
         if self.record.lexical is not None and self.record.lexical.strip():
             kind = self.record.value_kind
-            yield NameEntry(self.mid, self.record.lexical, "value", kind, self.linkable, self.protected)
+            for text in (self.record.lexical, *self.also):
+                yield NameEntry(self.mid, text, "value", kind, self.linkable, self.protected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class LoadedGraph:
     counts: dict[NodeKind, int]
     notes: tuple[str, ...]
     nodes: Callable[[], Iterator[LoadedNode]] = field(repr=False)
+    unsaid: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    """The own words of each masked or hidden relation."""
 
 
 def load_graph(
@@ -66,7 +71,7 @@ def load_graph(
     labels = labels_of(roles, policy)
     classes = find_classes(roles, policy, labels)
     codes = value_kinds(roles, kinds)
-    relations = find_relations(roles, policy, labels, codes)
+    relations = find_relations(roles, policy, labels, codes, mid_key)
     named = given_names(roles, policy)
     progress(0.5)
     mediators = find_mediators(roles, policy, kinds, classes, named)
@@ -75,11 +80,12 @@ def load_graph(
     progress(0.8)
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
     adjacency, signatures, counts = _adjacency(roles, relations, classes, showing, mids, node_kinds, policy)
-    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes)
+    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes, relations.unsaid)
     progress(1.0)
     notes = (*raw.notes, *_unknown_predicates(roles, policy))
     facts = len(adjacency.targets) // 2
-    return LoadedGraph(relations.shown, signatures, adjacency, facts, counts, notes, source.nodes)
+    unsaid = tuple(relations.unsaid.values())
+    return LoadedGraph(relations.shown, signatures, adjacency, facts, counts, notes, source.nodes, unsaid)
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:
@@ -138,14 +144,19 @@ class _NodeSource:
     mids: Mids
     node_kinds: npt.NDArray[np.uint8]
     codes: npt.NDArray[np.uint8]
+    unsaid: Mapping[Mid, tuple[str, ...]]
 
     def nodes(self) -> Iterator[LoadedNode]:
-        """Every node's record, by MID: neighbours in the database, and no trace of the file's order."""
+        """Every node's record, by MID: neighbours in the database, and no trace of the file's order. Then those of
+        masked and hidden relations, which are no nodes: what they are called is guarded like a value."""
         local = self._local_names()
         all_nodes = np.flatnonzero(self.roles.nodes)
         for term in all_nodes[np.argsort(self.mids[all_nodes])].tolist():
             linkable, protected = bool(self.showing.linkable[term]), bool(self.showing.protected[term])
             yield LoadedNode(int(self.mids[term]), self._record(term, local), linkable, protected)
+        for mid, (best, *further) in sorted(self.unsaid.items()):
+            record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
+            yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))
 
     def _record(self, term: int, local: Names) -> VaultRecord:
         kind = KINDS[self.node_kinds[term]]

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, StrictBool, ValidationError, model_v
 
 from kg_store.owner_patterns import checked
 from kg_store.raw_graph import MAX_PREDICATE_CHARS
-from kg_store.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, toml
+from kg_store.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, clean_label, toml
 from kg_store.terms import PolicyError, ValueKind, ValueView
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -97,11 +97,14 @@ SCHEMA_CLASSES = (
 """Classes whose instances are predicates, classes or ontologies."""
 
 
+Description = Annotated[str, Field(max_length=200), AfterValidator(clean_label)]
 Predicate = Annotated[str, Field(min_length=1, max_length=MAX_PREDICATE_CHARS)]
 
 
 class RelationPolicy(PolicyPart):
     """What one predicate shows. `hide` keeps the relation out of the graph; `values` says how literals show.
+
+    `mask`: a model sees an opaque word in place of the relation's own, and `description` where there is one.
 
     `linkable`: a question may name the value and so find its subjects; left out, it is true for numbers, dates
     and text of at most 60 characters.
@@ -110,9 +113,17 @@ class RelationPolicy(PolicyPart):
     label: Label | None = None
     inverse_label: Label | None = None
     hide: StrictBool = False
+    mask: StrictBool = False
+    description: Description | None = None
     value_kind: ValueKind | None = None
     values: ValueView = ValueView.PSEUDONYM
     linkable: StrictBool | None = None
+
+    @model_validator(mode="after")
+    def _a_description_is_of_a_mask(self) -> Self:
+        if self.description is not None and not self.mask:
+            raise ValueError("a description stands in the place of a masked relation's words: set mask = true too")
+        return self
 
 
 class MediatorPolicy(PolicyPart):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from kg_store.keys import mids_of
+from kg_store.masking import mask_word, own_words
 from kg_store.policy import INVERSE_PREDICATE, Policy
 from kg_store.raw_graph import TermIds, TermKind, literal_of, text_of
 from kg_store.roles import Roles
-from kg_store.terms import Relation, RelationId, ValueKind, ValueView
+from kg_store.terms import Mid, Relation, RelationId, ValueKind, ValueView
 from kg_store.wording import clean, distinct_labels, inverse_of, is_short_label, readable_relation
 
 KINDS = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
@@ -20,10 +22,14 @@ KINDS = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """`shown` are the relations of the schema; `id_of` gives each term's relation id, -1 when hidden or none."""
+    """`shown` are the relations of the schema; `id_of` gives each term's relation id, -1 when hidden or none.
+
+    `unsaid` holds the own words of each relation that is masked or hidden, the best first, by its MID.
+    """
 
     shown: tuple[Relation, ...]
     id_of: TermIds
+    unsaid: Mapping[Mid, tuple[str, ...]] = field(repr=False)
 
 
 def value_kinds(roles: Roles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -35,7 +41,9 @@ def value_kinds(roles: Roles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.ui
     return codes
 
 
-def find_relations(roles: Roles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8]) -> Relations:
+def find_relations(
+    roles: Roles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8], mid_key: bytes
+) -> Relations:
     """Every predicate of a fact that the policy does not hide, sorted by predicate."""
     raw = roles.raw
     used = np.unique(raw.predicates[roles.facts]).tolist()
@@ -44,30 +52,75 @@ def find_relations(roles: Roles, policy: Policy, labels: Mapping[str, str], code
     for position, (_, term) in enumerate(shown):
         id_of[term] = position
     predicates = [predicate for predicate, _ in shown]
-    words = [_label(predicate, raw.terms[term][0] == "<", policy, labels) for predicate, term in shown]
-    words = distinct_labels(words, predicates)
-    inverses = _declared_inverses(roles, dict(zip(predicates, words, strict=True)))
+    unsaid = _unsaid(roles, policy, labels, used, mid_key)
+    named = [(predicate, term) for predicate, term in shown if not policy.of(predicate).mask]
+    # Masked relations are left out: a label that has to be told from one of theirs would give it away.
+    words = [_label(predicate, raw.terms[term][0] == "<", policy, labels) for predicate, term in named]
+    words = distinct_labels(words, [predicate for predicate, _ in named])
+    label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
+    inverses = _declared_inverses(roles, label_of)
     kinds = _kinds_of_relations(roles, id_of, len(shown), codes)
+    masks = _Masks(mid_key, set(words))
     return Relations(
         tuple(
-            _relation(position, predicate, words[position], inverses, policy, kinds[position])
+            _relation(position, predicate, label_of, inverses, policy, kinds[position], masks)
             for position, predicate in enumerate(predicates)
         ),
         id_of,
+        unsaid,
     )
+
+
+class _Masks:
+    """Draws the opaque words of one load: under the graph's own key, so that a new version keeps them."""
+
+    def __init__(self, mid_key: bytes, taken: set[str]) -> None:
+        self._key, self._taken = mid_key, taken
+
+    def word(self, predicate: str) -> str:
+        word = mask_word(self._key, predicate, self._taken)
+        self._taken.add(word)
+        return word
+
+    def mid(self, predicate: str) -> Mid:
+        return _mid_of_relation(self._key, predicate)
 
 
 def _relation(
     position: int,
     predicate: str,
-    label: str,
+    label_of: Mapping[str, str],
     inverses: Mapping[str, str],
     policy: Policy,
     kind: ValueKind | None,
+    masks: _Masks,
 ) -> Relation:
-    settings = policy.of(predicate)
+    settings, place = policy.of(predicate), RelationId(position)
+    if settings.mask:
+        word, mid = masks.word(predicate), masks.mid(predicate)
+        return Relation(place, predicate, word, word, kind, settings.values, mid, settings.description or "")
+    label = label_of[predicate]
     inverse = settings.inverse_label or inverses.get(predicate) or clean(inverse_of(label))
-    return Relation(RelationId(position), predicate, label, inverse, kind, settings.values)
+    return Relation(place, predicate, label, inverse, kind, settings.values)
+
+
+def _unsaid(
+    roles: Roles, policy: Policy, labels: Mapping[str, str], used: Sequence[int], mid_key: bytes
+) -> dict[Mid, tuple[str, ...]]:
+    found = {}
+    for term in used:
+        predicate, is_iri = text_of(roles.raw.terms[term]), roles.raw.terms[term][0] == "<"
+        settings = policy.of(predicate)
+        if settings.mask or not _is_shown(policy, predicate):
+            given = clean(labels.get(predicate, ""))
+            said = (_label(predicate, is_iri, policy, labels), settings.inverse_label or "", given)
+            found[_mid_of_relation(mid_key, predicate)] = own_words(predicate, is_iri, filter(None, said))
+    return found
+
+
+def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
+    """Of a text that is no term, so that a predicate which is a thing as well has two."""
+    return Mid(int(mids_of(mid_key, [f"relation\n{predicate}"])[0]))
 
 
 def _is_shown(policy: Policy, predicate: str) -> bool:

@@ -19,6 +19,6 @@ def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
 def phrases_of(schema: Schema) -> Iterable[str]:
     """Every word of the schema: prompts hold them, so names that equal them are public words."""
     for relation in schema.relations:
-        yield from (relation.label, relation.inverse_label)
+        yield from (relation.label, relation.inverse_label, relation.description)
     yield from set(schema.concepts)
     yield from {word for signature in schema.signatures for word in signature.classes}

@@ -23,7 +23,8 @@ from kg_store.terms import (
 def schema_bytes(schema: Schema) -> bytes:
     """Compressed JSON; hops are `2 * relation + inverse`."""
     relations = [
-        [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view] for each in schema.relations
+        [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view, *_mask_of(each)]
+        for each in schema.relations
     ]
     signatures = [
         [each.kind, each.classes, [hop.relation * 2 + hop.inverse for hop in each.hops], each.size]
@@ -44,10 +45,14 @@ def read_schema(data: bytes) -> Schema:
     )
 
 
+def _mask_of(relation: Relation) -> list[int | str]:
+    return [] if relation.mask is None else [relation.mask, relation.description]
+
+
 def _relation(position: int, row: list[Any]) -> Relation:
-    iri, label, inverse_label, kind, view = row
+    iri, label, inverse_label, kind, view, *mask = row
     value_kind = ValueKind(kind) if kind else None
-    return Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view))
+    return Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view), *mask)
 
 
 def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:

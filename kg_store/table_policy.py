@@ -13,15 +13,16 @@ from kg_store.terms import ValueKind
 FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
 
 
-def _clean_label(label: str) -> str:
+def clean_label(label: str) -> str:
+    """`label` without spaces around it. Raises ValueError."""
     if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
-        raise ValueError('a label is not empty and holds none of " ( ) | ^ and no control character')
+        raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
     return label.strip()
 
 
 MAX_LABEL_CHARS = 80
 MAX_COLUMN_CHARS = 200
-Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS), AfterValidator(_clean_label)]
+Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS), AfterValidator(clean_label)]
 Column = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_CHARS)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,6 +25,16 @@ SignatureId = NewType("SignatureId", int)
 
 Concept = NewType("Concept", str)
 """What kind of thing an entity is, as words: `person`, `geographic location`."""
+
+
+_MASK_WORD = re.compile(
+    r"R(?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{4}[a-rt-z0-9]"
+)  # with an s it would read as a plural
+
+
+def is_mask_word(word: str) -> bool:
+    """Whether `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
+    return _MASK_WORD.fullmatch(word) is not None
 
 
 class NodeKind(StrEnum):
@@ -58,7 +69,9 @@ class ValueView(StrEnum):
 class Relation:
     """A predicate as questions and prompts know it.
 
-    `label` and `inverse_label` are readable words; `value_kind` is set when its objects are literals.
+    `label` and `inverse_label` are readable words; `value_kind` is set when its objects are literals. Of a masked
+    relation both are one opaque word, `mask` is the MID under which the vault has its own words, and `description`
+    is what its owner lets everybody read in their place (empty for nothing).
     """
 
     id: RelationId
@@ -67,6 +80,8 @@ class Relation:
     inverse_label: str
     value_kind: ValueKind | None = None
     value_view: ValueView = ValueView.PSEUDONYM
+    mask: Mid | None = None
+    description: str = ""
 
 
 class Hop(NamedTuple):
@@ -114,6 +129,10 @@ class Schema:
     def label(self, hop: Hop) -> str:
         """The relation's word, `^` before it when it is walked backwards: `^directed by`."""
         return ("^" if hop.inverse else "") + self.relations[hop.relation].label
+
+    def described(self, step: Step) -> str:
+        """`label_step` with its description behind each opaque word: what may be compared with a question."""
+        return "|".join(f"{self.label(hop)} {self.relations[hop.relation].description}".rstrip() for hop in step)
 
     def label_step(self, step: Step) -> str:
         """Hops through mediators are joined by a bar: `marriage|spouse`."""

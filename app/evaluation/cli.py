@@ -184,6 +184,34 @@ def endpoint(
 
 
 @app.command()
+def masked(
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
+    out: Annotated[Path | None, typer.Option(help="Folder for the table")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each set")] = 500,
+    only: Annotated[str, typer.Option(help="Ask only sets whose name holds this")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of the samples and of which relations are masked")] = 0,
+) -> None:
+    """Show what is still answered when relations are masked; ends with code 1 when a bound is missed."""
+    from app.cli_show import failures_in_words
+    from app.evaluation.cli_progress import shown_progress
+    from app.evaluation.embedded_measures import markdown, write_json
+    from app.evaluation.masked_table import run_masked_table
+
+    with failures_in_words(console), shown_progress(console) as show:
+        try:
+            measures = asyncio.run(run_masked_table(data, limit, seed, only, show))
+        except QuestionsProblem as problem:
+            _refuse(problem)
+    text = markdown(measures)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "masked.md").write_text(text, encoding="utf-8")
+        write_json(measures, out / "masked.json")
+    _print_markdown(text)
+    raise typer.Exit(0 if all(measure.passed for measure in measures) else MISSED)
+
+
+@app.command()
 def linking(
     data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
     mentions: Annotated[int, typer.Option(min=1, help="Misspelt and abbreviated names")] = 1000,

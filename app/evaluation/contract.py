@@ -61,6 +61,8 @@ question.
   digits, such as `Eq7f2k`. It stands in texts as a word. The same thing has one pseudonym in a conversation.
 - A **path** is a list of steps. A step is the words of a relation as they stand in the input; `^` before them:
   the relation is walked backwards; `a|b`: through a node without a name (each part may have its own `^`).
+- A capital R and five small letters or digits, such as `Rk3m2a`, stand for a **masked relation**, in paths and, where
+  the question names it, in texts. `masked_relations` says what its owner says of it, if anything.
 - **Candidates** are numbered; a reply chooses by number. Numbers that were not offered are ignored. A `step` shows
   the nearest ways on alone; where none fits, a reply without a choice and without an answer shows the `further` ones.
 - A **fact** of the evidence says: from `start` along `path` one reaches `end`. An `end` that is a set holds all

@@ -46,6 +46,10 @@ class QuestionSets:
         """The questions of a set alone; its graph is not loaded. Raises QuestionsProblem."""
         return read_questions(QUESTIONS_FILE if source == DEMO else self._convert(source).questions)
 
+    def graph_file(self, source: str) -> Path:
+        """The graph of a public set, as it was converted, to be loaded by another policy. Raises QuestionsProblem."""
+        return self._convert(source).graph
+
     def graph(self, file: str) -> LoadedSet:
         """A graph file below `data`, loaded by the policy that is proposed for it."""
         return self._load(Path(file).stem, [self._data / file], None)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.evaluation.questions import Plan
 from app.evaluation.scripted_replies import ScriptedReplies
+from app.evaluation.unmasking import Unmasked
 from app.llm.reasoner import TaskName
 
 _TASKS = get_args(TaskName)
@@ -68,9 +69,11 @@ class ScriptedEndpoint:
     false: every request is answered from what it shows alone, so that one question may be asked many times at once
     (of `sets`; the tasks of `arog` lean on what came before). `latency_s` is how long a reply takes.
     While `at_once` is set it answers with what candidates lead to, where it can, and does not follow them first.
+    `meanings` is how it reads the owner's descriptions of masked relations: the words that plans use, by description.
     """
 
     at_once = False
+    meanings: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, counts_tokens: bool = False, remembers: bool = True, latency_s: float = 0.0) -> None:
         self._counts_tokens, self._remembers, self._latency_s = counts_tokens, remembers, latency_s
@@ -139,9 +142,10 @@ class ScriptedEndpoint:
         if not schema.strict or request.response_format.type != "json_schema":
             raise ContractBroken("response_format is not a strict json_schema")
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
-        reply = replies.reply_to(cast(TaskName, schema.name), _block(request.messages))
+        masked = Unmasked.read(_block(request.messages), self.meanings)
+        reply = replies.reply_to(cast(TaskName, schema.name), masked.block)
         # What has a default was not asked for.
-        return reply.model_dump_json(exclude_defaults=True)
+        return masked.in_its_words(reply.model_dump_json(exclude_defaults=True))
 
     def _completion(self, content: str, body: bytes) -> dict[str, object]:
         message = {"role": "assistant", "content": content}

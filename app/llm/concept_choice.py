@@ -39,7 +39,7 @@ def askable(schema: Schema, least: int) -> Askable:
 
     Those with a class keep it: it is the owner's own word.
     """
-    entities = [each for each in schema.signatures if each.kind is NodeKind.ENTITY and each.hops]
+    entities = [each for each in schema.signatures if each.kind is NodeKind.ENTITY and _worded(schema, each)]
     unclassed = [each for each in entities if not each.classes]
     shared = tuple(each for each in unclassed if each.size >= least)
     return Askable(shared, len(unclassed) - len(shared), len(entities) - len(unclassed))
@@ -49,7 +49,7 @@ def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
     """The input that asks about `signatures`, numbered from 1: words of the schema alone."""
     spread = Counter(hop for signature in schema.signatures for hop in signature.hops)
     clusters = [
-        Cluster(number=number, relations=[schema.label(hop) for hop in _telling(signature, spread)])
+        Cluster(number=number, relations=[schema.label(hop) for hop in _telling(schema, signature, spread)])
         for number, signature in enumerate(signatures, start=1)
     ]
     return NameInput(question="", clusters=clusters)
@@ -61,6 +61,11 @@ def plain_concept(text: str) -> str | None:
     return words if _PLAIN.fullmatch(words) else None
 
 
-def _telling(signature: Signature, spread: Counter[Hop]) -> list[Hop]:
-    rarest = sorted(signature.hops, key=lambda hop: (spread[hop], hop))
+def _worded(schema: Schema, signature: Signature) -> list[Hop]:
+    """Its relations that are not masked: an opaque word tells no concept."""
+    return [hop for hop in signature.hops if schema.relations[hop.relation].mask is None]
+
+
+def _telling(schema: Schema, signature: Signature, spread: Counter[Hop]) -> list[Hop]:
+    rarest = sorted(_worded(schema, signature), key=lambda hop: (spread[hop], hop))
     return sorted(rarest[:MOST_RELATIONS])

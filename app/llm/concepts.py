@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from app.llm.concept_nouns import NOUNS
 from app.llm.embedder import Embedder
+from app.llm.masks import description_in
 from app.llm.question_words import GRAMMAR, singular
 from app.llm.wording import readable
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
@@ -41,9 +42,10 @@ class ConceptNamer:
         given = [_given_word(schema, signature, classes) for signature in schema.signatures]
         unnamed = [signature for signature, word in zip(schema.signatures, given, strict=True) if word is None]
         relations = {hop.relation for signature in unnamed for hop in signature.hops}
-        if relations:
+        worded = [words for each in sorted(relations) if (words := readable(schema.described((Hop(each),))))]
+        if worded:
             # All in one call: signature by signature, a few at a time, takes twice as long.
-            self._embedder.sentences([readable(schema.relations[relation].label) for relation in sorted(relations)])
+            self._embedder.sentences(worded)
         return [
             self._of_relations(schema, signature) if word is None else word
             for signature, word in zip(schema.signatures, given, strict=True)
@@ -51,23 +53,25 @@ class ConceptNamer:
 
     def name_relations(self, relations: Sequence[str]) -> str:
         """A concept for something that has these relations around it; `^` marks those that lead to it."""
-        has = [readable(label) for label in relations if not label.startswith("^")]
-        plays = [readable(label) for label in relations if label.startswith("^")]
-        return self._of_words(has, plays)
+        worded = [(label, words) for label in relations if (words := readable(label))]
+        has = [words for label, words in worded if not label.startswith("^")]
+        plays = [words for label, words in worded if label.startswith("^")]
+        # A description is a sentence about a masked relation: its last word is no noun for what that leads to.
+        pointers = (words for label, words in worded if label.startswith("^") and description_in(label) is None)
+        return self._of_words(has, plays, next(pointers, ""))
 
     def _of_relations(self, schema: Schema, signature: Signature) -> str:
-        has = [readable(schema.relations[hop.relation].label) for hop in signature.hops if not hop.inverse]
-        plays = [readable(schema.relations[hop.relation].label) for hop in signature.hops if hop.inverse]
-        return self._of_words(has, plays)
+        return self.name_relations([schema.described((hop,)) for hop in signature.hops])
 
-    def _of_words(self, has: list[str], plays: list[str]) -> str:
+    def _of_words(self, has: list[str], plays: list[str], pointer: str) -> str:
+        """`pointer` is the relation that a leaf takes its word from."""
         if not has and not plays:
             return "thing"
         # Few relations say little each, many together say it well: so the mean over all of them.
         fits = np.concatenate([self._fits(has, self._has), self._fits(plays, self._plays)]).mean(axis=0)
         best = int(np.argmax(fits))
         if not has and fits[best] < LEAST_FIT_OF_LEAF:
-            return _head_noun(plays[0])
+            return _head_noun(pointer)
         return NOUNS[best].word
 
     def _fits(self, labels: list[str], examples: list[Fits]) -> Fits:

@@ -17,7 +17,7 @@ from app.llm.alignment import turns_back
 from app.llm.embedder import Embedder
 from app.llm.english import verbs_of
 from app.llm.idioms import said_plainly
-from app.llm.nearness import Way
+from app.llm.nearness import Way, ways_openly
 from app.llm.question_words import singular, walks
 from app.llm.wording import hop_words
 
@@ -36,6 +36,7 @@ def coverage(embedder: Embedder, question: str, topic: str, ways: Sequence[Way])
     """One score a way from `topic`, a pseudonym; shape (ways,). A step costs, unless a word says it."""
     if not ways:
         return np.zeros(0)
+    question, ways = ways_openly(question, ways)
     lengths = np.array([len(way) for way in ways])
     costs = _STEP * lengths + _TURNING_BACK * np.array([turns_back([label for label, _ in way]) for way in ways])
     orders = _words_outwards(question, topic)

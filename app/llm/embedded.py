@@ -10,6 +10,7 @@ from app.llm.concepts import ConceptNamer
 from app.llm.embedded_step import LEAST_SCORE, answer_from_evidence, take_step, words_as_path
 from app.llm.embedder import Embedder
 from app.llm.head import NO_HEAD, Head
+from app.llm.masks import with_descriptions
 from app.llm.path_scoring import PathScorer, WordedPath
 from app.llm.reasoner import (
     AnswerInput,
@@ -86,15 +87,19 @@ class EmbeddedReasoner:
         scored: list[tuple[float, int]] = []
         for start in dict.fromkeys(candidate.start for candidate in given.candidates):
             mine = [candidate for candidate in given.candidates if candidate.start == start]
-            paths = [WordedPath(tuple(c.path), ("",) * (len(c.path) - 1) + (c.concept,)) for c in mine]
+            told = given.masked_relations
+            paths = [
+                WordedPath(with_descriptions(c.path, told), ("",) * (len(c.path) - 1) + (c.concept,)) for c in mine
+            ]
             scores = self._scorer.scores(given.question, start, "", paths)
             scored += [(-float(score), c.number) for score, c in zip(scores, mine, strict=True)]
         return ChooseReply(choices=[number for _, number in sorted(scored)[: given.width]])
 
     def _name(self, given: NameInput) -> NameReply:
         named = [
-            NamedCluster(number=cluster.number, concepts=[self._namer.name_relations(cluster.relations)])
+            NamedCluster(number=cluster.number, concepts=[self._namer.name_relations(told)])
             for cluster in given.clusters
+            for told in [with_descriptions(cluster.relations, given.masked_relations)]
         ]
         return NameReply(concepts=named)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.llm.masks import with_descriptions
 from app.llm.path_scoring import PathScorer, WordedPath
 from app.llm.question_words import singular
 from app.llm.reasoner import StepInput, Thing
@@ -70,7 +71,7 @@ def score_paths(
     for root in roots:
         wording = _with_kind(question, root) if root in kinds else question
         paths = known_paths(given, root)
-        worded = [WordedPath(path.steps, path.concepts) for path in paths]
+        worded = [WordedPath(with_descriptions(p.steps, given.masked_relations), p.concepts) for p in paths]
         scores = scorer.scores(wording, root.name, root.concept, worded)
         scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
     return sorted(scored, key=_rank)

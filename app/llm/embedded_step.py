@@ -35,6 +35,7 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
         things=given.things,
         evidence=given.evidence,
         candidates=[],
+        masked_relations=given.masked_relations,
         round=1,
         last_round=given.last_round,
         width=1,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
 from app.llm.budget import Account, QuestionBudgetUsedUp
 from app.llm.reasoner import Manner, Reasoner, ReasonerError, Reply, ReplyT, Task, Tokens
+from app.llm.veiling import Veil
 from app.privacy.guard import Blocked, Guard, digest_of
 from app.privacy.ledger import Ledger, LedgerEntry, LedgerReply
 from app.privacy.safe_text import Egress
@@ -60,7 +61,7 @@ class GuardedReasoner:
     Promise: no byte reaches `inner` that the guard has not cleared and the ledger has not recorded.
     Condition: `issued` gives the pseudonyms of this conversation. Limit: what the guard does not promise.
     `most_tokens` is what the question may take, None for no limit; `account` is its tenant's, None where asking
-    costs nothing.
+    costs nothing. `masks`: the conversation's own word for each opaque word of a masked relation.
     """
 
     inner: Reasoner
@@ -70,6 +71,7 @@ class GuardedReasoner:
     issued: Callable[[], frozenset[str]]
     most_tokens: int | None = None
     account: Account | None = None
+    masks: Mapping[str, str] = field(default_factory=dict, repr=False)
     spent: Spent = field(default_factory=Spent)
     heard: list[LedgerReply] = field(default_factory=list)
 
@@ -104,7 +106,7 @@ class GuardedReasoner:
         task = self._mine(task)
         while True:
             try:
-                return await self._once(task)
+                return Veil(self.masks).taken_off(await self._once(task))
             except ReasonerError as error:
                 if error.tokens is not None:
                     self.spent.add(error.tokens)
@@ -155,11 +157,11 @@ class GuardedReasoner:
         return sum(self.inner.tokens_in(egress) for egress in requests) <= left
 
     def _mine(self, task: Task[ReplyT]) -> Task[ReplyT]:
-        return replace(task, manner=Manner(tenant=self.errand.tenant))
+        return replace(Veil(self.masks).put_on(task), manner=Manner(tenant=self.errand.tenant))
 
     async def _clear(self, step: str, egress: Egress) -> LedgerEntry:
         try:
-            digest = self.guard.clear(egress, self.issued())
+            digest = self.guard.clear(egress, self.issued() | Veil(self.masks).issued)
         except Blocked as blocked:
             entry = self._entry(step, egress, digest_of(egress), hits=blocked.hits, blocked=True)
             await asyncio.to_thread(self.ledger.record, entry)

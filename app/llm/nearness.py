@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from app.llm.embedder import Embedder
 from app.llm.head import NO_HEAD, Head
+from app.llm.masks import openly
 from app.llm.question_words import is_pseudonym
 from app.llm.wording import typed
 
@@ -30,6 +31,7 @@ def nearness(
     """
     if not ways:
         return np.zeros(0)
+    question, ways = ways_openly(question, ways)
     rows: dict[tuple[str, str], int] = {}
     flat = [rows.setdefault(step, len(rows)) for way in ways for step in way]
     embedded = embedder.sentences([*(step_text(*step) for step in rows), asked_words(question)])
@@ -38,6 +40,15 @@ def nearness(
     sums = np.add.reduceat(vectors[flat], np.cumsum(lengths) - lengths, axis=0)
     near: npt.NDArray[np.floating[Any]] = sums @ asked / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
     return head.gain * near + head.offset + head.of_lengths(embedded[-1], lengths)
+
+
+def ways_openly(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
+    """`masks.openly` of whole ways; the same objects where the question holds no opaque word."""
+    asked, labels = openly(question, [label for way in ways for label, _ in way])
+    if asked == question:
+        return question, ways
+    given = iter(labels)
+    return asked, [[(next(given), concept) for _, concept in way] for way in ways]
 
 
 def asked_words(question: str) -> str:

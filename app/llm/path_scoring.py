@@ -29,6 +29,7 @@ from app.llm.directions import way_of
 from app.llm.embedder import Embedder
 from app.llm.english import verbs_of
 from app.llm.head import NO_HEAD, Head
+from app.llm.masks import is_described, openly
 from app.llm.nearness import nearness
 from app.llm.question_words import IRREGULAR, Span, WalkedQuestion, walks
 from app.llm.weights import Weights
@@ -57,6 +58,7 @@ class PathScorer:
         """One score a path; shape (paths,). `topic` is the pseudonym that the paths start from."""
         if not paths:
             return np.zeros(0)
+        question, paths = _openly(question, paths)
         hops = sorted({hop for path in paths for hop in zip(path.steps, path.concepts, strict=True)})
         position = {hop: row for row, hop in enumerate(hops)}
         chosen = [[position[hop] for hop in zip(path.steps, path.concepts, strict=True)] for path in paths]
@@ -77,7 +79,9 @@ class PathScorer:
         tells what to refuse: a cosine says less than aligned words do."""
         w = self._w
         labels = {step for path in paths for step in path.steps}
-        weight = w.nearness_among(float(np.mean([len(typed(label).split()) for label in labels])))
+        # A description is a sentence by nature, and says nothing of how many relations there are.
+        lengths = [len(typed(label).split()) for label in labels if not is_described(label)]
+        weight = w.nearness_among(float(np.mean(lengths)) if lengths else w.few_words)
         ways = [[*zip(p.steps, p.concepts, strict=True)] for p in paths]
         near = nearness(self._embedder, question, ways, self._head)
         share = w.nearness / weight
@@ -181,6 +185,14 @@ class PathScorer:
         agents = np.array([not hop.inverse and not hop.verbs.isdisjoint(verbs) for hop in hops])
         near = np.maximum(near, w.verb * agents)
         return np.where(near >= max(near.max(), 0.5) - 0.1, w.asked, -w.asked_wrong)
+
+
+def _openly(question: str, paths: Sequence[WordedPath]) -> tuple[str, Sequence[WordedPath]]:
+    """A question that calls a masked relation by its opaque word, and the paths as it calls them."""
+    asked = openly(question, ())[0]
+    if asked == question:
+        return question, paths
+    return asked, [WordedPath(tuple(openly(question, path.steps)[1]), path.concepts) for path in paths]
 
 
 def _within(spans: Sequence[Span]) -> Flags:

@@ -52,6 +52,13 @@ class PathTriple(TaskModel):
     tail: str
 
 
+class MaskedRelation(TaskModel):
+    """What the owner of the graph says of a relation whose own words are withheld: `Rk3m2a` stands for them."""
+
+    relation: str
+    means: str
+
+
 class Candidate(TaskModel):
     """One way on: from `start`, along `path`, to things of kind `concept`.
 
@@ -109,6 +116,7 @@ class ChooseInput(TaskModel):
     question: str
     path: list[PathTriple]
     candidates: list[Candidate]
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
     width: int = Field(description="how many choices at most")
 
 
@@ -119,6 +127,7 @@ class ChooseReply(TaskModel):
 class NameInput(TaskModel):
     question: str
     clusters: list[Cluster]
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
 
 
 class NameReply(TaskModel):
@@ -131,6 +140,7 @@ class AnswerInput(TaskModel):
     path: list[PathTriple]
     things: list[Thing]
     evidence: list[Evidence]
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
     last_round: bool
 
 
@@ -155,6 +165,7 @@ class StepInput(TaskModel):
     evidence: list[Evidence] = Field(description="each round's facts behind those of the rounds before it")
     path: list[PathTriple] = Field(default=[], description="the concept path, where an earlier reply gave one")
     candidates: list[Candidate] = Field(description="the ways on that lie nearest to the question")
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
     further: int = Field(default=0, description="how many ways on lie further off; they come next when none fits")
     round: int = 1
     last_round: bool = Field(default=False, description="nothing can be followed any more")

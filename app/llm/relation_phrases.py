@@ -8,6 +8,7 @@ from typing import Literal
 from app.llm.concept_nouns import NOUNS
 from app.llm.english import is_done, is_participle, is_past, may_be_noun
 from app.llm.question_words import IRREGULAR, singular
+from kg_store.terms import is_mask_word
 
 Role = Literal["passive", "verb", "past", "noun", "noun_of"]
 
@@ -52,6 +53,8 @@ def with_article(noun: str) -> str:
 def phrase_of(step: str) -> RelationPhrase | None:
     """How to say one step (`treated by`, `^has child`, `has admission|^ward`); None where that is not certain."""
     hops = step.split("|")
+    if any(is_mask_word(hop.lstrip("^")) for hop in hops):
+        return None
     directions = {hop.startswith("^") for hop in hops}
     if len(directions) != 1:
         return None

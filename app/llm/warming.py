@@ -25,7 +25,7 @@ MOST_TEXTS = CACHED_TEXTS // 2
 def texts_of(schema: Schema) -> list[str]:
     """What ranking and scoring embed for the relations and concepts of `schema`, whatever the question is."""
     hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
-    ways = [(schema.label(hop), tail_concept(schema, (hop,))) for hop in hops]
+    ways = [(schema.described((hop,)), tail_concept(schema, (hop,))) for hop in hops]
     words = [hop_words(*way) for way in ways]
     worded = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]

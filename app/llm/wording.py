@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from app.llm.english import is_done, is_participle, is_third_person, verbs_of
 from app.llm.everyday_words import said_for
+from app.llm.masks import description_in
 from app.llm.question_words import singular
 
 Voice = Literal["noun", "passive", "active"]
@@ -29,6 +31,7 @@ _AGENTS = {
 }
 VALUES = frozenset({"number", "date", "year", "age"})
 """Concepts of values that can be measured."""
+_OR = re.compile(r" *, *| +(?:or|and) +")
 _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 
@@ -56,7 +59,7 @@ def hop_words(label: str, concept: str) -> HopWords:
     last = readable(label.split("|")[-1])
     return HopWords(
         relation=tuple(relation),
-        reached=tuple(f"{kind} {relation[0]}" for kind in kinds),
+        reached=tuple(f"{kind} {relation[0]}" for kind in kinds if relation),
         kinds=kinds,
         inverse=label.split("|")[-1].startswith("^"),
         voice=voice_of(last),
@@ -70,8 +73,11 @@ def kinds_in(concept: str) -> tuple[str, ...]:
 
 
 def readable(label: str) -> str:
-    """`people.person.place of birth` as `place of birth`; marks of direction and mediators dropped."""
-    return " ".join(part.lstrip("^").rsplit(".", 1)[-1] for part in label.split("|"))
+    """`people.person.place of birth` as `place of birth`; marks of direction and mediators dropped.
+
+    Of a masked relation what its owner says of it; empty where that is nothing.
+    """
+    return " ".join(filter(None, (_typed(part, types=0) for part in label.split("|"))))
 
 
 def voice_of(relation: str) -> Voice:
@@ -103,10 +109,18 @@ def _relation_words(label: str) -> list[str]:
     whole = " ".join(dict.fromkeys(readable(label).split()))
     last = readable(label.split("|")[-1])
     bare = [words.removeprefix("has ") for words in (last, whole)]
-    return list(dict.fromkeys([*bare, last, whole, typed(label), *said_for(last)]))
+    # An owner who describes a masked relation may say it in several ways: "husband or wife".
+    ways = _OR.split(description_in(label.split("|")[-1]) or "")
+    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *said_for(last), *ways]) if words]
 
 
 def typed(label: str) -> str:
     """`people.person.place of birth` as `person place of birth`: with the type that the relation belongs to."""
-    words = [word for part in label.split("|") for word in " ".join(part.lstrip("^").split(".")[-2:]).split()]
+    words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
+
+
+def _typed(hop: str, types: int) -> str:
+    """The words of one hop, with so many of the types before it."""
+    said = description_in(hop)
+    return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -66,7 +66,8 @@ class _Turn:
 
 class Anonymiser:
     """Promise: every name and linkable value of the graph that `linker` finds, every pattern of patterns.py, every
-    digit and every unknown capitalised word is replaced, in user and assistant turns alike.
+    digit and every unknown capitalised word is replaced, in user and assistant turns alike; and the own words of a
+    masked relation by its opaque one, those of a hidden relation like a value.
 
     Condition: the guard stands behind it, and blocks what this class would miss. Not promised: writing style,
     and words in small letters that are neither in the graph nor matched by a pattern.
@@ -78,9 +79,11 @@ class Anonymiser:
         names: NameIndex,
         public: PublicWords,
         regions: Sequence[str] = DEFAULT_REGIONS,
+        masks: Mapping[int, str] | None = None,
     ) -> None:
-        self._names = names
-        self._finder = SpanFinder(linker, names, public, regions)
+        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded."""
+        self._names, self._masks = names, masks or {}
+        self._finder = SpanFinder(linker, names, public, regions, self._masks.values())
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
@@ -114,8 +117,10 @@ class Anonymiser:
 
     def _pseudonym(self, text: str, span: Span, table: PseudonymTable) -> str:
         written = text[span.start : span.end]
-        if span.source is Source.PSEUDONYM:
+        if span.source in (Source.PSEUDONYM, Source.RELATION):
             return written
+        if masked := next((self._masks[mid] for mid in span.mids if mid in self._masks), None):
+            return masked
         if span.source in _NAMED and span.value_kind is None:
             return _of_entities(span.mids, table)
         if span.source in _NAMED and span.value_kind is not None:

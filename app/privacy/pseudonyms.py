@@ -11,6 +11,7 @@ from threading import Lock
 from app.privacy.pseudonym_state import Meaning, MeaningKind, TableState, read_state, write_state
 from app.privacy.pseudonym_words import Letter, draw_word, words_in
 from kg_store.blind_graph import BlindGraph
+from kg_store.masking import mask_word, masks_of
 from kg_store.normalising import normalise
 from kg_store.terms import NO_MIDS, Edges, Mid, Mids, Path, Schema, ValueKind, as_mids
 from kg_store.walking import members_of, walk
@@ -139,6 +140,13 @@ class PseudonymTable:
         """Those of `mids` that a user has named alone; where there is none, those that an answer has."""
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
+
+    def masks(self, schema: Schema) -> dict[str, str]:
+        """The conversation's own word for each opaque word of a masked relation; drawn anew for every conversation."""
+        found: dict[str, str] = {}
+        for word in masks_of(schema).values():
+            found[word] = mask_word(self._state.order_key, word, found.values())
+        return found
 
     def _word_of(self, meaning: Meaning, digest: str | None = None, letter: Letter | None = None) -> str:
         identity = _identity(meaning, digest)

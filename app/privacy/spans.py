@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from app.privacy.patterns import find_patterns
-from app.privacy.pseudonym_words import shaped_in
+from app.privacy.pseudonym_words import shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.unknown_words import unknown_spans
 from app.privacy.visible import Visible
@@ -36,6 +36,7 @@ class Source(IntEnum):
     LITERAL = 4
     FORGED = 5
     UNKNOWN = 6
+    RELATION = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,17 @@ class Span:
 class SpanFinder:
     """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, capitals."""
 
-    def __init__(self, linker: EntityLinker, names: NameIndex, public: PublicWords, regions: Sequence[str]) -> None:
+    def __init__(
+        self,
+        linker: EntityLinker,
+        names: NameIndex,
+        public: PublicWords,
+        regions: Sequence[str],
+        masks: Collection[str] = (),
+    ) -> None:
+        """`masks` are the graph's opaque words for relations: they stand in what was answered, and stay."""
         self._linker, self._names, self._public, self._regions = linker, names, public, regions
+        self._masks = frozenset(masks)
 
     def find(self, visible: Visible, original: str, table: PseudonymTable, *, unmarked: bool = False) -> list[Span]:
         """Spans of `visible.text`, in order. Pseudonyms of this conversation are among them; a word that only
@@ -63,6 +73,7 @@ class SpanFinder:
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
         kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in words if word.word in issued]
+        kept += [Span(w.start, w.end, Source.RELATION) for w in words_in(text) if w.word in self._masks]
         forged = [Span(word.start, word.end, Source.FORGED) for word in words if word.word not in issued]
         # A code or an address may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
         covered = _cover(text, kept)

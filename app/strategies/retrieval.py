@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from app.llm.reasoner import Candidate, Evidence, Size, Thing, Turn
+from app.llm.reasoner import Candidate, Evidence, MaskedRelation, Size, Thing, Turn
 from app.strategies.base import FoundFact, Inquiry
-from kg_store.terms import Mid, Mids, NodeKind, Path, as_mids
+from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids
 from kg_store.walking import concept_of, kind_of, tail_concept, walk
+
+_RUN = re.compile(r"[0-9A-Za-z]+")
 
 
 def bucket(count: int) -> Size:
@@ -107,3 +111,26 @@ def show_candidates(inquiry: Inquiry, ways: Sequence[WayOn]) -> tuple[list[Candi
         candidates.append(Candidate(number=number, start=way.start.pseudonym, path=list(labels), concept=concept))
         by_number[number] = way
     return candidates, by_number
+
+
+def show_masked(inquiry: Inquiry, *shown: str) -> list[MaskedRelation]:
+    """What their owner says of the masked relations that stand in `shown`, in the conversation's own order."""
+    means = _described(inquiry.graph.schema)
+    met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
+    ordered = [met[at] for at in inquiry.pseudonyms.in_order(met)]
+    return [MaskedRelation(relation=word, means=means[word]) for word in ordered]
+
+
+def steps_shown(*parts: Iterable[Candidate | Evidence]) -> list[str]:
+    return [step for part in parts for each in part for step in each.path]
+
+
+def described_path(inquiry: Inquiry, path: Iterable[str]) -> str:
+    """The labels of a path with each description behind its opaque word: what may be compared with a question."""
+    means = _described(inquiry.graph.schema)
+    return _RUN.sub(lambda run: f"{run[0]} {means[run[0]]}" if run[0] in means else run[0], " ".join(path))
+
+
+@lru_cache(maxsize=64)
+def _described(schema: Schema) -> Mapping[str, str]:
+    return {each.label: each.description for each in schema.relations if each.mask is not None and each.description}

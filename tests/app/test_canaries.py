@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import sleep
+from types import MappingProxyType
 from urllib.parse import quote
 
 import httpx2
@@ -18,19 +19,19 @@ from app.evaluation.questions import Plan, PlanSet
 from app.evaluation.scripted_endpoint import Received, ScriptedEndpoint
 from client_sdk.protocol import ChatAnswer, ErrorBody, SealedTrace, capsule_context, trace_context
 from client_sdk.sealing import KeyPair, open_capsule, open_trace
-from tests.support.canaries import ALL, BAD_POLICY, BROKEN_GRAPH, GRAPH, POLICY, canaries_in
+from tests.support.canaries import ALL, BAD_POLICY, BROKEN_GRAPH, DESCRIPTION, GRAPH, POLICY, canaries_in
 from tests.support.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 
 TREATED_BY = "Who is Vexquilda Thrombury treated by?"
-TREATERS, HOMES, INHABITANTS = (
+TREATERS, HOMES, INHABITANTS, ILLNESSES = (
     Plan(sets={"A": PlanSet(start="topic:0", path=(relation,))}, answer=("A",))
-    for relation in ("treated by", "lives in", "^lives in")
+    for relation in ("treated by", "lives in", "^lives in", "the masked one")
 )
 # Small letters and an escape that the linker does not undo and the guard does.
 SMUGGLED = "who is treated by throm&zwnj;bury"
 
-TRACED = ("question", "by local part", "guesses, sets", "guesses, arog")
+TRACED = ("question", "by local part", "by description", "guesses, sets", "guesses, arog")
 
 FORMS: dict[str, Callable[[str], bytes]] = {
     "plain": str.encode,
@@ -48,6 +49,7 @@ class Endpoint(ScriptedEndpoint):
     """The scripted endpoint, which can also fail and quote what it was sent, or invent a name."""
 
     mode = "works"
+    meanings = MappingProxyType({DESCRIPTION: "the masked one"})
 
     def answer(self, received: Received) -> tuple[int, dict[str, object]]:
         status, body = super().answer(received)
@@ -189,6 +191,17 @@ def ask_well(walk: Walk) -> None:
     walk.ask("by accent", "Who lives in zofstenbruck?", INHABITANTS)
     walk.ask("by value", "Whose ssn is 536-22-8174, salary 4841739.25, date of birth 1961-07-23?", TREATERS)
     walk.ask("hidden relation", "What Glimdossier has Vexquilda, is it Klabautrix?", TREATERS)
+    walk.ask("hidden relation, small letters", "what glimdossier has vexquilda thrombury", TREATERS)
+    walk.ask("by description", "What illness does Vexquilda Thrombury have?", ILLNESSES)
+    walk.ask("by description, arog", "What illness does Vexquilda Thrombury have?", ILLNESSES, strategy="arog")
+    walk.ask("by masked label", "What is the Snorkelwick ague of Quillowmere?", ILLNESSES)
+    walk.ask("by masked label, small letters", "what snorkelwick ague has vexquilda thrombury", ILLNESSES)
+    masked = walk.ask("by masked local name", "what is vexquilda thrombury's murglewort?", ILLNESSES)
+    assert masked is not None
+    turns = [{"role": "user", "content": "what is vexquilda thrombury's murglewort?"}, masked.message.model_dump()]
+    why = {"role": "user", "content": "Why?"}
+    walk.ask("why, masked", "Why?", None, conversation=masked.conversation, messages=[*turns, why])
+    walk.stream("streamed, masked", "What illness does Vexquilda Thrombury have?", ILLNESSES)
     walk.ask("long remark", "Who was told in confidence to the neighbour Plumbrechtson?", None)
     walk.ask("unknown", "Is Squibbleford there?", None)
     for strategy in ("sets", "arog"):
@@ -318,6 +331,10 @@ def test_no_canary_reaches_the_model(walk: Walk) -> None:
 def test_names_come_by_capsule_alone(walk: Walk) -> None:
     assert canaries_in(walk.opened["question"]) == ["Vexquilda", "Thrombury", "Orvindel", "Jaskworthy"]
     assert "Žofštenbrück" in canaries_in(walk.opened["by accent"])
+    for what in ("by description", "by description, arog", "by masked label", "by masked local name", "why, masked"):
+        # What the model never reads the caller does: what was found, and by which relation.
+        assert canaries_in(walk.opened[what], ["Fenwhistle", "Snorkelwick ague"]), what
+    assert canaries_in(walk.opened["question"], ["Fenwhistle", "Snorkelwick ague"]) == []
     for capsule in walk.opened.values():
         assert canaries_in(capsule, ["Klabautrix", "Plumbrechtson", "Glimdossier", "Pettigrouse"]) == []
 
@@ -326,6 +343,7 @@ def test_names_of_a_trace_come_sealed_and_for_an_admin_alone(walk: Walk) -> None
     """That their bytes hold no canary is among the replies."""
     assert set(walk.traces) == set(walk.answers) == {what for what in TRACED if walk.endpoint or "guesses" not in what}
     assert {"Vexquilda", "Thrombury"} <= set(canaries_in(walk.traces["question"]))
+    assert "Snorkelwick ague" in canaries_in(walk.traces["by description"])
     for trace in walk.traces.values():
         assert canaries_in(trace, ["Plumbrechtson", "Glimdossier", "Pettigrouse"]) == []
     # The model's own guesses are in its words.

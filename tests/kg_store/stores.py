@@ -77,8 +77,10 @@ def concepts_of(schema: Schema) -> Sequence[str]:
     return schema.concepts
 
 
-def load_text(catalog: Catalog, text: str, folder: Path, graph: str = "clinic", tenant: str = "t1"):  # type: ignore[no-untyped-def]
-    return catalog.load(tenant, graph, [written(folder, text)], None, concepts_of)
+def load_text(  # type: ignore[no-untyped-def]
+    catalog: Catalog, text: str, folder: Path, graph: str = "clinic", tenant: str = "t1", policy: Policy | None = None
+):
+    return catalog.load(tenant, graph, [written(folder, text)], policy, concepts_of)
 
 
 def node_named(loaded: LoadedGraph, name: str) -> LoadedNode:

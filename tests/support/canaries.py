@@ -11,9 +11,13 @@ from urllib.parse import unquote_to_bytes
 
 IN_GRAPH = (
     "Vexquilda", "Thrombury", "Quillowmere", "Orvindel", "Jaskworthy", "Žofštenbrück", "Zimbrelkov", "Quandrovar",
-    "Plumbrechtson", "Klabautrix", "Grizzlewick", "536-22-8174", "1961-07-23", "4841739.25",
+    "Plumbrechtson", "Klabautrix", "Grizzlewick", "Fenwhistle", "536-22-8174", "1961-07-23", "4841739.25",
 )  # fmt: skip
 HIDDEN_RELATION = "Glimdossier"
+MASKED_RELATION = ("Murglewort", "Snorkelwick ague")
+"""A part of its local name, and its label."""
+
+DESCRIPTION = "what illness somebody has"
 IN_QUESTIONS = (
     "Vexqilda", "Thrombruy", "Wendolphine", "Brackwater", "4111 1111 1111 1111", "+49 30 901820", "squibbleford",
 )  # fmt: skip
@@ -22,7 +26,8 @@ IN_POLICY = ("Belmorvath", "Snickelby")
 IN_BROKEN_FILE = ("Muddlethwaite",)
 OF_ENDPOINT = ("Pettigrouse",)
 ALL = (
-    *IN_GRAPH, HIDDEN_RELATION, *IN_QUESTIONS, *IN_REQUESTS, *IN_POLICY, *IN_BROKEN_FILE, *OF_ENDPOINT,
+    *IN_GRAPH, HIDDEN_RELATION, *MASKED_RELATION, *IN_QUESTIONS, *IN_REQUESTS, *IN_POLICY, *IN_BROKEN_FILE,
+    *OF_ENDPOINT,
 )  # fmt: skip
 
 PREFIXES = """
@@ -37,11 +42,14 @@ GRAPH = (
 :p1 rdfs:label "Vexquilda Thrombury" ; skos:altLabel "Quillowmere" ; :ssn "536-22-8174" ; :salary 4841739.25 ;
     skos:altLabel "Grizzlewick's Nook" ;
     :dateOfBirth "1961-07-23"^^xsd:date ; :treatedBy :Orvindel_Jaskworthy ; :livesIn :c1 ; :hasGlimdossier :p4 ;
+    :ailsOfMurglewort :d1 ;
     :remark "Told in confidence to the neighbour Plumbrechtson, who keeps the spare key and waters the plants." .
 :Orvindel_Jaskworthy :livesIn :c1 ; :employedBy :h1 .
 :c1 rdfs:label "Žofštenbrück"@cs .
 :h1 rdfs:label "Zimbrelkov & Quandrovar" .
 :p4 rdfs:label "Klabautrix" .
+:d1 rdfs:label "Fenwhistle" .
+:ailsOfMurglewort rdfs:label "Snorkelwick ague" .
 """
 )
 POLICY = """
@@ -51,6 +59,10 @@ pattern = "^snickelby:"
 
 [relations."http://house.invalid/hasGlimdossier"]
 hide = true
+
+[relations."http://house.invalid/ailsOfMurglewort"]
+mask = true
+description = "what illness somebody has"
 """
 BAD_POLICY = 'names = ["Belmorvath"]\nsnickelby = true\n'
 BROKEN_GRAPH = GRAPH + ':p7 rdfs:label "Muddlethwaite .\n'

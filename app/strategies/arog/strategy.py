@@ -29,10 +29,13 @@ from app.strategies.retrieval import (
     Place,
     WayOn,
     arrive,
+    described_path,
     show_candidates,
     show_dialogue,
     show_evidence,
+    show_masked,
     show_things,
+    steps_shown,
 )
 from app.strategies.starting import starting_places
 from kg_store.walking import steps_from
@@ -116,7 +119,7 @@ class ArogStrategy:
 
     def _offered(self, inquiry: Inquiry, progress: _Progress, ways: list[WayOn]) -> list[WayOn]:
         """Those of `ways` that lie nearest to the question, as many as numbers and the budget allow."""
-        labels = [inquiry.graph.schema.label_step(way.path[-1]) for way in ways]
+        labels = [inquiry.graph.schema.described(way.path[-1]) for way in ways]
         nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
         nearest = [ways[int(i)] for i in np.argsort(-nearness, kind="stable")[:MAX_CANDIDATES]]
         if len(nearest) < len(ways):
@@ -140,7 +143,8 @@ class ArogStrategy:
             Cluster(number=number, relations=self._nearest_relations(inquiry, cluster.place))
             for number, cluster in enumerate(clusters, start=1)
         ]
-        given = NameInput(question=inquiry.dialogue.question, clusters=shown)
+        masked = show_masked(inquiry, *(label for cluster in shown for label in cluster.relations))
+        given = NameInput(question=inquiry.dialogue.question, clusters=shown, masked_relations=masked)
         reply = (await inquiry.reasoner.ask(Task(NAME, given))).value
         # A model may answer with a name that it guessed: only words of the schema and general nouns travel on.
         words = Vocabulary.of(inquiry.graph.schema, ())
@@ -149,10 +153,11 @@ class ArogStrategy:
 
     def _nearest_relations(self, inquiry: Inquiry, place: Place) -> list[str]:
         """Relation filtering: the K relations around the cluster that lie nearest to the question."""
-        labels = [inquiry.graph.schema.label(hop) for hop in inquiry.graph.relations_of(place.mids)]
-        nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
+        hops, schema = inquiry.graph.relations_of(place.mids), inquiry.graph.schema
+        worded = [schema.described((hop,)) for hop in hops]
+        nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), worded)
         nearest = np.argsort(-nearness, kind="stable")[: inquiry.limits.relations_per_concept]
-        return [labels[int(i)] for i in nearest]
+        return [schema.label(hops[int(i)]) for i in nearest]
 
     def _keep(self, inquiry: Inquiry, progress: _Progress, clusters: list[_Cluster]) -> tuple[Place, ...]:
         """Abstraction-driven retrieval: the W clusters that lie nearest to a triple of the concept path."""
@@ -161,7 +166,10 @@ class ArogStrategy:
         wanted = [_path_text(triple, progress.things) for triple in progress.path] or [
             asked_words(inquiry.dialogue.question)
         ]
-        found = [f"{c.fact.start_concept} {' '.join(c.fact.path)} {c.fact.end_concept}" for c in clusters]
+        paths = [described_path(inquiry, c.fact.path) for c in clusters]
+        found = [
+            f"{c.fact.start_concept} {path} {c.fact.end_concept}" for c, path in zip(clusters, paths, strict=True)
+        ]
         nearness = (self._embedder.sentences(found) @ self._embedder.sentences(wanted).T).max(axis=1)
         kept = [clusters[int(i)] for i in np.argsort(-nearness, kind="stable")[: inquiry.limits.width]]
         progress.facts += [cluster.fact for cluster in kept]
@@ -170,22 +178,26 @@ class ArogStrategy:
         return tuple({cluster.place.pseudonym: cluster.place for cluster in kept}.values())
 
     async def _answer(self, inquiry: Inquiry, progress: _Progress, last: bool) -> AnswerReply:
+        evidence = show_evidence(inquiry, progress.facts)
         given = AnswerInput(
             question=inquiry.dialogue.question,
             dialogue=show_dialogue(inquiry),
             path=progress.path,
             things=show_things(progress.things),
-            evidence=show_evidence(inquiry, progress.facts),
+            evidence=evidence,
+            masked_relations=show_masked(inquiry, *steps_shown(evidence)),
             last_round=last,
         )
         return (await inquiry.reasoner.ask(Task(ANSWER, given))).value
 
 
 def _choice(inquiry: Inquiry, progress: _Progress, ways: Ways) -> Task[ChooseReply]:
+    candidates = show_candidates(inquiry, ways)[0]
     given = ChooseInput(
         question=inquiry.dialogue.question,
         path=progress.path,
-        candidates=show_candidates(inquiry, ways)[0],
+        candidates=candidates,
+        masked_relations=show_masked(inquiry, *steps_shown(candidates)),
         width=inquiry.limits.width,
     )
     return Task(CHOOSE, given)

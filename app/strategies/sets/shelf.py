@@ -119,7 +119,7 @@ class Shelves:
     def _scores_of(self, root: str, paths: Sequence[Path]) -> Scores:
         schema = self._inquiry.graph.schema
         steps = {step for path in paths for step in path}
-        worded = {step: (schema.label_step(step), tail_concept(schema, step)) for step in steps}
+        worded = {step: (schema.described(step), tail_concept(schema, step)) for step in steps}
         ways = [[worded[step] for step in path] for path in paths]
         return coverage(self._embedder, self._inquiry.dialogue.question, root, ways)
 

@@ -17,7 +17,9 @@ from app.strategies.retrieval import (
     show_candidates,
     show_dialogue,
     show_evidence,
+    show_masked,
     show_things,
+    steps_shown,
 )
 from app.strategies.sets.candidates_in_answers import filled, numbers_in
 from app.strategies.sets.prompts import STEP
@@ -128,13 +130,15 @@ class SetsStrategy:
 
 
 def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool) -> StepInput:
+    candidates = show_candidates(inquiry, ways)[0]
     return StepInput(
         question=inquiry.dialogue.question,
         dialogue=show_dialogue(inquiry),
         things=show_things(progress.things.values()),
         evidence=progress.shown,
         path=progress.path,
-        candidates=show_candidates(inquiry, ways)[0],
+        candidates=candidates,
+        masked_relations=show_masked(inquiry, *steps_shown(progress.shown, candidates)),
         further=further,
         round=number,
         last_round=is_last or number > inquiry.limits.depth,

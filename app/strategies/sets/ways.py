@@ -63,7 +63,7 @@ class WaysOn:
     def _ranked(self, ways: list[WayOn]) -> list[WayOn]:
         """By nearness to the question; each step is embedded once."""
         schema = self._inquiry.graph.schema
-        worded = {step: (schema.label_step(step), tail_concept(schema, step)) for way in ways for step in way.path}
+        worded = {step: (schema.described(step), tail_concept(schema, step)) for way in ways for step in way.path}
         steps = [[worded[step] for step in way.path] for way in ways]
         near = nearness(self._embedder, self._inquiry.dialogue.question, steps)
         return [ways[int(i)] for i in np.argsort(-near, kind="stable")]
