@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +11,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.cli_show import bar, failures_in_words, named, program, show_preview
+from app.cli_show import bar, failures_in_words, named, program, show_preview, show_privacy
 from app.graph_admin import GraphAdmin
 from app.settings import load_settings
+from client_sdk.protocol import PrivacySummary
+from kg_store.terms import LoadError
 
 Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to", callback=named)]
 Files = Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")]
@@ -59,13 +61,23 @@ def load(
     policy: PolicyFile = None,
     ontology: Ontology = [],  # noqa: B006 - typer copies it
     tenant: Tenant = "default",
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Show what it tells of its entities, and ask, before it goes live")
+    ] = False,
 ) -> None:
     """Load a graph, or a new version of it; a running service takes it up at once."""
-    with _graphs() as graphs:
+    with _graphs() as graphs, ExitStack() as shown:
         given = policy.read_text("utf-8") if policy else None
-        work = graphs.loading(tenant, name, [*files, *ontology], given)
-        with bar(_errors, name) as progress:
-            loaded = work(progress)
+
+        def confirm(privacy: PrivacySummary) -> None:
+            show_privacy(_errors, privacy)
+            if ask:
+                shown.close()
+                if not typer.confirm("Make this version live?"):
+                    raise LoadError("this version is dropped, and nothing has changed")
+
+        work = graphs.loading(tenant, name, [*files, *ontology], given, confirm)
+        loaded = work(shown.enter_context(bar(_errors, name)))
     graph = loaded.graph
     _console.print(
         f"{name}: {graph.triples:,} triples, {graph.entities:,} entities, {graph.values:,} values, "
@@ -87,6 +99,30 @@ def list_graphs(tenant: Tenant = "default") -> None:
             counts = (graph.triples, graph.entities, graph.values, graph.relations)
             table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
     _console.print(table)
+
+
+@app.command()
+def report(
+    name: Annotated[str, typer.Argument(help="The graph's name", callback=named)],
+    tenant: Tenant = "default",
+    out: Annotated[
+        Path | None, typer.Option(help="Write report.md, report.json and report.svg into this folder")
+    ] = None,
+    k: Annotated[int | None, typer.Option(min=2, help="Fewer entities than this are few")] = None,
+) -> None:
+    """How well prompts about a graph hide whom they show. It lists names that are public words: for the owner."""
+    # They load what reading and drawing take.
+    from app.graph_report.words import markdown
+    from app.graph_report.writing import write_report
+
+    with _graphs() as graphs:
+        made = graphs.report(tenant, name, k)
+        if out is None:
+            print(markdown(made))
+        else:
+            show_privacy(_errors, made)
+            for note in write_report(made, out):
+                _errors.print(note, markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command()

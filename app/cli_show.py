@@ -24,6 +24,7 @@ from kg_store.terms import StoreError
 
 if TYPE_CHECKING:
     from app.wiring import Store
+    from client_sdk.protocol import PrivacySummary
     from kg_store.preview import Preview
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
@@ -83,6 +84,20 @@ def show_preview(console: Console, seen: Preview) -> None:
             show(f"    {fact.relation}  ->  {fact.end}")
     for note in ("", *seen.notes):
         show(note)
+
+
+def show_privacy(console: Console, privacy: PrivacySummary) -> None:
+    """How well prompts hide whom they show, in a line each, and what there is to warn of."""
+    from app.graph_report.making import SHOWN
+
+    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    if privacy.profiles:
+        show("Whoever knows the whole graph and sees one prompt names the right entity, where it shows")
+    for each in privacy.profiles:
+        what = "its concept alone" if each.profile == "concept" else SHOWN[each.profile]
+        show(f"  {what + ':':<34} in {each.expected:7.2%}; fewer than {privacy.k} fit {each.few:6.1%} of the prompts")
+    for warning in privacy.warnings:
+        show(f"Warning: {warning}")
 
 
 @contextmanager

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.conversations import ConversationStore
+from app.graph_report.making import report_of, summarise
 from app.jobs import Loaded, Progress, Work
-from client_sdk.protocol import GraphSummary
+from client_sdk.protocol import GraphReport, GraphSummary, PrivacySummary
+from kg_store.adjacency import Adjacency
+from kg_store.anonymity import DEFAULT_K, Anonymity, measure_anonymity
 from kg_store.catalog import Catalog, GraphInfo, NameConcepts
+from kg_store.names import NameIndex
 from kg_store.opening import require_unpacked_within
 from kg_store.policy import Policy
 from kg_store.reading import FORMATS
+from kg_store.terms import Schema
 
 ENDINGS = FORMATS
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
+
+
+Ask = Callable[[PrivacySummary], None]
+"""Is told of a version before it goes live; what it raises keeps it from that."""
 
 
 class GraphAdmin:
@@ -26,9 +35,11 @@ class GraphAdmin:
         conversations: ConversationStore,
         name_concepts: NameConcepts,
         most_unpacked_bytes: int,
+        k: int = DEFAULT_K,
     ) -> None:
+        """`k`: fewer entities than this are few, where reports tell of a graph's privacy."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
-        self._most_unpacked = most_unpacked_bytes
+        self._most_unpacked, self._k = most_unpacked_bytes, k
 
     def summaries(self, tenant: str) -> list[GraphSummary]:
         return [summary_of(info) for info in self._catalog.graphs(tenant)]
@@ -40,12 +51,25 @@ class GraphAdmin:
         """True when no tenant has a graph."""
         return self._catalog.is_empty()
 
-    def loading(self, tenant: str, name: str, sources: Sequence[Path], policy: str | None) -> Work:
+    def loading(
+        self,
+        tenant: str,
+        name: str,
+        sources: Sequence[Path],
+        policy: str | None,
+        ask: Ask = lambda _summary: None,
+    ) -> Work:
         """The work of one load, to be run at once or as a job. PolicyError at once when `policy` is not valid."""
         given = None if policy is None else Policy.from_toml(policy)
 
         def load(progress: Progress) -> Loaded:
             require_unpacked_within(sources, self._most_unpacked)
+            told: list[PrivacySummary] = []
+
+            def review(adjacency: Adjacency, schema: Schema, names: NameIndex) -> None:
+                told.append(summarise(adjacency, schema, names.report(), self._k))
+                ask(told[0])
+
             info = self._catalog.load(
                 tenant,
                 name,
@@ -53,13 +77,24 @@ class GraphAdmin:
                 given,
                 self._name_concepts,
                 lambda step, done: progress(step, 100.0 * done),
+                review,
             )
             if given is not None:
-                return Loaded(summary_of(info), None, info.notes)
+                return Loaded(summary_of(info), None, info.notes, told[0])
             proposed = self._catalog.open(tenant, name).policy.to_toml()
-            return Loaded(summary_of(info), proposed, (*info.notes, PROPOSED))
+            return Loaded(summary_of(info), proposed, (*info.notes, PROPOSED), told[0])
 
         return load
+
+    def report(self, tenant: str, name: str, k: int | None = None) -> GraphReport:
+        """The privacy report of the current version. Raises UnknownGraph, and StoreError: there are too many steps."""
+        measured: list[Anonymity] = []
+
+        def review(adjacency: Adjacency, schema: Schema, _names: NameIndex) -> None:
+            measured.append(measure_anonymity(adjacency, schema, k or self._k))
+
+        info, graph = self._catalog.review(tenant, name, review)
+        return report_of(info, measured[0], graph.names, graph.policy, graph.public)
 
     def delete(self, tenant: str, name: str) -> None:
         """Deletes a graph with its conversations. Raises UnknownGraph."""

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, insert, select, update
 from app.problems import GraphBusy, JobInterrupted, UnknownJob, error_body
 from app.tables import jobs
 from app.telemetry import event_log
-from client_sdk.protocol import GraphSummary, JobStatus
+from client_sdk.protocol import GraphSummary, JobStatus, PrivacySummary
 
 Progress = Callable[[str, float], None]
 LOADS_AT_ONCE = 2
@@ -33,6 +33,7 @@ class Loaded:
     graph: GraphSummary
     policy: str | None = None
     notes: tuple[str, ...] = ()
+    privacy: PrivacySummary | None = None
 
 
 Work = Callable[[Progress], Loaded]
@@ -156,6 +157,7 @@ def _done(job_id: str, loaded: Loaded) -> JobStatus:
         graph=loaded.graph,
         policy=loaded.policy,
         notes=list(loaded.notes),
+        privacy=loaded.privacy,
     )
 
 

@@ -48,6 +48,9 @@ Progress = Callable[[str, float], None]
 NameConcepts = Callable[[Schema], Sequence[str]]
 """One concept per signature of a schema whose concepts are placeholders."""
 
+Review = Callable[[Adjacency, Schema, NameIndex], None]
+"""Sees a version before it goes live; what it raises keeps it from that."""
+
 _SCHEMA_FILE, _NAMES_FILE = "schema.sealed", "names.sealed"
 _INFO_PURPOSE, _POLICY_PURPOSE = "version info", "policy"
 _OPEN_TRIES = 5
@@ -136,8 +139,10 @@ class Catalog:
         policy: Policy | None,
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
+        review: Review = lambda _adjacency, _schema, _names: None,
     ) -> GraphInfo:
-        """Builds a new version and makes it the current one. Raises LoadError, and then nothing has changed.
+        """Builds a new version and makes it the current one. Raises LoadError, and what `review` raises, and then
+        nothing has changed.
 
         Without a policy the proposed one is used.
         """
@@ -145,7 +150,7 @@ class Catalog:
         with self._new_version(tenant, name) as (graph, version_id):
             step = "building the graph"
             loaded = load_graph(raw, policy, graph.mid_key, lambda done: progress(step, 0.4 + 0.1 * done))
-            info = self._build(graph, version_id, loaded, policy, name_concepts, progress)
+            info = self._build(graph, version_id, loaded, policy, name_concepts, progress, review)
         progress("done", 1.0)
         return info
 
@@ -161,6 +166,12 @@ class Catalog:
             info = self._rebuild(graph, version_id, opened, concepts, progress)
         progress("done", 1.0)
         return info
+
+    def review(self, tenant: str, name: str, review: Review) -> tuple[GraphInfo, PrivateGraph]:
+        """Has `review` see the current version. Raises UnknownGraph, LoadError."""
+        opened = self.open(tenant, name)
+        review(Adjacency.map_from(self._folder.path_of(opened.version)), opened.blind.schema, opened.names)
+        return self._info_of(opened), opened
 
     def delete(self, tenant: str, name: str) -> None:
         """Deletes a graph; questions in flight finish on it. Raises UnknownGraph."""
@@ -192,6 +203,7 @@ class Catalog:
         policy: Policy,
         name_concepts: NameConcepts,
         progress: Progress,
+        review: Review,
     ) -> GraphInfo:
         path, scope = self._folder.path_of(version_id), VaultScope(graph.tenant, graph.name, version_id)
         progress("naming concepts", 0.5)
@@ -208,6 +220,8 @@ class Catalog:
         index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
         index = index.with_public(self._public_words(schema))
         self._write(scope, _NAMES_FILE, index.to_bytes())
+        progress("measuring anonymity", 0.95)
+        review(loaded.adjacency, schema, index)
         self._folder.finish(version_id)
         info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words, notes)
         sealed_policy = self._seal(scope, _POLICY_PURPOSE, policy.to_toml().encode())

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Literal
 
+import numpy as np
+
 from kg_store import name_layout
 from kg_store.inexact import InexactHit, InexactNames, IsName
 from kg_store.normalising import Normalised, is_word_character, normalise
@@ -71,13 +73,15 @@ class NameHit:
 class NameReport:
     """Counts of distinct spellings; the names that equal public words; the nodes that can't be guarded.
 
-    `too_short` are nodes with a spelling of punctuation alone: it is not looked for.
+    `too_short` are nodes with a spelling of punctuation alone: it is not looked for. Of `unguarded` nodes every name
+    is such a one, or a public word.
     """
 
     names: int
     values: int
     public_words: tuple[str, ...]
     too_short: tuple[int, ...]
+    unguarded: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,16 @@ class NameIndex:
         spellings = [flags for flags in self._flags if not flags & _KEY]
         values = sum(flags & _VALUE for flags in spellings)
         public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
-        return NameReport(len(spellings) - values, values, tuple(sorted(public)), tuple(self._too_short))
+        names = len(spellings) - values
+        return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
+
+    def _unguarded(self) -> int:
+        """How many nodes have names, and none that the guard blocks."""
+        flags = np.frombuffer(self._flags, dtype=np.uint8)
+        of_mids = np.repeat(flags, np.diff(np.asarray(self._mid_ends), prepend=0))
+        mids, is_name = np.asarray(self._mids), of_mids & (_VALUE | _KEY) == 0
+        named = np.union1d(mids[is_name], np.asarray(self._too_short))
+        return len(np.setdiff1d(named, mids[is_name & (of_mids & (_PROTECTED | _PUBLIC) == _PROTECTED)]))
 
     def _hit(self, normalised: Normalised, start: int, end: int, pattern: int) -> NameHit:
         flags = self._flags[pattern]

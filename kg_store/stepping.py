@@ -81,6 +81,11 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
     return _by_set(found, len(sets), hops)
 
 
+def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
+    """By a hop's code, `2 * relation + inverse`: whether a step may end with it."""
+    return _hops_of(schema).may_end
+
+
 def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
     """Steps of one hop: the signatures of `mids` tell them all, and many sets share their signatures."""
     found = graph.signatures_of(mids)

@@ -92,7 +92,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "app.budgets": ("app.llm.budget", "app.tables"),
     "app.jobs": ("app.problems", "app.tables", "app.telemetry", "client_sdk.protocol"),
-    "app.graph_admin": (*SERVICE, "client_sdk.protocol", "kg_store"),
+    "app.graph_report": ("client_sdk.protocol", "kg_store"),
+    "app.graph_admin": (*SERVICE, "app.graph_report", "client_sdk.protocol", "kg_store"),
     "app.refining": (
         *SERVICE,
         "app.graph_admin",
@@ -170,6 +171,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "english_words": ("kg_store.ordinary_words",),
     "rapidfuzz": ("kg_store.near_words",),
     "re2": ("kg_store.owner_patterns",),
+    "matplotlib": ("app.graph_report.chart",),
     "cryptography": (
         "kg_store.keys",
         "kg_store.vault",

@@ -29,6 +29,7 @@ from client_sdk.protocol import (
     EndpointList,
     ErrorBody,
     GraphList,
+    GraphReport,
     JobStatus,
     KeyCreated,
     NewKey,
@@ -113,6 +114,14 @@ async def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) 
     """Deletes a graph, all its versions and its conversations."""
     services.jobs.refuse_while_loading(caller.tenant, name)
     await run_in_threadpool(services.graphs.delete, caller.tenant, name)
+
+
+@administering.get("/graphs/{name}/report", response_model=GraphReport, responses=NOT_FOUND)
+async def report_graph(
+    name: GraphName, caller: CallerOf, services: ServicesOf, k: Annotated[int | None, Query(ge=2, le=100_000)] = None
+) -> GraphReport:
+    """How well prompts about a graph hide whom they show, and which names the guard lets pass."""
+    return await run_in_threadpool(services.graphs.report, caller.tenant, name, k)
 
 
 @administering.get("/graphs/{name}/concepts/refine", response_model=RefineEstimate, responses=NOT_FOUND)

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from client_sdk.protocol.answering import ErrorBody
+from client_sdk.protocol.graph_report import PrivacySummary
 from client_sdk.protocol.wire import Wire
 
 JobState = Literal["queued", "running", "done", "failed"]
@@ -41,7 +42,8 @@ class GraphList(Wire):
 class JobStatus(Wire):
     """GET /admin/jobs/{id}: `error` is set when the job failed, `graph` when it is done.
 
-    `policy` is the policy that was proposed and used, as TOML, when the load came without one.
+    `policy` is the policy that was proposed and used, as TOML, when the load came without one; `privacy` what prompts
+    about the graph will tell.
     """
 
     id: str
@@ -52,6 +54,7 @@ class JobStatus(Wire):
     graph: GraphSummary | None = None
     policy: str | None = None
     notes: list[str] = Field(default_factory=list)
+    privacy: PrivacySummary | None = None
 
 
 class RefineConcepts(Wire):

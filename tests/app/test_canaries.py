@@ -256,7 +256,15 @@ def look_around(walk: Walk) -> None:
         walk.trace(what, answer_id, OPERATOR)
         walk.trace(f"no grant, {what}", answer_id, walk.key)
     walk.call("ledger", "GET", "/ledger", params={"limit": 1000})
-    for path in ("/metrics", "/graphs", "/devices", "/admin/graphs", "/readyz", "/healthz"):
+    for path in (
+        "/metrics",
+        "/graphs",
+        "/devices",
+        "/admin/graphs",
+        "/admin/graphs/house/report",
+        "/readyz",
+        "/healthz",
+    ):
         walk.call(path, "GET", path)
     for headers in [walk.key] * 151:
         if walk.call("too often", "POST", "/chat", json={"graph": "Hollowgrimm"}, headers=headers).status_code == 429:

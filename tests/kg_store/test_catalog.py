@@ -111,7 +111,7 @@ def test_progress_rises_to_one_and_names_its_steps(tmp_path: Path) -> None:
     shares = [done for _, done in seen]
     assert shares == sorted(shares)
     assert seen[-1] == ("done", 1.0)
-    assert len({step for step, _ in seen}) == 6
+    assert len({step for step, _ in seen}) == 7
 
 
 def test_public_words_are_names_that_equal_words_of_our_own(tmp_path: Path) -> None:

@@ -1,0 +1,162 @@
+"""The privacy report as Markdown, for the graph's owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.graph_report.making import SHOWN
+from client_sdk.protocol import GraphReport, RelationUse, SetSizes
+
+MOST_ROWS = 40
+"""Of concepts, relations and names; the JSON has them all."""
+
+_GAPS = (
+    ("like_own_words", "equal to a word of our prompts or of this graph's relations and concepts"),
+    ("like_frequent_words", "equal to one of the 3,000 most frequent English words"),
+    ("of_one_character", "of one character"),
+)
+
+
+def markdown(report: GraphReport) -> str:
+    """Names that are public words stand in it, and no other name or value."""
+    parts = (_head(report), _told(report), _sets(report), _rare(report), _values(report), _names(report))
+    return "\n".join(line for part in parts for line in part)
+
+
+def bars(bounds: Sequence[int]) -> list[str]:
+    """What each bar of a histogram counts: `1`, `2-4`, `1,000 or more`."""
+    ends = [*(bound - 1 for bound in bounds[1:]), None]
+    return [
+        f"{first:,} or more" if last is None else f"{first:,}" if first == last else f"{first:,}-{last:,}"
+        for first, last in zip(bounds, ends, strict=True)
+    ]
+
+
+def _head(report: GraphReport) -> Iterator[str]:
+    yield f"# Privacy of the graph {report.graph}"
+    yield ""
+    yield (
+        f"Version {report.version}, loaded {report.loaded_at:%Y-%m-%d %H:%M}: {report.triples:,} triples, "
+        f"{report.entities:,} entities, {report.relations:,} relations; the policy hides {report.hidden_relations} "
+        f"more. Fewer than {report.k} entities are called few."
+    )
+    yield ""
+    yield "For the graph's owner: the last section lists names, those that are public words."
+    yield ""
+    yield "## Before questions are asked about it"
+    yield ""
+    yield from ([f"- {warning}" for warning in report.warnings] or ["Nothing to warn of."])
+    yield ""
+
+
+def _told(report: GraphReport) -> Iterator[str]:
+    yield "## How well a prompt hides whom it shows"
+    yield ""
+    yield (
+        "Against somebody who knows the whole graph and sees one prompt. Named: how often the right one is named, on "
+        "average one in as many as fit. A pseudonym always stands with its concept."
+    )
+    yield ""
+    head = ("beside its concept a prompt shows", "prompts", "named", f"fewer than {report.k} fit", "fewest that fit")
+    rows = [
+        (
+            "nothing" if each.profile == "concept" else SHOWN[each.profile],
+            f"{each.prompts:,}", f"{each.expected:.2%}", f"{each.few:.1%}", f"{each.smallest:,}",
+        )
+        for each in report.profiles
+    ]  # fmt: skip
+    yield from _table(head, rows)
+
+
+def _sets(report: GraphReport) -> Iterator[str]:
+    yield "## Anonymity sets"
+    yield ""
+    yield (
+        "Entities by how many of their concept have the same relations, in the same directions (one hop), or the same "
+        "paths of two relations (two hops), themselves among them."
+    )
+    yield ""
+    head = ("concept", "entities", "hops", *bars(report.bounds))
+    shown = [report.whole, *report.concepts[:MOST_ROWS]]
+    yield from _table(head, [row for sizes in shown for row in _set_rows(sizes)])
+    yield from _more(len(report.concepts), "concepts")
+
+
+def _set_rows(sizes: SetSizes) -> Iterator[tuple[str, ...]]:
+    name = "all" if sizes.concept is None else sizes.concept
+    yield name, f"{sizes.entities:,}", "one", *(f"{count:,}" for count in sizes.one_hop)
+    yield "", "", "two", *(f"{count:,}" for count in sizes.two_hops)
+
+
+def _rare(report: GraphReport) -> Iterator[str]:
+    yield f"## Relations with fewer than {report.k} subjects or objects"
+    yield ""
+    if not report.rare_relations:
+        yield f"None: every relation has {report.k} or more of both."
+        yield ""
+        return
+    yield "A prompt that shows such a relation tells that it is about one of few. The policy can rename or hide it."
+    yield ""
+    rows = [(each.relation, f"{each.subjects:,}", _objects(each)) for each in report.rare_relations[:MOST_ROWS]]
+    yield from _table(("relation", "subjects", "objects"), rows)
+    yield from _more(len(report.rare_relations), "relations")
+
+
+def _objects(use: RelationUse) -> str:
+    return f"{use.objects:,}" + (f" values ({use.value_kind})" if use.value_kind else "")
+
+
+def _values(report: GraphReport) -> Iterator[str]:
+    yield "## Values"
+    yield ""
+    if not report.value_relations:
+        yield "No relation leads to values."
+        yield ""
+        return
+    yield (
+        "As `pseudonym` a value travels as a stand-in; `year`, `decade` and `bucket` show that much of it, `clear` "
+        "all. Comparing and counting happen here in any case."
+    )
+    yield ""
+    rows = [
+        (each.relation, each.value_kind or "", each.shown_as or "", f"{each.objects:,}", f"{each.subjects:,}")
+        for each in report.value_relations[:MOST_ROWS]
+    ]
+    yield from _table(("relation", "kind", "shown as", "distinct values", "subjects"), rows)
+    yield from _more(len(report.value_relations), "relations")
+
+
+def _names(report: GraphReport) -> Iterator[str]:
+    names = report.names
+    yield "## Names and values that the guard lets pass"
+    yield ""
+    yield (
+        f"Of {names.names:,} names and {names.values:,} values, these can't be held back without holding back every "
+        "sentence. Where a question marks one as a name (a capital inside a sentence, quotes, part of a longer name) "
+        "it is replaced like any other; where it does not, it travels as the word that it is."
+    )
+    yield ""
+    for field, what in _GAPS:
+        words: list[str] = getattr(names, field)
+        listed = ", ".join(_cell(word) for word in words[:MOST_ROWS])
+        more = f", and {len(words) - MOST_ROWS:,} more" if len(words) > MOST_ROWS else ""
+        yield f"- {len(words):,} {what}" + (f": {listed}{more}" if words else "")
+    yield f"- {names.too_short:,} things have a name of punctuation alone, which is not looked for"
+    yield f"- {names.unguarded:,} things have no other names than these"
+    yield ""
+
+
+def _more(count: int, what: str) -> Iterator[str]:
+    if count > MOST_ROWS:
+        yield f"And {count - MOST_ROWS:,} more {what}, in the JSON."
+        yield ""
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for row in (head, ["---"] * len(head), *rows):
+        yield "| " + " | ".join(map(_cell, row)) + " |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

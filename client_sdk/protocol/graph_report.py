@@ -1,0 +1,82 @@
+"""The privacy report of a graph: what prompts tell of an entity, in figures, and what the guard can't hold back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from client_sdk.protocol.wire import Wire
+
+
+class ProfileRisk(Wire):
+    """What prompts of one kind tell whoever knows the whole graph.
+
+    `expected`: the mean of 1 / (entities that fit what a prompt shows). `few`: the share of prompts that fewer than
+    k entities fit. `smallest`: the fewest that fit one.
+    """
+
+    profile: str
+    prompts: int
+    expected: float
+    few: float
+    smallest: int
+
+
+class PrivacySummary(Wire):
+    """What a load tells of a graph's privacy: counts and sentences of ours, no word of the graph."""
+
+    k: int
+    profiles: list[ProfileRisk]
+    warnings: list[str]
+
+
+class SetSizes(Wire):
+    """How many entities of a concept (null: of the graph) have an anonymity set of at least `bounds[i]`, and less than
+    the next bound."""
+
+    concept: str | None
+    entities: int
+    one_hop: list[int]
+    two_hops: list[int]
+
+
+class RelationUse(Wire):
+    """How many things have a relation, how many others or distinct values it leads to, and how those are shown."""
+
+    relation: str
+    subjects: int
+    objects: int
+    value_kind: str | None = None
+    shown_as: str | None = None
+
+
+class NameGaps(Wire):
+    """Names that the guard lets pass. `too_short` counts things with a name of punctuation alone, `unguarded` those
+    of whose names it can hold back none."""
+
+    names: int
+    values: int
+    like_own_words: list[str] = Field(repr=False)
+    like_frequent_words: list[str] = Field(repr=False)
+    of_one_character: list[str] = Field(repr=False)
+    too_short: int
+    unguarded: int
+
+
+class GraphReport(PrivacySummary):
+    """GET /admin/graphs/{name}/report: for the graph's owner. Its only names are those that are public words."""
+
+    graph: str
+    version: str
+    loaded_at: datetime
+    triples: int
+    entities: int
+    relations: int
+    hidden_relations: int
+    bounds: list[int]
+    whole: SetSizes
+    concepts: list[SetSizes]
+    rare_relations: list[RelationUse]
+    value_relations: list[RelationUse]
+    names: NameGaps
