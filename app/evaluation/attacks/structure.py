@@ -17,7 +17,7 @@ from app.evaluation.attacks.known_graph import KnownGraph
 from app.evaluation.attacks.matching import Matcher, share_right
 from app.evaluation.attacks.neighbourhoods import TOPIC, drawn, neighbourhood
 from app.evaluation.attacks.related import askable, conversations, made_questions
-from app.evaluation.attacks.revealed import Revealed, revealed_by
+from app.evaluation.attacks.revealed import PIECES, Piece, Revealed, revealed_by
 from app.evaluation.attacks.scenes import AML, TITLES, Scene, Scenes
 from app.evaluation.question_sets import DEMO, METAQA, PQ_3H
 from app.evaluation.questions import Question
@@ -29,6 +29,15 @@ CONVERSATIONS, OF_AROG, NEIGHBOURHOODS = 200, 50, 500
 PER_PROMPT, PER_CONVERSATION, REFUSED = 0.05, 0.10, 0.03
 # What was measured for this design by two hops: 32 to 94 %. The accounts of `aml` are drawn by chance and all alike.
 CONTROL = {DEMO: 0.32, PQ_3H: 0.32, METAQA[3]: 0.32}
+# What an attacker takes at its word. Ways on may be those of a kind and not of the thing, concepts may be widened.
+READINGS: tuple[tuple[Piece, ...], ...] = (
+    PIECES,
+    ("concepts", "evidence", "sizes", "ends"),
+    ("candidates", "evidence", "sizes", "ends"),
+    ("evidence", "sizes", "ends"),
+    ("concepts", "evidence", "ends"),
+    ("concepts", "evidence"),
+)
 _SEED = 11
 
 Prompts = Iterable[tuple[Exchange, Sequence[Prompt]]]
@@ -76,18 +85,24 @@ def asked_of(scene: Scene, count: int) -> list[Question]:
 def guessed(
     known: KnownGraph, share: float, exchanges: Sequence[Exchange], name: str, most: tuple[float, float]
 ) -> list[Attempted]:
-    """A line for each prompt alone, and one for each conversation as a whole."""
+    """A line for each prompt alone, and one for each conversation as a whole; each by the reading that finds most."""
     ways: tuple[tuple[str, Callable[[Sequence[Exchange]], Prompts]], ...] = (
         ("per prompt", prompts_alone),
         ("per conversation", whole_conversations),
     )
     lines = []
     for (words, taken), bound in zip(ways, most, strict=True):
-        guesses, matcher = Guesses(), Matcher(known, share)
-        for exchange, prompts in taken(exchanges):
-            guess(matcher, known, revealed_by(prompts), exchange, guesses)
-        lines.append(guesses.line(f"{name}, {words}", bound))
+        found = [_by_reading(known, share, pieces, taken(exchanges)) for pieces in READINGS]
+        best = max(found, key=lambda guesses: sum(guesses.right))
+        lines.append(best.line(f"{name}, {words}", bound))
     return lines
+
+
+def _by_reading(known: KnownGraph, share: float, pieces: Sequence[Piece], prompts: Prompts) -> Guesses:
+    guesses, matcher = Guesses(), Matcher(known, share, pieces)
+    for exchange, shown in prompts:
+        guess(matcher, known, revealed_by(shown), exchange, guesses)
+    return guesses
 
 
 def _of_neighbourhoods(known: KnownGraph, count: int, title: str, control: float | None) -> Attempted:

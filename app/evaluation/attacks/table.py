@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from app.evaluation.attacks import extraction, frequency, injection, linkage, membership, pseudonyms, structure
+from app.evaluation.attacks import extraction, frequency, injection, linkage, membership, pseudonyms, replay, structure
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.scenes import Scenes, silent
 from app.evaluation.question_sets import Show
@@ -23,6 +23,7 @@ ATTACKS: dict[str, Attack] = {
     "membership": membership.membership_on_demo,
     "membership times": membership.membership_times_on_demo,
     "structure": structure.structure,
+    "replay": replay.replay,
     "frequency": frequency.frequency,
     "linkage": linkage.linkage,
 }
