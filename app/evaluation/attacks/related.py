@@ -4,7 +4,7 @@ a graph that comes without any."""
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from app.evaluation.questions import Plan, PlanSet, Question
@@ -59,22 +59,27 @@ def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int =
     """Questions for what a path of one to `most_steps` steps reaches from an entity; each with its plan."""
     draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     blind = graph.blind
-    entities = as_mids(blind.members([s.id for s in blind.schema.signatures if s.kind is NodeKind.ENTITY]))
+    entities = blind.members([s.id for s in blind.schema.signatures if s.kind is NodeKind.ENTITY])
+    # By name, where nothing else has it: identifiers are others in every run.
+    names = {int(mid): record.names[0] for mid, record in graph.vault.records(entities).items() if record.names}
+    held = Counter(names.values())
+    named = sorted((name, mid) for mid, name in names.items() if held[name] == 1)
     found: list[Question] = []
-    for number in range(20 * count):
-        mid = int(entities[draw.randrange(len(entities))])
-        names = graph.vault.records([mid])[mid].names
+    for number in range(20 * count if named else 0):
+        name, mid = draw.choice(named)
         path = _path(graph, mid, draw.randint(1, most_steps), draw)
-        if len(found) == count or not names or not path:
+        if len(found) == count:
+            break
+        if not path:
             continue
         words = " of the ".join(label.replace("^", "").replace("|", " ") for label in reversed(path))
-        plan = Plan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(names[0],))
+        plan = Plan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(name,))
         found.append(
             Question(
                 id=f"made-{number}",
-                question=f"What is the {words} of {names[0]}?",
+                question=f"What is the {words} of {name}?",
                 answers=(),
-                topic_entities=(names[0],),
+                topic_entities=(name,),
                 plan=plan,
             )
         )

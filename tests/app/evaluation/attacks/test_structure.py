@@ -10,7 +10,7 @@ from app.evaluation.attacks.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.known_graph import KnownGraph, Pairs
 from app.evaluation.attacks.matching import Matcher, share_right
 from app.evaluation.attacks.neighbourhoods import TOPIC, neighbourhood
-from app.evaluation.attacks.related import conversations, made_questions
+from app.evaluation.attacks.related import askable, conversations, made_questions
 from app.evaluation.attacks.revealed import PIECES, Piece, revealed_by
 from app.evaluation.attacks.scenes import Scenes
 from app.evaluation.attacks.structure import guessed, structure
@@ -121,7 +121,7 @@ async def test_conversations_of_the_demo_are_recorded_as_they_were_sent_and_judg
     async with Scenes() as scenes:
         scene = await scenes.open(DEMO, "scripted")
         graph = scene.bench.graph(scene.loaded)
-        asked = conversations(made_questions(graph, 20, seed=1), 2, seed=1, turns=2)
+        asked = conversations(askable(scene.questions), 2, seed=1, turns=2)
         exchanges: list[Exchange] = await exchange_all(scene, asked)
         known = KnownGraph.of(graph.blind, 1.0, 0)
         for exchange in exchanges:
@@ -139,3 +139,14 @@ async def test_the_control_finds_most_of_the_demo() -> None:
         lines = {line.name: line for line in await structure(scenes)}
     assert lines["demo, whole neighbourhoods of two hops"].rate > 0.32
     assert lines["demo, structure, 100% known, per conversation"].most == 0.10
+
+
+async def test_made_questions_are_the_same_in_every_run_and_each_has_its_plan() -> None:
+    drawn = []
+    for _ in range(2):
+        async with Scenes() as scenes:
+            scene = await scenes.open(DEMO, "scripted")
+            drawn.append(made_questions(scene.bench.graph(scene.loaded), 12, seed=1))
+    assert drawn[0] == drawn[1]
+    assert len({question.id for question in drawn[0]}) == 12
+    assert all(question.plan and question.plan.sets["A"].path for question in drawn[0])
