@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app import cli_concepts, cli_graph, cli_key, cli_keys, cli_ledger
+from app import cli_concepts, cli_forget, cli_graph, cli_key, cli_keys, cli_ledger
 
 
 def commands(app: typer.Typer) -> None:
@@ -15,6 +15,7 @@ def commands(app: typer.Typer) -> None:
     # No bar of the model's library among our own lines.
     os.environ.setdefault("TQDM_DISABLE", "1")
     app.command()(serve)
+    cli_forget.join(cli_graph.app)
     app.add_typer(cli_graph.app, name="graph")
     app.add_typer(cli_concepts.app, name="concepts")
     app.add_typer(cli_key.app, name="key")

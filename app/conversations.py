@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import secrets
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Engine, bindparam, delete, insert, select, update
@@ -18,6 +19,7 @@ from kg_store.terms import Schema
 
 PURPOSE = "conversation"
 ID_BYTES = 18
+_MANY = 500
 
 # Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
 _FIND = select(conversations.c.version, conversations.c.sealed).where(
@@ -128,6 +130,28 @@ class ConversationStore:
         expired = conversations.c.expires_at <= dt.datetime.now(dt.UTC)
         with self._engine.begin() as connection:
             return connection.execute(delete(conversations).where(expired)).rowcount
+
+    def that_hold(
+        self, tenant: str, graph: str, mids: Collection[int], texts: Collection[str], schema: Schema
+    ) -> list[str]:
+        """The ids of conversations over a graph in which one of these things or texts was met. Raises KeyProblem."""
+        ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
+        found: list[str] = []
+        with self._engine.connect() as connection:
+            for row in connection.execute(select(conversations).where(ours)):
+                plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
+                if _read(plain, schema)[0].holds(mids, texts):
+                    found.append(row.id)
+        return found
+
+    def forget(self, tenant: str, ids: Sequence[str]) -> int:
+        """Deletes these conversations of a tenant; how many."""
+        gone = 0
+        for start in range(0, len(ids), _MANY):
+            these = (conversations.c.tenant == tenant) & conversations.c.id.in_(list(ids[start : start + _MANY]))
+            with self._engine.begin() as connection:
+                gone += connection.execute(delete(conversations).where(these)).rowcount
+        return gone
 
     def forget_graph(self, tenant: str, graph: str) -> int:
         """Deletes every conversation over a graph that has been deleted; how many."""

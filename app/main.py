@@ -27,6 +27,7 @@ from kg_store.terms import StoreError
 Build = Callable[[Settings], Services]
 OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
+LET_GO_EVERY_S = 2.0
 _NOT_THERE = {
     "unprobed": "a model endpoint has not been probed yet: it is asked in a moment what it can do",
     "unreachable": "a model endpoint can't be asked: `endpoints` says why",
@@ -135,14 +136,17 @@ def create_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     starting = asyncio.create_task(app.state.startup.run())
-    purging = asyncio.create_task(_purge_hourly(app))
+    purging, letting_go = asyncio.create_task(_purge_hourly(app)), asyncio.create_task(_let_go(app))
     yield
     purging.cancel()
+    letting_go.cancel()
     # A thread can't be cancelled: wait for it, or it would build on while the process ends.
     await starting
     await app.state.startup.end()
     with contextlib.suppress(asyncio.CancelledError):
         await purging
+    with contextlib.suppress(asyncio.CancelledError):
+        await letting_go
     if app.state.services is not None:
         await app.state.services.close()
 
@@ -156,6 +160,18 @@ async def _purge_hourly(app: FastAPI) -> None:
             except Exception as error:
                 log.error("purge_failed", exc_info=error)
         await asyncio.sleep(PURGE_EVERY_S if services is not None else 1.0)
+
+
+async def _let_go(app: FastAPI) -> None:
+    """A graph that nobody asks would be held as it was, with everybody who was forgotten in it since."""
+    while True:
+        services: Services | None = app.state.services
+        if services is not None:
+            try:
+                await run_in_threadpool(services.store.catalog.let_go)
+            except Exception as error:
+                log.error("let_go_failed", exc_info=error)
+        await asyncio.sleep(LET_GO_EVERY_S)
 
 
 def _version() -> str:

@@ -56,6 +56,26 @@ class GraphBusy(Exception):
     """A load of this graph is under way already."""
 
 
+class UnknownName(Exception):
+    """The graph has nothing of that name, or id, or no neighbour of that kind."""
+
+
+class AmbiguousName(Exception):
+    """`count` things of the graph have that name."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} things")
+        self.count = count
+
+
+class ForgetUnfinished(Exception):
+    """An erasure is not through; `reason` is our own words and counts. The same call goes on with it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class JobInterrupted(Exception):
     """The server stopped while the job ran."""
 
@@ -109,12 +129,16 @@ _KINDS: dict[type[BaseException], Problem] = {
         409, "too_many_devices", "The key has as many devices as one may have, revoked ones counted.",
         "Have a new API key made.",
     ),
+    UnknownName: Problem(
+        404, "unknown_name", "The graph has nothing of that name, or nothing of that kind beside it.",
+        "Give the name as the graph has it, or the id in its source; case and accents do not matter.",
+    ),
     UnknownJob: Problem(404, "unknown_job", "There is no job of that id.", "The reply to a load gives its id."),
     GraphBusy: Problem(
         409, "graph_busy", "This graph is being loaded already.", "Wait until that job has ended, then load again."
     ),
     JobInterrupted: Problem(
-        500, "interrupted", "The server stopped while the job ran; nothing was changed.", "Load the graph again."
+        500, "interrupted", "The server stopped while the job ran; the graph is whole.", "Begin it again."
     ),
     BudgetUsedUp: Problem(
         429, "budget_used_up", "The question would take more tokens than one question may.",
@@ -172,6 +196,12 @@ def problem_of(error: BaseException) -> Problem:
                 f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
             )
             return Problem(429, "budget_used_up", message, hint)
+        case AmbiguousName():
+            message = f"{error.count} things of the graph have that name."
+            return Problem(409, "ambiguous_name", message, "Choose one: the plan lists them, each with an id.")
+        case ForgetUnfinished():
+            message = f"The erasure is not through: {error.reason}."
+            return Problem(409, "forget_unfinished", message, "Forget again: it goes on where it was.")
         case LoadError():
             hint = "Correct the file at that place and load it again; the graph is as it was before."
             return Problem(422, "load_failed", f"{error}.", hint)

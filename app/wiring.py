@@ -21,6 +21,7 @@ from app.conversations import ConversationStore
 from app.database import make_engine, migrate
 from app.devices import Devices
 from app.endpoint_wiring import endpoints_of
+from app.forgetting import Forgetter
 from app.graph_admin import GraphAdmin
 from app.jobs import JobRunner
 from app.llm.concepts import ConceptNamer
@@ -113,6 +114,7 @@ class Store:
         return dt.datetime.now(dt.UTC) - dt.timedelta(days=self.settings.ledger_days)
 
     def close(self) -> None:
+        self.catalog.close()
         self.engine.dispose()
 
 
@@ -148,6 +150,10 @@ class Services:
     def refiner(self) -> ConceptRefiner:
         """Raises SettingsProblem where no endpoint is set up."""
         return refiner_of(self.store, self.thinking)
+
+    @property
+    def forgetter(self) -> Forgetter:
+        return forgetter_of(self.store, self.thinking.name_concepts)
 
     @property
     def reasoner(self) -> str:
@@ -203,6 +209,21 @@ def graphs_of(store: Store) -> GraphAdmin:
     """The graphs alone, for commands; the model is loaded when a graph is."""
     namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
     return GraphAdmin(store.catalog, store.conversations, namer.name, store.settings.max_unpacked_bytes)
+
+
+def forgetter_of(store: Store, name_concepts: NameConcepts | None = None) -> Forgetter:
+    """For commands the model that names concepts is loaded when it is needed."""
+    settings = store.settings
+    return Forgetter(
+        store.catalog,
+        store.conversations,
+        store.upkeep,
+        store.engine,
+        store.master,
+        settings.data_dir,
+        store.incoming,
+        name_concepts or ConceptNamer(Embedder(settings.embedder, settings.cache_dir)).name,
+    )
 
 
 def refiner_of(store: Store, thinking: Thinking) -> ConceptRefiner:

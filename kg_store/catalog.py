@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,42 +17,45 @@ from sqlalchemy import Engine
 
 from kg_store.adjacency import Adjacency
 from kg_store.blind_graph import BlindGraph
+from kg_store.building import (
+    INFO_PURPOSE,
+    NAMES_FILE,
+    POLICY_PURPOSE,
+    SCHEMA_FILE,
+    Builder,
+    NameConcepts,
+    Progress,
+    Review,
+    Sealer,
+    Source,
+    loaded_without,
+    read_unseen,
+)
 from kg_store.compact_graph import CompactGraph
 from kg_store.data_folder import DataFolder, Hold
-from kg_store.graph_info import GraphInfo, info_bytes, info_of, read_info
+from kg_store.going import Going, going_with
+from kg_store.graph_info import GraphInfo, read_info
 from kg_store.graph_rows import GraphRow, GraphRows, VersionRow
 from kg_store.inspect import read_and_propose
-from kg_store.keys import MasterKey, bind
+from kg_store.keys import MasterKey, mids_of
 from kg_store.linking import EntityLinker
-from kg_store.loading import LoadedGraph, load_graph, placeholder_schema
-from kg_store.masking import notes_on, refuse_telling
+from kg_store.loading import load_graph
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
-from kg_store.raw_graph import RawGraph
+from kg_store.raw_graph import TEXT_MARK, RawGraph
 from kg_store.reading import Fraction, read_sources
-from kg_store.schema_concepts import phrases_of, with_concepts
-from kg_store.schema_file import read_schema, schema_bytes
+from kg_store.schema_file import read_schema
 from kg_store.set_algebra import SetAlgebra, ValueAlgebra
-from kg_store.terms import LoadError, Schema, UnknownGraph
-from kg_store.vault import Vault, VaultScope, write_records
+from kg_store.terms import Edges, LoadError, Mids, Schema, UnknownGraph, as_mids
+from kg_store.vault import Vault, VaultScope
+from kg_store.word_forms import forget_words
 
 if TYPE_CHECKING:
     import rdflib
 
-__all__ = ["Catalog", "GraphInfo", "PrivateGraph"]
+__all__ = ["Catalog", "GraphInfo", "NameConcepts", "PrivateGraph", "Progress", "Review"]
 
-Progress = Callable[[str, float], None]
-"""Gets the step's name and the share of the whole load that is done, 0 to 1."""
-
-NameConcepts = Callable[[Schema], Sequence[str]]
-"""One concept per signature of a schema whose concepts are placeholders."""
-
-Review = Callable[[Adjacency, Schema, NameIndex], None]
-"""Sees a version before it goes live; what it raises keeps it from that."""
-
-_SCHEMA_FILE, _NAMES_FILE = "schema.sealed", "names.sealed"
-_INFO_PURPOSE, _POLICY_PURPOSE = "version info", "policy"
 _OPEN_TRIES = 5
 
 
@@ -82,9 +85,11 @@ class Catalog:
     def __init__(self, folder: Path, engine: Engine, master: MasterKey, public_phrases: Iterable[str] = ()) -> None:
         self._folder = DataFolder(folder)
         self._engine, self._master = engine, master
-        self._public_phrases = tuple(public_phrases)
+        self._builder = Builder(self._folder, engine, master, tuple(public_phrases))
+        self._sealer = Sealer(self._folder, master)
         self._rows = GraphRows(engine, master, self._folder.id)
         self._opened: dict[tuple[str, str], PrivateGraph] = {}
+        self._alive: list[weakref.ref[PrivateGraph]] = []
         self._lock = threading.Lock()
         self._tell_opened: Callable[[Schema], None] = lambda _schema: None
         self._sweep()
@@ -144,15 +149,18 @@ class Catalog:
         """Builds a new version and makes it the current one. Raises LoadError, and what `review` raises, and then
         nothing has changed.
 
-        Without a policy the proposed one is used.
+        Without a policy the proposed one is used. What was forgotten in this graph is left out, and told in a note.
         """
         raw, policy = _read(sources, policy, lambda done: progress("reading", 0.4 * done))
         with self._new_version(tenant, name) as (graph, version_id):
             step = "building the graph"
             loaded = load_graph(raw, policy, graph.mid_key, lambda done: progress(step, 0.4 + 0.1 * done))
-            info = self._build(graph, version_id, loaded, policy, name_concepts, progress, review)
+            forgotten = self._rows.forgotten(graph)
+            loaded = loaded_without(loaded, forgotten)
+            built = self._builder.from_load(graph, version_id, loaded, policy, name_concepts, progress, review)
+            self._rows.swap(graph, version_id, built, forgotten=forgotten)
         progress("done", 1.0)
-        return info
+        return built.info
 
     def rename_concepts(
         self, opened: PrivateGraph, concepts: Sequence[str], progress: Progress = lambda _step, _done: None
@@ -163,9 +171,78 @@ class Catalog:
         would make a name a public word.
         """
         with self._new_version(opened.tenant, opened.name) as (graph, version_id):
-            info = self._rebuild(graph, version_id, opened, concepts, progress)
+            scope = VaultScope(graph.tenant, graph.name, version_id)
+            built = self._builder.renamed(scope, self._source(opened), concepts, progress)
+            self._rows.swap(graph, version_id, built, instead_of=opened.version)
         progress("done", 1.0)
-        return info
+        return built.info
+
+    def going_with(self, opened: PrivateGraph, mids: Sequence[int]) -> Going:
+        """What would go with these things; those that the graph does not hold are left out.
+
+        Raises LoadError for a version of before it was kept whose the values of hidden relations are.
+        """
+        path = self._folder.path_of(opened.version)
+        unseen = read_unseen(path)
+        if unseen is None:
+            if any(record.hidden for _, record in opened.vault.all_records()):
+                raise LoadError("the graph was loaded by an older version of the service: load it again first")
+            unseen = Edges(as_mids([]), as_mids([]))
+        return going_with(Adjacency.map_from(path), opened.blind.schema, unseen, as_mids(mids))
+
+    def without(
+        self,
+        opened: PrivateGraph,
+        going: Going,
+        name_concepts: NameConcepts,
+        progress: Progress = lambda _step, _done: None,
+    ) -> GraphInfo:
+        """A new version of a graph without what goes, made the current one. Raises LoadError, as `rename_concepts`."""
+        with self._new_version(opened.tenant, opened.name) as (graph, version_id):
+            scope = VaultScope(graph.tenant, graph.name, version_id)
+            built = self._builder.without(scope, self._source(opened), going, name_concepts, progress)
+            self._rows.swap(graph, version_id, built, instead_of=opened.version)
+        progress("done", 1.0)
+        return built.info
+
+    def mids_of_id(self, tenant: str, name: str, id_in_source: str) -> Mids:
+        """What an IRI or a cell of the graph's source would be here, whether or not the graph holds it."""
+        key = self._rows.mid_key(tenant, name)
+        return as_mids(mids_of(key, [f"<{id_in_source}>", TEXT_MARK + id_in_source]))
+
+    def close(self) -> None:
+        """Lets go of every graph that is open; questions in flight finish on theirs."""
+        with self._lock:
+            self._opened.clear()
+
+    def cut_out(self, tenant: str, name: str, mids: Sequence[int]) -> None:
+        """Deletes rows of these things, and all names, from versions that are not current any more, held or not:
+        who still reads one finds no name for them."""
+        for version_id in self._rows.delete_records(tenant, name, mids):
+            for file in (NAMES_FILE, SCHEMA_FILE):
+                (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
+
+    def is_held(self, tenant: str, name: str) -> bool:
+        """Whether somebody, here or in another process, still reads an older version; what nobody reads is swept."""
+        self._sweep()
+        return bool(self._rows.older_versions(tenant, name))
+
+    def let_go(self) -> None:
+        """Closes opened versions that have been replaced, and sweeps them; cheap where there is none.
+
+        What a question left behind may hold one in a cycle of references, which an idle process never looks for.
+        """
+        with self._lock:
+            self._alive = [each for each in self._alive if each() is not None]
+            versions = {graph.version for each in self._alive if (graph := each()) is not None}
+        if all(map(self._rows.is_complete, versions)):
+            return
+        with self._lock:
+            complete = self._rows.complete_ids()
+            self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
+        forget_words()
+        gc.collect()
+        self._sweep()
 
     def review(self, tenant: str, name: str, review: Review) -> tuple[GraphInfo, PrivateGraph]:
         """Has `review` see the current version. Raises UnknownGraph, LoadError."""
@@ -195,63 +272,9 @@ class Catalog:
             hold.release()
             self._sweep()
 
-    def _build(
-        self,
-        graph: GraphRow,
-        version_id: str,
-        loaded: LoadedGraph,
-        policy: Policy,
-        name_concepts: NameConcepts,
-        progress: Progress,
-        review: Review,
-    ) -> GraphInfo:
-        path, scope = self._folder.path_of(version_id), VaultScope(graph.tenant, graph.name, version_id)
-        progress("naming concepts", 0.5)
-        schema = placeholder_schema(loaded)
-        schema = with_concepts(schema, name_concepts(schema))
-        notes = self._notes_on_unsaid(loaded, schema)
-        loaded.adjacency.save(path)
-        self._write(scope, _SCHEMA_FILE, schema_bytes(schema))
-        total = max(1, sum(loaded.counts.values()))
-        records = ((node.mid, node.record) for node in loaded.nodes())
-        for written in write_records(self._engine, self._master, scope, records):
-            progress("sealing names and values", 0.55 + 0.25 * min(1.0, written / total))
-        progress("indexing names", 0.8)
-        index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
-        index = index.with_public(self._public_words(schema))
-        self._write(scope, _NAMES_FILE, index.to_bytes())
-        progress("measuring anonymity", 0.95)
-        review(loaded.adjacency, schema, index)
-        self._folder.finish(version_id)
-        info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words, notes)
-        sealed_policy = self._seal(scope, _POLICY_PURPOSE, policy.to_toml().encode())
-        self._rows.swap(graph, version_id, self._seal(scope, _INFO_PURPOSE, info_bytes(info)), sealed_policy)
-        return info
-
-    def _rebuild(
-        self, graph: GraphRow, version_id: str, opened: PrivateGraph, concepts: Sequence[str], progress: Progress
-    ) -> GraphInfo:
-        scope, before = VaultScope(graph.tenant, graph.name, version_id), self._info_of(opened)
-        schema = with_concepts(opened.blind.schema, concepts)
-        index = opened.names.with_public(self._public_words(schema))
-        fresh = set(index.report().public_words) - set(opened.names.report().public_words)
-        if fresh:
-            raise LoadError(f"the concepts would make {len(fresh)} names public words")
-        Adjacency.map_from(self._folder.path_of(opened.version)).save(self._folder.path_of(version_id))
-        self._write(scope, _SCHEMA_FILE, schema_bytes(schema))
-        self._write(scope, _NAMES_FILE, index.to_bytes())
-        total = max(1, before.entities + before.values + before.mediators)
-        for written in write_records(self._engine, self._master, scope, opened.vault.all_records()):
-            progress("sealing names and values", min(1.0, written / total))
-        self._folder.finish(version_id)
-        info = replace(
-            before, version=version_id, loaded_at=datetime.now(UTC).replace(microsecond=0),
-            public_words=index.report().public_words,
-        )  # fmt: skip
-        sealed_policy = self._seal(scope, _POLICY_PURPOSE, opened.policy.to_toml().encode())
-        sealed_info = self._seal(scope, _INFO_PURPOSE, info_bytes(info))
-        self._rows.swap(graph, version_id, sealed_info, sealed_policy, instead_of=opened.version)
-        return info
+    def _source(self, opened: PrivateGraph) -> Source:
+        """Raises LoadError when `opened` is no longer the current version."""
+        return Source(self._info_of(opened), opened.blind.schema, opened.vault, opened.names, opened.policy)
 
     def _info_of(self, opened: PrivateGraph) -> GraphInfo:
         """Raises LoadError when `opened` is no longer the current version."""
@@ -274,30 +297,21 @@ class Catalog:
             hold.release()
             raise
         weakref.finalize(opened, Hold.release, hold)
+        self._alive.append(weakref.ref(opened))
         return opened
 
     def _assembled(self, row: VersionRow) -> PrivateGraph:
         scope, path = VaultScope(row.tenant, row.name, row.id), self._folder.path_of(row.id)
-        schema = read_schema(self._read(scope, _SCHEMA_FILE))
-        public = self._public_words(schema)
+        schema = read_schema(self._sealer.read(scope, SCHEMA_FILE))
+        public = self._builder.public_words(schema)
         # Marked anew: the words of our own templates may have changed since the load.
-        names = NameIndex.from_bytes(self._read(scope, _NAMES_FILE)).with_public(public)
+        names = NameIndex.from_bytes(self._sealer.read(scope, NAMES_FILE)).with_public(public)
         blind = CompactGraph.open(path, schema)
         vault = Vault(self._engine, self._master, scope)
-        policy = Policy.from_toml(self._unseal(scope, _POLICY_PURPOSE, row.sealed_policy).decode())
+        policy = Policy.from_toml(self._sealer.unseal(scope, POLICY_PURPOSE, row.sealed_policy).decode())
         algebra = ValueAlgebra(blind, vault)
         linker = EntityLinker(names)
         return PrivateGraph(row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public)
-
-    def _public_words(self, schema: Schema) -> PublicWords:
-        return PublicWords.of((*self._public_phrases, *phrases_of(schema)))
-
-    def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema) -> tuple[str, ...]:
-        """Raises LoadError where the description of a masked relation says what it stands in the place of."""
-        bare = replace(schema, relations=tuple(replace(each, description="") for each in schema.relations))
-        public = self._public_words(bare)
-        refuse_telling(schema, loaded.unsaid, public)
-        return notes_on(loaded.unsaid, public)
 
     def _sweep(self) -> None:
         """Deletes versions that are neither current nor held by anybody, here or in another process."""
@@ -312,20 +326,8 @@ class Catalog:
                 self._folder.delete_unless_held(version_id, is_needed, partial(self._rows.forget, version_id))
 
     def _info(self, row: VersionRow) -> GraphInfo:
-        sealed = self._unseal(VaultScope(row.tenant, row.name, row.id), _INFO_PURPOSE, row.sealed_info)
+        sealed = self._sealer.unseal(VaultScope(row.tenant, row.name, row.id), INFO_PURPOSE, row.sealed_info)
         return read_info(row.tenant, row.name, row.id, sealed)
-
-    def _write(self, scope: VaultScope, file: str, plain: bytes) -> None:
-        (self._folder.path_of(scope.version_id) / file).write_bytes(self._seal(scope, file, plain))
-
-    def _read(self, scope: VaultScope, file: str) -> bytes:
-        return self._unseal(scope, file, (self._folder.path_of(scope.version_id) / file).read_bytes())
-
-    def _seal(self, scope: VaultScope, purpose: str, plain: bytes) -> bytes:
-        return self._master.seal(purpose, bind(scope.tenant, scope.graph, scope.version_id), plain)
-
-    def _unseal(self, scope: VaultScope, purpose: str, sealed: bytes) -> bytes:
-        return self._master.open(purpose, bind(scope.tenant, scope.graph, scope.version_id), sealed)
 
 
 def _read(

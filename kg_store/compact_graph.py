@@ -93,6 +93,8 @@ class CompactGraph:
         if len(mids) == 1:
             node = self._node(int(mids[0]))
             return np.array([-1 if node is None else self._arrays.signatures[node]], dtype=np.int32)
+        if not len(self._arrays.mids):
+            return np.full(len(mids), -1, dtype=np.int32)
         places, found = self._places(mids)
         signatures = self._arrays.signatures.take(places, mode="clip")
         return signatures if found.all() else np.where(found, signatures, np.int32(-1))
@@ -118,6 +120,8 @@ class CompactGraph:
 
     def _nodes(self, mids: Mids) -> _Positions:
         """Positions of those of `mids` that this version holds, sorted, each once."""
+        if not len(self._arrays.mids):
+            return np.empty(0, dtype=np.int64)
         places, found = self._places(mids)
         nodes = places if found.all() else places[found]
         if len(nodes) > 1 and not (nodes[1:] > nodes[:-1]).all():

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
 
 from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from kg_store.forgotten_rows import forgotten_mids
 from kg_store.keys import MasterKey, bind, new_mid_key
-from kg_store.tables import graph_versions, graphs, vault_entries
+from kg_store.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
 from kg_store.terms import KeyProblem, LoadError, UnknownGraph
 
 BUILDING, COMPLETE, RETIRED = "building", "complete", "retired"
 _MID_KEY_PURPOSE = "mid key"
 _DELETED_ROWS = 20_000
+_MIDS_AT_ONCE = 500
 
 # Built once: every question asks which version is current, and building takes longer than the row.
 _CURRENT = (
@@ -52,6 +56,15 @@ class VersionRow:
     sealed_policy: bytes = field(repr=False)
 
 
+class SealedParts(Protocol):
+    """What a version's row keeps of it (kg_store.building.Built)."""
+
+    @property
+    def sealed_info(self) -> bytes: ...
+    @property
+    def sealed_policy(self) -> bytes: ...
+
+
 class GraphRows:
     """Reads and writes graphs and their versions; `folder_id` says whose versions it may delete."""
 
@@ -79,15 +92,20 @@ class GraphRows:
         return found
 
     def swap(
-        self, graph: GraphRow, version_id: str, sealed_info: bytes, sealed_policy: bytes, instead_of: str | None = None
+        self,
+        graph: GraphRow,
+        version_id: str,
+        built: SealedParts,
+        instead_of: str | None = None,
+        forgotten: frozenset[int] | None = None,
     ) -> None:
         """Makes a version the current one, where `instead_of` still is, if given. LoadError when the graph was
-        deleted meanwhile, or has another version by now."""
+        deleted meanwhile, has another version by now, or is to have forgotten more than `forgotten`."""
         loaded = {
             "state": COMPLETE,
             "loaded_at": datetime.now(UTC),
-            "sealed_info": sealed_info,
-            "sealed_policy": sealed_policy,
+            "sealed_info": built.sealed_info,
+            "sealed_policy": built.sealed_policy,
         }
         with self._engine.begin() as connection:
             this = graphs.c.id == graph.id
@@ -96,6 +114,8 @@ class GraphRows:
             moved = connection.execute(update(graphs).where(this).values(current_version=version_id))
             if moved.rowcount != 1:
                 raise LoadError("the graph was deleted, or got another version, meanwhile")
+            if forgotten is not None and not forgotten_mids(connection, graph.id) <= forgotten:
+                raise LoadError("something was forgotten in the graph meanwhile: load it again")
             of_graph = graph_versions.c.graph_id == graph.id
             retired = update(graph_versions).where(of_graph, graph_versions.c.state == COMPLETE)
             connection.execute(retired.values(state=RETIRED))
@@ -140,6 +160,41 @@ class GraphRows:
             )
             connection.execute(versions.values(state=RETIRED))
             connection.execute(delete(graphs).where(graphs.c.id == row.id))
+            for table in (forgotten_things, erasures):
+                connection.execute(delete(table).where(table.c.graph_id == row.id))
+
+    def forgotten(self, graph: GraphRow) -> frozenset[int]:
+        """The MIDs that no version of the graph may hold."""
+        with self._engine.connect() as connection:
+            return forgotten_mids(connection, graph.id)
+
+    def mid_key(self, tenant: str, name: str) -> bytes:
+        """The key of a graph's MIDs. Raises UnknownGraph."""
+        with self._engine.connect() as connection:
+            found = self._find(connection, tenant, name)
+        if found is None:
+            raise UnknownGraph("no graph of that name")
+        return found.mid_key
+
+    def older_versions(self, tenant: str, name: str) -> list[str]:
+        """Versions of a graph that were replaced and not yet swept away, or are being built."""
+        query = (
+            select(graph_versions.c.id)
+            .join(graphs, graphs.c.id == graph_versions.c.graph_id)
+            .where(graphs.c.tenant == tenant, graphs.c.name == name, graph_versions.c.state != COMPLETE)
+        )
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
+        """Deletes the rows of `mids` from the older versions of a graph; which versions those are."""
+        versions = self.older_versions(tenant, name)
+        for version_id in versions:
+            for start in range(0, len(mids), _MIDS_AT_ONCE):
+                some = vault_entries.c.mid.in_(list(mids[start : start + _MIDS_AT_ONCE]))
+                with self._engine.begin() as connection:
+                    connection.execute(delete(vault_entries).where(vault_entries.c.version_id == version_id, some))
+        return versions
 
     def retire(self, version_id: str) -> None:
         """What a failed load has begun is left to be swept away; a version that was swapped in stays."""

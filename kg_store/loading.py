@@ -20,8 +20,9 @@ from kg_store.raw_graph import RawGraph, TermKind, literal_of
 from kg_store.relations import KINDS as VALUE_KINDS
 from kg_store.relations import Relations, find_relations, value_kinds
 from kg_store.roles import Flags, Roles, assign_roles
+from kg_store.schema_concepts import placeholder
 from kg_store.showing import Showing, find_showing
-from kg_store.terms import Concept, LoadError, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
+from kg_store.terms import Edges, LoadError, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 from kg_store.vault import VaultRecord
 
 
@@ -57,6 +58,8 @@ class LoadedGraph:
     counts: dict[NodeKind, int]
     notes: tuple[str, ...]
     nodes: Callable[[], Iterator[LoadedNode]] = field(repr=False)
+    unseen: Edges = field(repr=False)
+    """Whose the things are that relations lead to which the policy hides."""
     unsaid: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     """The own words of each masked or hidden relation."""
 
@@ -84,17 +87,20 @@ def load_graph(
     progress(1.0)
     notes = (*raw.notes, *_unknown_predicates(roles, policy))
     facts = len(adjacency.targets) // 2
-    unsaid = tuple(relations.unsaid.values())
-    return LoadedGraph(relations.shown, signatures, adjacency, facts, counts, notes, source.nodes, unsaid)
+    unseen, unsaid = _unseen(roles, relations, mids), tuple(relations.unsaid.values())
+    return LoadedGraph(relations.shown, signatures, adjacency, facts, counts, notes, source.nodes, unseen, unsaid)
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:
-    """The schema before its concepts are named: the most specific class stands in for each."""
-    concepts = (
-        each.classes[0] if each.classes else "value" if each.kind is NodeKind.VALUE else "thing"
-        for each in loaded.signatures
-    )
-    return Schema(loaded.relations, loaded.signatures, tuple(Concept(concept) for concept in concepts))
+    """The schema before its concepts are named."""
+    return Schema(loaded.relations, loaded.signatures, tuple(map(placeholder, loaded.signatures)))
+
+
+def _unseen(roles: Roles, relations: Relations, mids: Mids) -> Edges:
+    raw = roles.raw
+    hidden = roles.facts & (relations.id_of[raw.predicates] < 0)
+    pairs = np.unique(np.stack([mids[raw.subjects[hidden]], mids[raw.objects[hidden]]]), axis=1)
+    return Edges(pairs[0], pairs[1])
 
 
 def _mids(roles: Roles, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:

@@ -133,6 +133,15 @@ class NameIndex:
             name_layout.numbers(sorted(too_short)),
         )
 
+    def without(self, mids: Collection[int]) -> NameIndex:
+        """The index of a graph that does not hold these nodes; public spellings are to be marked anew."""
+        groups: dict[tuple[str, int], list[int]] = {}
+        for pattern, text in enumerate(self._all_texts()):
+            left = [mid for mid in self._mids_of(pattern) if mid not in mids]
+            if left:
+                groups[text, self._flags[pattern] & ~_PUBLIC] = left
+        return self._of_groups(groups, set(self._too_short) - set(mids))
+
     def to_bytes(self) -> bytes:
         """Everything, in clear: for the catalog, which seals it."""
         numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
@@ -176,6 +185,20 @@ class NameIndex:
         """Names in other forms than their own (`InexactNames.find`), exact ones among them; none before
         `with_public` has told which words may never be taken for a name."""
         return [] if self._inexact is None else self._inexact.find(text, skip, is_name)
+
+    def holding(self, names: Iterable[str]) -> set[int]:
+        """The nodes with a spelling in which one of `names` stands as a word or words, or that is one."""
+        wanted = [name for text in names if (name := normalise(text).text.strip(_AROUND_NAMES))]
+        found: set[int] = set()
+        for pattern, text in enumerate(self._all_texts()):
+            if any(name in text and stands_in(name, text) for name in wanted):
+                found.update(self._mids_of(pattern))
+        return found
+
+    def named(self, text: str) -> tuple[int, ...]:
+        """The nodes that are called `text`, in one of the ways in which names are typed; values have no name."""
+        hits = [hit for hit in self.find(text.strip()) if hit.role == "name" and len(text.strip()) == hit.end]
+        return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
     def looks_like_name(self, text: str) -> bool:
         """Whether a word of `text` stands neither in the dictionary nor in our own phrases."""
@@ -240,6 +263,18 @@ class NameIndex:
         for end in self._text_ends:
             yield self._texts[start:end].decode()
             start = end
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Whether `name` stands between word borders somewhere in `text`; both are normalised."""
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        begins = start == 0 or not (is_word_character(name[0]) and is_word_character(text[start - 1]))
+        if begins and (end == len(text) or not (is_word_character(name[-1]) and is_word_character(text[end]))):
+            return True
+        start = text.find(name, start + 1)
+    return False
 
 
 def _can_be_found(pattern: str) -> bool:

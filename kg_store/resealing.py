@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from kg_store.data_folder import DataFolder
 from kg_store.keys import VERSION_BYTES, MasterKey, bind
-from kg_store.tables import graph_versions, graphs, vault_entries
+from kg_store.tables import erasures, graph_versions, graphs, vault_entries
 
 _AT_ONCE: Final = 500
 _FILES: Final = ("schema.sealed", "names.sealed")
@@ -62,7 +62,11 @@ def store_columns() -> list[SealedColumn]:
         .join(graph_versions, graph_versions.c.id == vault_entries.c.version_id)
         .join(graphs, graphs.c.id == graph_versions.c.graph_id)
     )
+    under_way = select(graphs.c.tenant, graphs.c.name, erasures.c.id, erasures.c.sealed).join(
+        graphs, graphs.c.id == erasures.c.graph_id
+    )
     return [
+        SealedColumn(erasures, erasures.c.sealed, under_way, "erasure", _version),
         SealedColumn(
             graphs,
             graphs.c.sealed_mid_key,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kg_store.terms import Concept, LoadError, Schema
+from kg_store.terms import Concept, LoadError, NodeKind, Schema, Signature
 from kg_store.wording import clean
 
 
@@ -14,6 +14,13 @@ def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
     if len(concepts) != len(schema.signatures):
         raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
     return replace(schema, concepts=tuple(Concept(clean(concept) or "thing") for concept in concepts))
+
+
+def placeholder(signature: Signature) -> Concept:
+    """What stands for a concept before it is named: the most specific class."""
+    if signature.classes:
+        return Concept(signature.classes[0])
+    return Concept("value" if signature.kind is NodeKind.VALUE else "thing")
 
 
 def phrases_of(schema: Schema) -> Iterable[str]:

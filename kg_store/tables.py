@@ -60,3 +60,24 @@ vault_entries = Table(
     Column("mid", BigInteger, primary_key=True, autoincrement=False),
     Column("sealed", LargeBinary, nullable=False),
 )
+
+# Things that no load may bring into the graph again: a MID is a keyed hash, and the graph's key lies sealed.
+forgotten_things = Table(
+    "forgotten_things",
+    metadata,
+    Column("graph_id", String(32), primary_key=True),
+    Column("mid", BigInteger, primary_key=True, autoincrement=False),
+    Column("erasure", String(32), nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False),
+)
+
+# Erasures that are not through yet; `sealed` has what to look for, and goes with the row.
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("graph_id", String(32), nullable=False),
+    Column("begun_at", DateTime(timezone=True), nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+    Index(None, "graph_id"),
+)

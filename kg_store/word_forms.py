@@ -69,6 +69,11 @@ def forms_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((without_accents(plain), without_accents(plain.translate(_WRITTEN_OUT)))))
 
 
+def forget_words() -> None:
+    """Empties the memory of `forms_of`: it holds words of names."""
+    forms_of.cache_clear()
+
+
 def without_accents(text: str) -> str:
     """Latin letters alone lose their accents: elsewhere the mark makes another letter."""
     if text.isascii():

@@ -10,7 +10,16 @@ import pytest
 from app.api.admin import administering
 from app.api.errors import _BY_STATUS
 from app.api.routes import asking, watching
-from app.problems import _KINDS, INTERNAL, BadRequest, RateLimited, TooLarge, problem_of
+from app.problems import (
+    _KINDS,
+    INTERNAL,
+    AmbiguousName,
+    BadRequest,
+    ForgetUnfinished,
+    RateLimited,
+    TooLarge,
+    problem_of,
+)
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
 from kg_store.terms import LoadError, PolicyError
@@ -20,7 +29,15 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
 CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), INTERNAL)} | {
     problem_of(error).code
-    for error in (BadRequest("", ""), TooLarge(1, ""), RateLimited(1), LoadError(""), PolicyError(""))
+    for error in (
+        BadRequest("", ""),
+        TooLarge(1, ""),
+        RateLimited(1),
+        LoadError(""),
+        PolicyError(""),
+        AmbiguousName(2),
+        ForgetUnfinished(""),
+    )
 }
 
 

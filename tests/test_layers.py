@@ -94,6 +94,15 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.jobs": ("app.problems", "app.tables", "app.telemetry", "client_sdk.protocol"),
     "app.graph_report": ("client_sdk.protocol", "kg_store"),
     "app.graph_admin": (*SERVICE, "app.graph_report", "client_sdk.protocol", "kg_store"),
+    "app.traces_left": ("app.resealing", "kg_store"),
+    "app.forgetting": (
+        *SERVICE,
+        "app.graph_admin",
+        "app.privacy",
+        "app.traces_left",
+        "client_sdk.protocol",
+        "kg_store",
+    ),
     "app.refining": (
         *SERVICE,
         "app.graph_admin",
@@ -137,6 +146,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.llm.budget",
         "app.endpoint_wiring",
         "app.refining",
+        "app.forgetting",
         "app.chat",
         "app.graph_admin",
         "app.wiring",

@@ -20,6 +20,7 @@ from app.api.limits import is_upload
 from app.api.routes import ERRORS
 from app.api.uploads import Upload, receive_upload
 from app.endpoint_wiring import probe_all, status_of
+from app.forgetting import Forgetter, Wish
 from app.graph_admin import ENDINGS
 from app.problems import BadRequest
 from app.refining import ConceptRefiner
@@ -28,6 +29,9 @@ from app.wiring import Services
 from client_sdk.protocol import (
     EndpointList,
     ErrorBody,
+    ForgetChoice,
+    ForgetPlan,
+    ForgetThing,
     GraphList,
     GraphReport,
     JobStatus,
@@ -41,6 +45,10 @@ from client_sdk.protocol import (
 GRAPH_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 GraphName = Annotated[str, InPath(pattern=GRAPH_NAME)]
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": ErrorBody, "description": "nothing of that id here"}}
+_AMBIGUOUS: dict[int | str, dict[str, Any]] = {
+    **NOT_FOUND,
+    409: {"model": ErrorBody, "description": "ambiguous_name: choose one of the plan's; or graph_busy"},
+}
 _LOAD_BODY = {
     "requestBody": {
         "required": True,
@@ -149,6 +157,19 @@ async def refine_concepts(
     return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
 
 
+@administering.post("/graphs/{name}/forget/plan", response_model=ForgetPlan, responses=NOT_FOUND)
+async def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> ForgetPlan:
+    """What forgetting would take out, in counts; nothing is changed. Names of a choice are not told here."""
+    return await run_in_threadpool(_plan, services.forgetter, caller.tenant, name, wanted)
+
+
+@administering.post("/graphs/{name}/forget", status_code=202, response_model=JobStatus, responses=_AMBIGUOUS)
+async def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> JobStatus:
+    """Takes a thing out of a graph and all that is kept of it, in the background; the job's notes tell the scan."""
+    work = await run_in_threadpool(services.forgetter.forgetting, caller.tenant, name, _wish(wanted))
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
+
+
 @administering.get("/jobs/{job_id}", response_model=JobStatus, responses=NOT_FOUND)
 async def get_job(job_id: str, caller: CallerOf, services: ServicesOf) -> JobStatus:
     """How far a load is, or how it ended."""
@@ -206,6 +227,18 @@ def _endpoints_for(caller: Caller, services: Services) -> EndpointList:
         raise NotPermitted
     endpoints = enumerate(services.thinking.endpoints, start=1)
     return EndpointList(endpoints=[status_of(position, each, with_model=True) for position, each in endpoints])
+
+
+def _plan(forgetter: Forgetter, tenant: str, graph: str, wanted: ForgetThing) -> ForgetPlan:
+    choices = forgetter.choices(tenant, graph, wanted.name)
+    if len(choices) > 1 and wanted.choice is None:
+        told = [ForgetChoice(id=each.id, concept=each.concept, relations=list(each.relations)) for each in choices]
+        return ForgetPlan(choices=told)
+    return ForgetPlan(choices=[], sentences=forgetter.plan(tenant, graph, _wish(wanted)).sentences())
+
+
+def _wish(wanted: ForgetThing) -> Wish:
+    return Wish(wanted.name, wanted.choice, tuple(wanted.with_kinds), wanted.with_mentions)
 
 
 def _refiner_of(services: Services) -> ConceptRefiner:

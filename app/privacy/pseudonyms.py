@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from threading import Lock
@@ -131,6 +131,13 @@ class PseudonymTable:
         """The groups, one for each shared name that was asked about, that `mid` is in."""
         groups = (meaning.mids for meaning in self._state.meanings.values() if meaning.kind == "group")
         return tuple(mids for mids in groups if mid in mids)
+
+    def holds(self, mids: Collection[int], texts: Collection[str]) -> bool:
+        """Whether a pseudonym stands for one of `mids`, or for something typed that is one of `texts`."""
+        kinds = (ValueKind.TEXT, ValueKind.NUMBER, ValueKind.DATE)
+        digests = {self._digest(f"{kind}\n{normalise(text).text}") for kind in kinds for text in texts}
+        met = {*self._state.settled, *(int(mid) for each in self._state.meanings.values() for mid in each.mids)}
+        return not met.isdisjoint(mids) or not digests.isdisjoint(self._state.digests.values())
 
     def settle(self, mid: Mid, by_user: bool) -> None:
         """Remembers that a turn has named this entity alone, so that a shared name may mean it."""

@@ -54,6 +54,9 @@ from client_sdk.protocol.graph_report import (
     SetSizes,
 )
 from client_sdk.protocol.graphs import (
+    ForgetChoice,
+    ForgetPlan,
+    ForgetThing,
     GraphList,
     GraphNames,
     GraphSummary,
@@ -103,6 +106,9 @@ __all__ = [
     "ErrorEvent",
     "EvidenceEvent",
     "Fact",
+    "ForgetChoice",
+    "ForgetPlan",
+    "ForgetThing",
     "GraphList",
     "GraphNames",
     "GraphReport",

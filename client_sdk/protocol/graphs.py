@@ -1,11 +1,11 @@
-"""Graphs of a tenant: their lists, loads and concepts."""
+"""Graphs of a tenant: their lists, loads and concepts, and what is forgotten in them."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from client_sdk.protocol.answering import ErrorBody
 from client_sdk.protocol.graph_report import PrivacySummary
@@ -61,6 +61,36 @@ class RefineConcepts(Wire):
     """POST /admin/graphs/{name}/concepts/refine: concepts that at least so many entities share are named anew."""
 
     least: int = Field(default=20, ge=2)
+
+
+class ForgetThing(Wire):
+    """POST /admin/graphs/{name}/forget, and its plan: what is to be taken out of a graph, by a name of it.
+
+    Or by its id in the source. `choice` is one of the plan's, where several things have the name. `with_kinds`:
+    neighbours of these concepts go too; `with_mentions`: texts of others go too in which one of its names stands.
+    """
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=2000)] = Field(repr=False)
+    choice: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}$")] | None = None
+    with_kinds: list[Annotated[str, StringConstraints(min_length=1, max_length=200)]] = Field(
+        default_factory=list, max_length=20
+    )
+    with_mentions: bool = False
+
+
+class ForgetChoice(Wire):
+    """One of several things of a name: its kind, and the relations it has; `arog graph forget` shows values, too."""
+
+    id: str
+    concept: str
+    relations: list[str]
+
+
+class ForgetPlan(Wire):
+    """What would go, in sentences with counts; or, where the name is several things', what to choose from."""
+
+    choices: list[ForgetChoice]
+    sentences: list[str] = Field(default_factory=list)
 
 
 class RefineEstimate(Wire):

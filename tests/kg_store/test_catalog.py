@@ -452,5 +452,5 @@ def test_a_load_that_dies_around_the_swap_is_swept_away(
     assert reached_names(again.open("t1", "clinic"), "Aurelio Vantongeren", "weight") == {"80"}
 
 
-def _die(*_arguments: object) -> None:
+def _die(*_arguments: object, **_named: object) -> None:
     raise KeyboardInterrupt
