@@ -29,7 +29,8 @@ def by_candidates(prompts: Sequence[Prompt]) -> Hashable:
 def by_counts(prompts: Sequence[Prompt]) -> Hashable:
     """How many ways on there are, and of which kind the topic is."""
     first = prompts[0]
-    return tuple(thing.concept for thing in first.things), len(first.candidates) + first.further
+    kinds = tuple(thing.concept for thing in first.things if thing.name in first.question)
+    return kinds, len(first.candidates) + first.further
 
 
 def by_evidence(prompts: Sequence[Prompt]) -> Hashable:

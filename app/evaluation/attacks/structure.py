@@ -38,6 +38,7 @@ READINGS: tuple[tuple[Piece, ...], ...] = (
     ("concepts", "evidence", "ends"),
     ("concepts", "evidence"),
 )
+LARGE = 20
 _SEED = 11
 
 Prompts = Iterable[tuple[Exchange, Sequence[Prompt]]]
@@ -95,6 +96,8 @@ def guessed(
         found = [_by_reading(known, share, pieces, taken(exchanges)) for pieces in READINGS]
         best = max(found, key=lambda guesses: sum(guesses.right))
         lines.append(best.line(f"{name}, {words}", bound))
+        if bound < 1:
+            lines.append(best.of_large_kinds().line(f"{name}, {words}, of kinds of {LARGE} or more"))
     return lines
 
 
@@ -132,6 +135,11 @@ class Guesses:
     right: list[float] = field(default_factory=list)
     blind: list[float] = field(default_factory=list)
 
+    def of_large_kinds(self) -> Guesses:
+        """Of kinds with few members a blind guess is right often, whatever is shown."""
+        kept = [pair for pair in zip(self.right, self.blind, strict=True) if pair[1] <= 1 / LARGE]
+        return Guesses([right for right, _ in kept], [blind for _, blind in kept])
+
     def line(self, name: str, most: float = 1.0, control: float | None = None) -> Attempted:
         tries = len(self.right)
         return Attempted(
@@ -141,7 +149,7 @@ class Guesses:
             blind=sum(self.blind) / tries if tries else 0.0,
             most=most,
             control=control,
-            least=20,
+            least=20 if most < 1 or control is not None else 0,
         )
 
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 from app.evaluation.attacks.egress import Prompt
 
-Trait = Literal["wording", "relations", "concepts", "sizes", "candidates", "counts", "order"]
-TRAITS: tuple[Trait, ...] = ("wording", "relations", "concepts", "sizes", "candidates", "counts", "order")
+Trait = Literal["wording", "relations", "concepts", "sizes", "candidates", "counts", "totals", "order"]
+TRAITS: tuple[Trait, ...] = ("wording", "relations", "concepts", "sizes", "candidates", "counts", "totals", "order")
 _PSEUDONYM = re.compile(r"\b[EVS](?=[a-z]*[0-9])[a-z0-9]{5}\b")
 _WORD = re.compile(r"[^\W_]+|\*")
 
@@ -23,6 +23,9 @@ def masked(text: str) -> str:
 def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
     """Words that stand for the traits of one conversation; what stands in it twice is there twice."""
     found: dict[str, list[str]] = {trait: [] for trait in TRAITS}
+    for first in _first_requests(prompts):
+        kinds = " ".join(sorted(thing.concept for thing in first.things if thing.name in first.question))
+        found["totals"].append(f"{len(first.candidates) + first.further} ways on from {kinds}")
     for question in dict.fromkeys(prompt.question for prompt in prompts):
         words = _WORD.findall(masked(question).casefold())
         found["wording"] += [*words, *map(" ".join, pairwise(words)), " ".join(words)]
@@ -38,3 +41,12 @@ def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
         found["counts"] += [f"{len(paths)} of {len(paths) + prompt.further}", f"{len(paths)}"]
         found["order"] += [" before ".join(pair) for pair in pairwise(paths)]
     return found
+
+
+def _first_requests(prompts: Sequence[Prompt]) -> list[Prompt]:
+    """The first page of the first round of each question: what it counts is a property of what the question names."""
+    return [
+        prompt
+        for before, prompt in zip([None, *prompts], prompts, strict=False)
+        if prompt.round == 1 and (before is None or before.round > 1 or before.question != prompt.question)
+    ]
