@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0 $(shell $(HAS_CPU_INDEX) >/dev/null 2>&1 && echo --extra-
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: serve test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy lint-deploy clean
+.PHONY: serve test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
 
 serve: $(VENV)/.installed-server
 	@$(BIN)/arog serve
@@ -65,6 +65,10 @@ bench-endpoint: $(VENV)/.installed-server
 bench-privacy: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog attack --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+# The guard over a million made-up names, its time and memory against their bounds: make bench-guard NAMES=100000
+bench-guard: $(VENV)/.installed-server
+	@$(BIN)/arog eval guard $(if $(NAMES),--names "$(NAMES)")
 
 lint-deploy: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest tests/test_deploy.py

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeVar
 
 from kg_store.inexact_reading import NOT_INITIALS, InexactHit, IsName, Reading
+from kg_store.name_rows import NameRows
 from kg_store.name_vocabulary import NameVocabulary
 from kg_store.normalising import Normalised, normalise
 from kg_store.public_words import PublicWords
@@ -28,13 +29,13 @@ class InexactNames:
     Limit: the forms that docs/linking.md lists; everyday words alone where nothing marks them as a name.
     """
 
-    def __init__(self, names: Iterable[tuple[str, tuple[int, ...]]], public: PublicWords) -> None:
-        """`names`: normalised, each with the nodes called so."""
-        self._words = NameVocabulary(names, public)
+    def __init__(self, rows: NameRows, public: PublicWords) -> None:
+        self._words = NameVocabulary(rows, public)
         # Requests repeat the labels of the schema and the numbers of their candidates: each is read once. Beside its
         # normalised text a stretch as it stands: capitals may tell initials.
         self._nameless: set[tuple[str, str]] = set()
         self._nameless_pieces: set[str] = set()
+        self._dull: set[str] = set()
 
     def find(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
         """Hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing."""
@@ -55,12 +56,16 @@ class InexactNames:
         """Pieces between quotes, which nothing that is read here runs across, but for those that hold no name for
         certain and those of `skip`. Only where each character is normalised by itself: then a piece is, too."""
         pieces = text.split('"')
-        unread = set(pieces).difference(self._nameless_pieces, skip)
-        start = 0
-        for piece in pieces if unread else ():
-            if piece in unread:
-                yield start, start + len(piece)
-            start += len(piece) + 1
+        unread = {
+            piece
+            for piece in set(pieces).difference(self._nameless_pieces, skip)
+            if piece[_after_skipped(piece, skip) :] not in self._nameless_pieces
+        }
+        start = done = 0
+        for at in [place for place, piece in enumerate(pieces) if piece in unread] if unread else ():
+            start += sum(map(len, pieces[done:at])) + at - done
+            done = at
+            yield start + _after_skipped(pieces[at], skip), start + len(pieces[at])
 
     def _read(
         self, text: str, normalised: Normalised, start: int, end: int, skip: Collection[str], is_name: IsName | None
@@ -87,13 +92,23 @@ class InexactNames:
     def _may_hold_name(self, stretch: str) -> bool:
         """The cheap refusal of everyday words, which nearly all of a request is."""
         for word in stretch.split():
+            if word in self._dull:
+                continue
             forms = [each.text for each in words_of(word)]
             if _has_initial(word, forms) or not all(map(self._is_dull, forms)):
                 return True
+            _remember(self._dull, word, len(word))
         return False
 
     def _is_dull(self, word: str) -> bool:
         return self._words.is_everyday(word) or not word.isalpha()
+
+
+def _after_skipped(piece: str, skip: Collection[str]) -> int:
+    """Where a piece goes on after a word of `skip` with a bracket behind it, across which nothing is read: requests
+    are full of `Eq7f2k (person)`, with other stand-ins each time."""
+    bracket = piece.find(" (")
+    return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 
 
 def _remember(nameless: set[_KnownT], known: _KnownT, length: int) -> None:

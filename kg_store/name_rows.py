@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kg_store.near_words import NearWords
 from kg_store.ordinary_words import is_ordinary
+from kg_store.terms import Mids, StoreError
 from kg_store.word_forms import Word, words_of
 
-Numbers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 
 SMALL_WORDS = frozenset(
     ("a", "an", "the", "of", "and", "in", "at", "on", "for", "de", "la", "le", "der", "von", "van")
@@ -37,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class NameRows:
-    """Rows of the names of one graph version, in memory; made from the name index whenever it is opened."""
+    """Rows of the names of one graph version, in arrays: a million names take some 70 bytes each."""
 
     words: tuple[str, ...] = field(repr=False)
     near: NearWords = field(repr=False)
@@ -47,8 +50,10 @@ class NameRows:
     _ends: Numbers = field(repr=False)
     _held_by: Numbers = field(repr=False)
     _held_ends: Numbers = field(repr=False)
-    _mids: tuple[tuple[int, ...], ...] = field(repr=False)
-    _keys: tuple[npt.NDArray[np.int64], Numbers] = field(repr=False)
+    _mids: Mids = field(repr=False)
+    _mid_ends: Numbers = field(repr=False)
+    _key_hashes: Mids = field(repr=False)
+    _key_rows: Numbers = field(repr=False)
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameRows:
@@ -60,18 +65,45 @@ class NameRows:
                 numbers = tuple(number_of.setdefault(word, len(number_of)) for word in words)
                 rows.setdefault(numbers, (needed, set()))[1].update(mids)
         words = tuple(number_of)
-        flat = np.fromiter((word for row in rows for word in row), dtype=np.int64)
-        ends = np.fromiter(accumulate(map(len, rows)), dtype=np.int64)
-        needed_flat = np.fromiter((each for needed, _ in rows.values() for each in needed), dtype=np.bool_)
-        owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-        held = np.lexsort((owner, flat))
-        counts = np.bincount(flat, minlength=len(words))
-        keys = [(hash(key), at) for at, row in enumerate(rows) for key in _keys_of([words[word] for word in row])]
+        flat = _numbers(word for row in rows for word in row)
+        owner = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
+        keys = [(_hash_of(key), at) for at, row in enumerate(rows) for key in _keys_of([words[word] for word in row])]
         keys.sort()
         return cls(
-            words, NearWords.of(words), number_of, flat, needed_flat, ends, owner[held], np.cumsum(counts),
-            tuple(tuple(sorted(mids)) for _, mids in rows.values()),
-            (np.array([key for key, _ in keys], dtype=np.int64), np.array([at for _, at in keys], dtype=np.int64)),
+            words, NearWords.of(words), number_of, flat,
+            np.fromiter((each for needed, _ in rows.values() for each in needed), dtype=np.bool_),
+            _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
+            np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
+            np.fromiter((mid for _, mids in rows.values() for mid in sorted(mids)), dtype=np.int64),
+            _numbers(accumulate(len(mids) for _, mids in rows.values())),
+            np.fromiter((key for key, _ in keys), dtype=np.int64), _numbers(at for _, at in keys),
+        )  # fmt: skip
+
+    def sections(self) -> list[bytes]:
+        """Everything, in clear: for the name index, whose bytes the catalog seals."""
+        arrays = (getattr(self, name) for name, _ in _ARRAYS)
+        return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
+
+    @classmethod
+    def of_sections(cls, sections: Sequence[memoryview]) -> NameRows:
+        """What `sections` gave. StoreError where that is not what these are."""
+        if len(sections) != 1 + len(_ARRAYS):
+            raise StoreError("the name index has the wrong number of sections")
+        joined = bytes(sections[0]).decode()
+        words = tuple(joined.split("\n")) if joined else ()
+        try:
+            paired = zip(sections[1:], _ARRAYS, strict=True)
+            arrays: list[npt.NDArray[Any]] = [np.frombuffer(each, kind).copy() for each, (_, kind) in paired]
+        except ValueError:
+            raise StoreError("the name index has sections of broken length") from None
+        flat, needed, ends, held_by, held_ends, mids, mid_ends, hashes, keyed = arrays
+        in_step = ((flat, needed), (flat, held_by), (ends, mid_ends), (hashes, keyed), (held_ends, words))
+        if any(len(one) != len(other) for one, other in in_step):
+            raise StoreError("the name index has sections of different lengths")
+        number_of = {word: number for number, word in enumerate(words)}
+        return cls(
+            words, NearWords.of(words), number_of,
+            flat, needed, ends, held_by, held_ends, mids, mid_ends, hashes, keyed,
         )  # fmt: skip
 
     def number_of(self, word: str) -> int | None:
@@ -83,7 +115,8 @@ class NameRows:
         return Row(tuple(words), tuple(self.words[word] for word in words), tuple(self._needed[start:end].tolist()))
 
     def mids(self, at: int) -> tuple[int, ...]:
-        return self._mids[at]
+        start = int(self._mid_ends[at - 1]) if at else 0
+        return tuple(self._mids[start : int(self._mid_ends[at])].tolist())
 
     def with_word(self, word: int) -> Numbers:
         """The rows that hold the word, ascending."""
@@ -118,10 +151,24 @@ class NameRows:
         return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
 
     def _of_key(self, key: str) -> list[int]:
-        hashes, rows = self._keys
-        code = hash(key)
-        first, last = np.searchsorted(hashes, code), np.searchsorted(hashes, code, side="right")
-        return rows[first:last].tolist()  # type: ignore[no-any-return]
+        code = _hash_of(key)
+        first, last = np.searchsorted(self._key_hashes, (code, code + 1))
+        return self._key_rows[first:last].tolist()  # type: ignore[no-any-return]
+
+
+_ARRAYS = (
+    ("_flat", np.int32), ("_needed", np.bool_), ("_ends", np.int32), ("_held_by", np.int32), ("_held_ends", np.int32),
+    ("_mids", np.int64), ("_mid_ends", np.int32), ("_key_hashes", np.int64), ("_key_rows", np.int32),
+)  # fmt: skip
+
+
+def _numbers(values: Iterable[int]) -> Numbers:
+    return np.fromiter(values, dtype=np.int32)
+
+
+def _hash_of(key: str) -> int:
+    """The same in every process; below 2**62, so that the next number is one too."""
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
 
 
 def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:

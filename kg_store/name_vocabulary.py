@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 from kg_store.name_rows import NameRows
@@ -19,9 +18,8 @@ _MOST_REMEMBERED = 100_000
 class NameVocabulary:
     """Words are asked for as `words_of` gives them: normalised, in plain Latin letters."""
 
-    def __init__(self, names: Iterable[tuple[str, tuple[int, ...]]], public: PublicWords) -> None:
-        """`names`: normalised, each with the nodes called so."""
-        self.rows = NameRows.of(names)
+    def __init__(self, rows: NameRows, public: PublicWords) -> None:
+        self.rows = rows
         self._public = public
         self._near: dict[str, dict[int, int]] = {}
         may_be_ordinary("")  # Reads the dictionary now, and not with the first question.

@@ -13,6 +13,7 @@ import numpy as np
 
 from kg_store import name_layout
 from kg_store.inexact import InexactHit, InexactNames, IsName
+from kg_store.name_rows import NameRows
 from kg_store.normalising import Normalised, is_word_character, normalise
 from kg_store.ordinary_words import is_ordinary
 from kg_store.public_words import PublicWords
@@ -38,6 +39,9 @@ _SIGNS = re.compile(r"[^\w\s']+")
 _APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
 _SHORTEST_BARE = 5
 """Fewer letters without their punctuation (E.T.) may be any word."""
+
+_SECTIONS = 7
+"""Of a name index's bytes, before those of its rows."""
 
 _AROUND_NAMES = " \"«»‹›'"
 
@@ -100,6 +104,7 @@ class NameIndex:
     _mids: memoryview = field(repr=False)
     _mid_ends: memoryview = field(repr=False)
     _too_short: memoryview = field(repr=False)
+    _rows: NameRows | None = field(default=None, repr=False)
     _inexact: InexactNames | None = field(default=None, repr=False)
     _secret: bytes = field(default=b"", repr=False)
 
@@ -145,28 +150,32 @@ class NameIndex:
     def to_bytes(self) -> bytes:
         """Everything, in clear: for the catalog, which seals it."""
         numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
-        return name_layout.pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers])
+        rows = self._rows or NameRows.of(self._names())
+        return name_layout.pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Raises FormatTooNew or StoreError on bytes that `to_bytes` did not write."""
+        """Keeps nothing of `data`. Raises FormatTooNew or StoreError on bytes that `to_bytes` did not write."""
         sections = name_layout.unpack(data)
-        if len(sections) != 7:
+        if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")
-        automaton, texts, flags = (bytes(section) for section in sections[:3])
-        ends, mids, mid_ends, too_short = (section.cast("q") for section in sections[3:])
+        texts, flags = (bytes(section) for section in sections[1:3])
+        ends, mids, mid_ends, too_short = (memoryview(bytes(each)).cast("q") for each in sections[3:_SECTIONS])
         if not len(ends) == len(flags) == len(mid_ends):
             raise StoreError("the name index has sections of different lengths")
-        return cls(WordMatcher.from_bytes(automaton), texts, ends, flags, mids, mid_ends, too_short)
+        # Indexes of before rows were kept have none: they are made when public words are marked.
+        rows = NameRows.of_sections(sections[_SECTIONS:]) if len(sections) > _SECTIONS else None
+        matcher = WordMatcher.from_bytes(bytes(sections[0]))
+        return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
     def with_public(self, words: PublicWords) -> NameIndex:
         """The same index, its public spellings marked by `words`; one character alone is always public."""
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
-        return replace(
-            self, _flags=marked, _inexact=InexactNames(self._names(), words), _secret=marked.translate(_SECRET)
-        )
+        rows = self._rows or NameRows.of(self._names())
+        inexact = InexactNames(rows, words)
+        return replace(self, _flags=marked, _rows=rows, _inexact=inexact, _secret=marked.translate(_SECRET))
 
     def find(self, text: str) -> list[NameHit]:
         """Every word-bounded match, overlapping ones too, by start and then the longest first."""

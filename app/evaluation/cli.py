@@ -125,6 +125,18 @@ def table(
 
 
 @app.command()
+def guard(
+    names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
+) -> None:
+    """How fast the guard reads a request, and what it takes of memory; ends with code 1 when a bound is missed."""
+    from app.evaluation.guard_scale import markdown, measure_scale
+
+    scale = measure_scale(names)
+    _print_markdown(markdown(scale))
+    raise typer.Exit(0 if scale.passed else MISSED)
+
+
+@app.command()
 def embedded(
     data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
     out: Annotated[

@@ -1,0 +1,190 @@
+"""The guard at scale: how long it reads a request, and what it takes of memory, where a graph has a million names.
+
+What is measured runs in a process of its own, as a worker of the service opens a graph that another one has loaded.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import multiprocessing
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.evaluation.made_names import entries_of, made_names
+from app.privacy.guard import Blocked, Guard, StaticSegments
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.safe_text import Egress, Segment
+from kg_store.name_vocabulary import may_be_ordinary
+from kg_store.names import NameIndex
+from kg_store.public_words import PublicWords
+from kg_store.terms import Mid
+
+MOST_MS, MOST_MB = 0.3, 250.0
+PROMPT_BYTES = 4_096
+REQUESTS, PLANTED = 400, 300
+
+_RELATIONS = (
+    "treated by", "lives in", "works at", "date of birth", "visits in the year", "emergency contact", "insured by",
+    "member of", "author of", "supervised by", "has diagnosis", "prescribed drug", "located in", "part of",
+)  # fmt: skip
+_CONCEPTS = ("person", "city", "clinic", "doctor", "patient", "drug", "date")
+_QUESTIONS = (
+    "Which of the people who were treated by {0} live in the same town as {1}?",
+    "How many visits did {0} have in the year before {1} was prescribed that?",
+    "Who is the emergency contact of the oldest patient of {0}, and where does {1} work?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Milliseconds are of processor time of the thread that reads, for requests not met before.
+
+    `missed`: of so many requests with a name planted in them, those that were not blocked.
+    """
+
+    names: int
+    prompt_bytes: float
+    median_ms: float
+    p95_ms: float
+    grown_mb: float
+    opening_s: float
+    index_mb: float
+    planted: int
+    missed: int
+
+    @property
+    def passed(self) -> bool:
+        return self.median_ms <= MOST_MS and self.grown_mb <= MOST_MB and not self.missed
+
+
+def measure_scale(count: int) -> Scale:
+    """Builds the index of `count` made-up names in one process, opens it and guards with it in another."""
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="arog-guard-") as folder:
+        for step in (_build, _measure):
+            process = context.Process(target=step, args=(count, Path(folder)))
+            process.start()
+            process.join()
+            if process.exitcode:
+                raise RuntimeError("a process of the measurement ended too early")
+        return Scale(**json.loads((Path(folder) / "scale.json").read_text("utf-8")))
+
+
+def markdown(scale: Scale) -> str:
+    """The table, and one line that says what was missed."""
+    rows = (
+        (
+            f"a request of {scale.prompt_bytes:,.0f} bytes, median",
+            f"{scale.median_ms:.3f} ms",
+            MOST_MS,
+            scale.median_ms,
+        ),
+        ("growth of the process", f"{scale.grown_mb:.0f} MB", MOST_MB, scale.grown_mb),
+    )
+    lines = [
+        f"{scale.names:,} made-up names",
+        "",
+        "| what | measured | bound | of the bound | |",
+        "|---|---|---|---|---|",
+    ]
+    for what, measured, bound, value in rows:
+        verdict = "pass" if value <= bound else "FAIL"
+        lines.append(f"| {what} | {measured} | {bound:g} | {value / bound:.2f} | {verdict} |")
+    verdict = "FAIL" if scale.missed else "pass"
+    lines.append(f"| names planted in {scale.planted} requests, not blocked | {scale.missed} | 0 | | {verdict} |")
+    further = (
+        f"p95 {scale.p95_ms:.3f} ms; opened in {scale.opening_s:.1f} s of processor time from {scale.index_mb:.0f} MB"
+    )
+    return "\n".join((*lines, "", further, ""))
+
+
+def _build(count: int, folder: Path) -> None:
+    index = NameIndex.build(entries_of(made_names(count))).with_public(_public())
+    (folder / "names").write_bytes(index.to_bytes())
+
+
+def _measure(count: int, folder: Path) -> None:
+    public = _public()
+    may_be_ordinary("")  # The dictionary, which every graph shares.
+    file = folder / "names"
+    index_mb, before, began = file.stat().st_size / 1e6, _resident_mb(), time.process_time()
+    index = NameIndex.from_bytes(file.read_bytes()).with_public(public)
+    opening_s = time.process_time() - began
+    guard = Guard(index, StaticSegments())
+    requests = [_request(random.Random(seed)) for seed in range(REQUESTS)]  # noqa: S311 - made-up requests
+    spent = sorted(_timed(guard, *request) for request in requests)
+    gc.collect()
+    grown = _resident_mb() - before
+    planted = list(_planted(made_names(count)))
+    missed = sum(not _is_blocked(guard, *request) for request in planted)
+    size = statistics.mean(len(body) for body, _ in requests)
+    scale = Scale(
+        count, size, statistics.median(spent), spent[int(len(spent) * 0.95)], grown, opening_s, index_mb,
+        len(planted), missed,
+    )  # fmt: skip
+    told = {name: getattr(scale, name) for name in Scale.__slots__}
+    (folder / "scale.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def _public() -> PublicWords:
+    return PublicWords.of((*_RELATIONS, *_CONCEPTS))
+
+
+def _request(dice: random.Random) -> tuple[bytes, frozenset[str]]:
+    """A request of the default strategy's shape, and the pseudonyms that were issued for it."""
+    table = PseudonymTable.new()
+    issued = [table.of_entity(Mid(mid)) for mid in range(1, 25)]
+
+    def shown() -> str:
+        return f"{dice.choice(issued)} ({dice.choice(_CONCEPTS)})"
+
+    evidence: list[dict[str, str]] = []
+    body: dict[str, object] = {
+        "question": dice.choice(_QUESTIONS).format(*dice.sample(issued, 2)),
+        "candidates": [{"number": at, "path": dice.sample(_RELATIONS, 2)} for at in range(1, 16)],
+        "evidence": evidence,
+    }
+    while len(json.dumps(body)) < PROMPT_BYTES - 90:
+        evidence.append({"head": shown(), "relation": dice.choice(_RELATIONS), "end": shown()})
+    return json.dumps(body).encode(), frozenset(issued)
+
+
+def _timed(guard: Guard, body: bytes, issued: frozenset[str]) -> float:
+    egress = Egress((Segment(body),))
+    began = time.thread_time()
+    guard.clear(egress, issued)
+    return (time.thread_time() - began) * 1e3
+
+
+def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
+    """Requests with a name in them as it stands, in small letters, or with two letters swapped in its last word."""
+    dice = random.Random(11)  # noqa: S311 - made-up requests
+    shapes: tuple[Callable[[str], str], ...] = (str, str.lower, _swapped)
+    for at, name in enumerate(dice.sample(names, PLANTED)):
+        body, issued = _request(dice)
+        typed = shapes[at % len(shapes)](name)
+        yield body.replace(b'"question": "', f'"question": "Is {typed} '.encode()), issued
+
+
+def _swapped(name: str) -> str:
+    """`Smith` as `Smiht`: a slip of the last word, where that is long enough to be known by it."""
+    return name if len(name.split()[-1]) < 7 or name[-1] == name[-2] else name[:-2] + name[-1] + name[-2]
+
+
+def _is_blocked(guard: Guard, body: bytes, issued: frozenset[str]) -> bool:
+    try:
+        guard.clear(Egress((Segment(body),)), issued)
+    except Blocked as blocked:
+        return blocked.hits > 0
+    return False
+
+
+def _resident_mb() -> float:
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) * 1024 / 1e6
