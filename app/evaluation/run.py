@@ -229,6 +229,7 @@ class Bench:
         """Words that a request holds whatever is asked: relation words, concepts, instructions, field names."""
         schema = graph.blind.schema
         texts = {text for relation in schema.relations for text in (relation.label, relation.inverse_label)}
+        texts |= {relation.description for relation in schema.relations}
         texts |= {str(concept) for concept in schema.concepts}
         texts |= {word for signature in schema.signatures for word in signature.classes}
         for kind in self._services.thinking.kinds:

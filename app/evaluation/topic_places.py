@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from kg_store.terms import is_mask_word
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _LOOKS_LIKE_PSEUDONYM = re.compile(r"^[EVS](?=[a-z0-9]*[0-9])(?=[a-z0-9]*[a-z])[a-z0-9]{5}$")
 
@@ -22,9 +24,11 @@ def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str
     side, so that a pseudonym of a word that only happens to be a name is not taken for the topic.
     """
     names = set(pseudonyms_in([shown], known))
-    parts = _parts(shown, names)
+    # The opaque word of a masked relation stands for words that were typed, too, but is no thing.
+    masks = {word for word in _WORD.findall(shown) if is_mask_word(word)}
+    parts = _parts(shown, names | masks)
     # Words that follow a name may stand in it too ("Up in the Air in"): whatever lets all parts fit is right.
-    pattern = "".join("(.+?)" if part in names else re.escape(part) for part in parts)
+    pattern = "".join("(.+?)" if part in names else ".+?" if part in masks else re.escape(part) for part in parts)
     fit = re.fullmatch(pattern, typed, re.DOTALL)
     surfaces: dict[str, str] = {}
     for name, surface in zip([part for part in parts if part in names], fit.groups() if fit else (), strict=False):

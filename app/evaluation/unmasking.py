@@ -27,8 +27,9 @@ class Unmasked:
         task = json.loads(block)
         told = {each["relation"]: each["means"] for each in task.get("masked_relations", ())}
         words = {word: meanings[means] for word, means in told.items() if means in meanings}
+        texts = {key: task.pop(key) for key in ("question", "dialogue") if key in task}
         changed = _each_text(task, lambda text: _RUN.sub(lambda run: words.get(run[0], run[0]), text))
-        return cls(json.dumps(changed), words)
+        return cls(json.dumps(texts | changed), words)
 
     def in_its_words(self, reply: str) -> str:
         """A reply with the opaque words where its expressions name relations."""

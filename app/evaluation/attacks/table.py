@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from app.evaluation.attacks import extraction, frequency, injection, linkage, membership, pseudonyms, replay, structure
+from app.evaluation.attacks import (
+    extraction,
+    frequency,
+    injection,
+    linkage,
+    membership,
+    pseudonyms,
+    replay,
+    structure,
+    values,
+)
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.scenes import Scenes, silent
 from app.evaluation.question_sets import Show
@@ -26,6 +36,7 @@ ATTACKS: dict[str, Attack] = {
     "replay": replay.replay,
     "frequency": frequency.frequency,
     "linkage": linkage.linkage,
+    "values": values.values,
 }
 
 
