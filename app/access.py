@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import hmac
+import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -18,8 +19,12 @@ from app.tables import api_keys
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
 INSPECT = "inspect:"  # before a graph's name, or before `*`: no graph is called so
+ROLE_MARK = "#"  # between a graph's name and a role of its policy: GRAPH#role
 OPERATOR_TENANT = "default"
 OPERATOR_KEY_ID = "operator"
+
+_NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
+_GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
 
 Role = Literal["user", "admin"]
 
@@ -40,13 +45,22 @@ class UnknownAnswer(Exception):
     """No answer of that id that this caller may look into: absent, another's and not permitted all look the same."""
 
 
+class BadGrant(Exception):
+    """A grant that can't be meant; `reason` is our own words, and names its position."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class UnknownKey(Exception):
     """The tenant has no key of that id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever holds an API key. `grants` are graph names of the tenant; `*` grants every graph of it.
+    """Whoever holds an API key. `grants` are graph names of the tenant; `*` grants every graph of it; `NAME#ROLE`
+    grants what the graph's policy shows that role.
 
     `inspect:NAME` (or `inspect:*`) lets it see the names in what the model was sent and said for its own answers.
     """
@@ -57,7 +71,19 @@ class Caller:
     grants: frozenset[str]
 
     def may_ask(self, graph: str) -> bool:
-        return EVERY_GRAPH in self.grants or graph in self.grants
+        return EVERY_GRAPH in self.grants or graph in self.grants or self.role_in(graph) is not None
+
+    def role_in(self, graph: str) -> str | None:
+        """The role as which it sees a graph; None where it sees all of it, or nothing."""
+        if EVERY_GRAPH in self.grants or graph in self.grants:
+            return None
+        start = graph + ROLE_MARK
+        return next((grant.removeprefix(start) for grant in sorted(self.grants) if grant.startswith(start)), None)
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether it sees a part of some graph."""
+        return not self.is_admin and any(ROLE_MARK in grant for grant in self.grants)
 
     def may_inspect(self, graph: str | None) -> bool:
         """None: a graph that nobody can name any more. An admin may, in the whole tenant."""
@@ -123,7 +149,9 @@ class Access:
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
 
     def create(self, tenant: str, role: Role, grants: Iterable[str], days: float | None = None) -> IssuedKey:
-        """A new key of `tenant`; without `days` it does not expire."""
+        """A new key of `tenant`; without `days` it does not expire. Raises BadGrant."""
+        grants = sorted(set(grants))
+        refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
         now = _now()
         row = {
@@ -131,7 +159,7 @@ class Access:
             "digest": _digest(issued.key),
             "tenant": tenant,
             "role": role,
-            "grants": sorted(set(grants)),
+            "grants": grants,
             "created_at": now,
             "expires_at": None if days is None else now + dt.timedelta(days=days),
         }
@@ -152,6 +180,23 @@ class Access:
         query = select(api_keys).where(api_keys.c.tenant == tenant).order_by(api_keys.c.created_at)
         with self._engine.connect() as connection:
             return [_record(row) for row in connection.execute(query)]
+
+
+def refuse_bad_grants(grants: Sequence[str]) -> None:
+    """Raises BadGrant for a grant of no known form, and for two that say different things of one graph."""
+    for position, grant in enumerate(grants, start=1):
+        if not _GRANT.fullmatch(grant):
+            raise BadGrant(
+                f"grant {position} is none: it is a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, inspect:NAME, "
+                "* or inspect:*"
+            )
+    restricted = [grant.partition(ROLE_MARK)[0] for grant in grants if ROLE_MARK in grant]
+    if len(set(restricted)) < len(restricted):
+        raise BadGrant("two roles of one graph: a key has one; write a role into the policy that shows what both show")
+    if restricted and EVERY_GRAPH in grants:
+        raise BadGrant("`*` grants every graph as a whole, so that a role beside it restricts nothing")
+    if not set(restricted).isdisjoint(grants):
+        raise BadGrant("a graph is granted as a whole and by a role, so that the role restricts nothing")
 
 
 def require_grant(caller: Caller, graph: str) -> None:

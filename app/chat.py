@@ -90,7 +90,9 @@ class ChatService:
         Blocked, LedgerUnavailable and TenantBudgetUsedUp (nothing was sent), ReasonerError."""
         watch, answer_id = Stopwatch(on_stage), secrets.token_urlsafe(12)
         with watch.stage("opening"):
-            asked = self._open(caller, request)
+            # What a role sees is made when it is first asked for, and that may take a while.
+            opens = asyncio.to_thread if caller.role_in(request.graph) else _at_once
+            asked = await opens(self._open, caller, request)
         with watch.stage("linking"):
             completed = await asyncio.to_thread(_read, asked, self._remark_on)
         if asks_why(completed.read.dialogue.question):
@@ -119,7 +121,7 @@ class ChatService:
     def _open(self, caller: Caller, request: ChatRequest) -> _Asked:
         if request.public_key is not None:
             parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
-        graph = self._catalog.open(caller.tenant, request.graph)
+        graph = self._catalog.open_as(caller.tenant, request.graph, caller.role_in(request.graph))
         conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
@@ -138,10 +140,16 @@ class ChatService:
         )
 
 
+async def _at_once(call: Callable[[Caller, ChatRequest], _Asked], caller: Caller, request: ChatRequest) -> _Asked:
+    return call(caller, request)
+
+
 def _read(asked: _Asked, remark_on: RemarkOn) -> Completed:
     """The dialogue in pseudonyms, with its last question in full, and a remark on its language."""
     graph, table = asked.graph, asked.conversation.table
-    anonymiser = Anonymiser(graph.linker, graph.names, graph.public, masks=masks_of(graph.blind.schema))
+    anonymiser = Anonymiser(
+        graph.linker, graph.names, graph.public, masks=masks_of(graph.blind.schema), holds=graph.holds
+    )
     read = anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
     if remark := remark_on(_as_worded(read.dialogue.question, table)):
         read = replace(read, notes=(*read.notes, remark))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.conversations import Conversation
+from app.conversations import Conversation, Reason
 from app.privacy.capsule import seal_names
 from app.privacy.conclude import Concluder, Conclusion
 from app.privacy.mask_names import names_of_masks
@@ -13,6 +13,7 @@ from app.privacy.why import NO_REASON, reason_of
 from app.strategies.base import Finding, FoundFact
 from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Usage
 from kg_store.catalog import PrivateGraph
+from kg_store.terms import Schema
 
 NAMES_IN_A_REASON = 5  # of one set
 
@@ -61,7 +62,7 @@ def keep_reason(conversation: Conversation, finding: Finding, conclusion: Conclu
 
 def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conversation: Conversation) -> ChatAnswer:
     """What the last answer rests on, in pseudonyms, with the capsule of their names."""
-    reason = conversation.reason
+    reason = _still_shown(conversation.reason, graph.blind.schema)
     text = reason_of(reason.facts, reason.expressions)
     answer = ChatAnswer(
         id=answer_id,
@@ -81,3 +82,10 @@ def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conve
     names |= names_of_masks(graph, [text, *(step for fact in reason.facts for step in fact.path)])
     capsule = seal_names(request.public_key, answer_id, conversation.id, request.graph, names)
     return answer.model_copy(update={"capsule": capsule})
+
+
+def _still_shown(reason: Reason, schema: Schema) -> Reason:
+    """The reason, if the graph as this caller sees it by now still shows every relation of it."""
+    shown = {relation.label for relation in schema.relations}
+    steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
+    return reason if shown.issuperset(steps) else Reason()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app import cli_concepts, cli_forget, cli_graph, cli_key, cli_keys, cli_ledger
+from app import cli_concepts, cli_forget, cli_graph, cli_key, cli_keys, cli_ledger, cli_roles
 
 
 def commands(app: typer.Typer) -> None:
@@ -16,6 +16,7 @@ def commands(app: typer.Typer) -> None:
     os.environ.setdefault("TQDM_DISABLE", "1")
     app.command()(serve)
     cli_forget.join(cli_graph.app)
+    cli_roles.join(cli_graph.app)
     app.add_typer(cli_graph.app, name="graph")
     app.add_typer(cli_concepts.app, name="concepts")
     app.add_typer(cli_key.app, name="key")

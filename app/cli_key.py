@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.access import INSPECT
+from app.access import INSPECT, ROLE_MARK
 from app.cli_show import named, opened_store
 
 Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
@@ -19,7 +19,8 @@ _console, _errors = Console(), Console(stderr=True)
 @app.command()
 def create(
     grant: Annotated[
-        list[str], typer.Option(help="A graph that it may ask; * for all; inspect:GRAPH to trace its answers")
+        list[str],
+        typer.Option(help="A graph that it may ask; GRAPH#ROLE for a part; * for all; inspect:GRAPH to trace answers"),
     ],
     tenant: Tenant = "default",
     role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
@@ -29,9 +30,13 @@ def create(
     with opened_store(_errors) as store:
         issued = store.access.create(tenant, role, grant, days)
         loaded = {graph.name for graph in store.catalog.graphs(tenant)}
+        roles = {name + ROLE_MARK + role for name in loaded for role in store.catalog.open(tenant, name).policy.roles}
     _errors.print(f"key id {issued.key_id}; the key is not shown again", highlight=False)
-    for name in sorted({each.removeprefix(INSPECT) for each in grant} - loaded - {"*"}):
+    for name in sorted({each.removeprefix(INSPECT).partition(ROLE_MARK)[0] for each in grant} - loaded - {"*"}):
         _errors.print(f"no graph {name!r} is loaded yet: the key will open it when it is", highlight=False)
+    for each in sorted({each for each in grant if ROLE_MARK in each} - roles):
+        if each.partition(ROLE_MARK)[0] in loaded:
+            _errors.print(f"{each}: the graph has no such role yet, so the key opens nothing of it", highlight=False)
     print(issued.key)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.access import NoGrant, NotAuthenticated, NotPermitted, UnknownAnswer, UnknownKey
+from app.access import BadGrant, NoGrant, NotAuthenticated, NotPermitted, UnknownAnswer, UnknownKey
 from app.conversations import ConversationBusy, UnknownConversation
 from app.devices import DeviceNotAdmitted, TooManyDevices, UnknownDevice
 from app.llm.budget import BudgetUsedUp, TenantBudgetUsedUp
@@ -184,6 +184,8 @@ def problem_of(error: BaseException) -> Problem:
     match error:
         case BadRequest():
             return Problem(422, "bad_request", error.reason, error.hint)
+        case BadGrant():
+            return Problem(422, "bad_grant", f"{error.reason}.", "`arog graph roles GRAPH` lists a graph's roles.")
         case TooLarge():
             message = f"The request is larger than the {error.limit} bytes that are allowed."
             return Problem(413, "too_large", message, f"Send less, or have {error.setting} raised.")

@@ -40,7 +40,7 @@ class Tracer:
         if not caller.may_inspect(graph):
             raise UnknownAnswer
         calls = _calls(entries, self._ledger.replies_to(entries))
-        table = None if graph is None else self._names(entries[0], graph, calls)
+        table = None if graph is None else self._names(caller, entries[0], graph, calls)
         content = TraceContent(answer_id=answer_id, calls=calls, names_kept=table is not None, table=table or {})
         return SealedTrace(answer=answer_id, capsule=seal_trace(public_key, content))
 
@@ -52,10 +52,13 @@ class Tracer:
             raise UnknownAnswer
         return entries[::-1]
 
-    def _names(self, entry: LedgerEntry, graph_name: str, calls: Sequence[TracedCall]) -> dict[str, Names] | None:
+    def _names(
+        self, caller: Caller, entry: LedgerEntry, graph_name: str, calls: Sequence[TracedCall]
+    ) -> dict[str, Names] | None:
         """What the pseudonyms of `calls` stand for, on the graph as it is now; None where nobody knows any more."""
         try:
-            graph = self._catalog.open(entry.tenant, graph_name)
+            role = None if caller.is_admin else caller.role_in(graph_name)
+            graph = self._catalog.open_as(entry.tenant, graph_name, role)
             conversation = self._conversations.open(
                 entry.tenant, entry.caller, graph_name, entry.conversation, graph.blind.schema
             )

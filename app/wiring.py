@@ -7,7 +7,7 @@ import datetime as dt
 import shutil
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -100,6 +100,9 @@ class Store:
         """The caller's own entries, newest first; an admin's are the whole tenant's."""
         key_id = None if caller.is_admin else caller.key_id
         entries = self.ledger.entries(caller.tenant, key_id, answer_id, limit)
+        if caller.is_restricted:
+            # What was replaced in a question tells which names the graph has, those too that are withheld.
+            entries = [replace(entry, payload=None) for entry in entries]
         return LedgerPage(entries=[_row(entry) for entry in entries])
 
     def purge(self) -> int:
@@ -175,6 +178,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
     store = open_store(settings)
     thinking = thinking or think(settings)
     store.catalog.when_opened(thinking.warm)
+    store.catalog.name_concepts_by(thinking.name_concepts)
     _delete_uploads(store.incoming)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id)
     jobs.mark_interrupted()

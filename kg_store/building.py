@@ -22,6 +22,7 @@ from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.pruning import facts_of, pruned
 from kg_store.public_words import PublicWords
+from kg_store.restricting import refuse_unknown_words, unknown_words
 from kg_store.schema_concepts import phrases_of, with_concepts
 from kg_store.schema_file import schema_bytes
 from kg_store.terms import Edges, LoadError, Mids, NodeKind, Schema, as_mids
@@ -95,6 +96,7 @@ class Builder:
         progress("naming concepts", 0.5)
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))
+        refuse_unknown_words(policy, schema)
         notes = self._notes_on_unsaid(loaded, schema)
         self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen)
         total = max(1, sum(loaded.counts.values()))
@@ -117,6 +119,8 @@ class Builder:
         fresh = set(index.report().public_words) - set(before.names.report().public_words)
         if fresh:
             raise LoadError(f"the concepts would make {len(fresh)} names public words")
+        if unknown_words(before.policy, schema) > unknown_words(before.policy, before.schema):
+            raise LoadError("roles of the policy name concepts that would not be there any more")
         path = self._folder.path_of(before.info.version)
         self._write_arrays(scope, Adjacency.map_from(path), schema, read_unseen(path))
         return self._copied(scope, before, index, before.info, frozenset(), progress)

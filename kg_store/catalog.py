@@ -8,11 +8,12 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sqlalchemy import Engine
 
 from kg_store.adjacency import Adjacency
@@ -40,15 +41,17 @@ from kg_store.inspect import read_and_propose
 from kg_store.keys import MasterKey, mids_of
 from kg_store.linking import EntityLinker
 from kg_store.loading import load_graph
+from kg_store.masking import masks_of
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
 from kg_store.raw_graph import TEXT_MARK, RawGraph
 from kg_store.reading import Fraction, read_sources
+from kg_store.restricting import restricted
 from kg_store.schema_file import read_schema
 from kg_store.set_algebra import SetAlgebra, ValueAlgebra
 from kg_store.terms import Edges, LoadError, Mids, Schema, UnknownGraph, as_mids
-from kg_store.vault import Vault, VaultScope
+from kg_store.vault import Holds, Vault, VaultScope
 from kg_store.word_forms import forget_words
 
 if TYPE_CHECKING:
@@ -73,6 +76,10 @@ class PrivateGraph:
     algebra: SetAlgebra = field(repr=False)
     policy: Policy = field(repr=False)
     public: PublicWords = field(repr=False)
+    holds: Holds | None = field(default=None, repr=False)
+    """Where a role sees a part of the graph: which MIDs are in it. `names` still has all, for the guard."""
+    whole: PrivateGraph | None = field(default=None, repr=False)
+    """What this is a part of, so that its version is held."""
 
 
 class Catalog:
@@ -90,6 +97,9 @@ class Catalog:
         self._rows = GraphRows(engine, master, self._folder.id)
         self._opened: dict[tuple[str, str], PrivateGraph] = {}
         self._alive: list[weakref.ref[PrivateGraph]] = []
+        self._parts: dict[tuple[str, str, str], PrivateGraph] = {}
+        self._parts_lock = threading.Lock()
+        self._name_concepts: NameConcepts = lambda schema: schema.concepts
         self._lock = threading.Lock()
         self._tell_opened: Callable[[Schema], None] = lambda _schema: None
         self._sweep()
@@ -122,6 +132,45 @@ class Catalog:
             if opened is not None:
                 return opened
         raise UnknownGraph("no graph of that name in this data folder")
+
+    def open_as(self, tenant: str, name: str, role: str | None) -> PrivateGraph:
+        """The current version as a role of its policy sees it; all of it without one.
+
+        A part is made when it is first asked for, which takes what a load takes to sort the facts. Raises
+        UnknownGraph, also where the policy has no such role.
+        """
+        whole = self.open(tenant, name)
+        if role is None:
+            return whole
+        if role not in whole.policy.roles:
+            raise UnknownGraph("the graph's policy has no role of that name")
+        key = tenant, name, role
+        with self._parts_lock:
+            part = self._parts.get(key)
+            if part is None or part.version != whole.version:
+                part = self._parts[key] = self._part(whole, role)
+        return part
+
+    def name_concepts_by(self, name_concepts: NameConcepts) -> None:
+        """Who names the concepts of what roles see."""
+        self._name_concepts = name_concepts
+
+    def _part(self, whole: PrivateGraph, role: str) -> PrivateGraph:
+        adjacency = Adjacency.map_from(self._folder.path_of(whole.version))
+        blind = restricted(adjacency, whole.blind.schema, whole.policy.roles[role], self._name_concepts)
+        masks = masks_of(blind.schema)
+
+        def holds(mids: tuple[int, ...]) -> tuple[int, ...]:
+            found = blind.signatures_of(np.array(mids, dtype=np.int64)) >= 0
+            return tuple(mid for mid, held in zip(mids, found.tolist(), strict=True) if held or mid in masks)
+
+        vault = whole.vault.part(holds)
+        others = frozenset(adjacency.mids.tolist()) - frozenset(holds(tuple(adjacency.mids.tolist())))
+        names = whole.names.without(others).with_public(whole.public)
+        return replace(
+            whole, blind=blind, vault=vault, linker=EntityLinker(names), algebra=ValueAlgebra(blind, vault),
+            holds=holds, whole=whole,
+        )  # fmt: skip
 
     def _replace(self, row: VersionRow) -> PrivateGraph | None:
         with self._lock:
@@ -214,6 +263,7 @@ class Catalog:
         """Lets go of every graph that is open; questions in flight finish on theirs."""
         with self._lock:
             self._opened.clear()
+            self._parts.clear()
 
     def cut_out(self, tenant: str, name: str, mids: Sequence[int]) -> None:
         """Deletes rows of these things, and all names, from versions that are not current any more, held or not:
@@ -240,6 +290,7 @@ class Catalog:
         with self._lock:
             complete = self._rows.complete_ids()
             self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
+            self._parts = {key: each for key, each in self._parts.items() if each.version in complete}
         forget_words()
         gc.collect()
         self._sweep()
@@ -318,6 +369,7 @@ class Catalog:
         with self._lock:
             complete = self._rows.complete_ids()
             self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
+            self._parts = {key: each for key, each in self._parts.items() if each.version in complete}
         with self._folder.alone():
             known = set(self._rows.not_current())
             strays = set(self._folder.unfinished_ids()) - self._rows.complete_ids()

@@ -134,6 +134,21 @@ class MediatorPolicy(PolicyPart):
     classes: tuple[Predicate, ...] = ()
 
 
+class RolePolicy(PolicyPart):
+    """What one kind of caller is shown of the graph, by relations (predicate or label) and concepts (or classes).
+
+    What `show_...` does not list is withheld, where it is given; so is what `withhold_...` lists.
+    """
+
+    show_relations: tuple[Predicate, ...] | None = None
+    withhold_relations: tuple[Predicate, ...] = ()
+    show_concepts: tuple[Label, ...] | None = None
+    withhold_concepts: tuple[Label, ...] = ()
+
+
+RoleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+
 class Policy(PolicyPart):
     """Everything defaults to the private side: what is not mentioned is a name or a hidden value.
 
@@ -152,6 +167,7 @@ class Policy(PolicyPart):
     mediators: MediatorPolicy = MediatorPolicy()
     relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
     tables: tuple[TablePolicy, ...] = ()
+    roles: dict[RoleName, RolePolicy] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _tables_can_name(self) -> Self:
@@ -179,11 +195,15 @@ class Policy(PolicyPart):
         lines = [
             f"{name} = {toml(getattr(self, name))}"
             for name in type(self).model_fields
-            if name not in ("mediators", "relations", "tables") and getattr(self, name) != getattr(_DEFAULT, name)
+            if name not in ("mediators", "relations", "tables", "roles")
+            and getattr(self, name) != getattr(_DEFAULT, name)
         ]
         lines += _table("mediators", self.mediators)
         for predicate, settings in self.relations.items():
             lines += _table(f"relations.{toml(predicate)}", settings)
+        for name, role in self.roles.items():
+            # One without a rule shows all, and is a role all the same.
+            lines += _table(f"roles.{toml(name)}", role) or ["", f"[roles.{toml(name)}]"]
         lines += (line for table in self.tables for line in table.lines())
         return "\n".join(lines).lstrip("\n") + "\n"
 
@@ -199,7 +219,7 @@ class Policy(PolicyPart):
 _PLAIN = RelationPolicy()
 _DEFAULT = Policy()
 _BUILT_IN = frozenset({*NAME_PREDICATES, *_DEFAULT.type_predicates})
-_PARTS = (Policy, RelationPolicy, MediatorPolicy, TablePolicy, ColumnPolicy)
+_PARTS = (Policy, RelationPolicy, MediatorPolicy, RolePolicy, TablePolicy, ColumnPolicy)
 _FIELDS = frozenset(field for part in _PARTS for field in part.model_fields)
 
 
@@ -217,6 +237,7 @@ def _allowed(place: Sequence[int | str]) -> Iterable[str]:
     holder: dict[object, type[PolicyPart]] = {
         "mediators": MediatorPolicy,
         "relations": RelationPolicy,
+        "roles": RolePolicy,
         "tables": ColumnPolicy if "columns" in place else TablePolicy,
     }
     return (holder.get(place[0], Policy) if place else Policy).model_fields

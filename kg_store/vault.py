@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Engine, bindparam, insert, select
@@ -11,6 +11,9 @@ from sqlalchemy import Connection, Engine, bindparam, insert, select
 from kg_store.keys import MasterKey, bind
 from kg_store.tables import vault_entries
 from kg_store.terms import Mids, NodeKind, ValueKind
+
+Holds = Callable[[tuple[int, ...]], tuple[int, ...]]
+"""Those of some MIDs that may be known, in the order given."""
 
 PURPOSE = "vault"
 NO_NAME = "(no name)"
@@ -60,10 +63,17 @@ class Vault:
     def __init__(self, engine: Engine, master: MasterKey, scope: VaultScope) -> None:
         self._engine, self._master, self._scope = engine, master, scope
         self._context = scope.context()
+        self._holds: Holds = lambda mids: mids
+
+    def part(self, holds: Holds) -> Vault:
+        """The same without what `holds` leaves out of the MIDs that it is asked for."""
+        part = Vault(self._engine, self._master, self._scope)
+        part._holds = holds
+        return part
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
         """Records of those of `mids` that this version holds. KeyProblem when a row does not open."""
-        wanted = list(dict.fromkeys(int(mid) for mid in mids))
+        wanted = list(self._holds(tuple(dict.fromkeys(int(mid) for mid in mids))))
         found: dict[int, VaultRecord] = {}
         if not wanted:
             return found
@@ -90,8 +100,10 @@ class Vault:
                 ).all()
             if not rows:
                 return
+            held = set(self._holds(tuple(mid for mid, _ in rows)))
             for mid, sealed in rows:
-                yield mid, self._opened(mid, sealed)
+                if mid in held:
+                    yield mid, self._opened(mid, sealed)
             last = rows[-1][0]
 
     def _chunk(self, connection: Connection, mids: list[int]) -> Iterator[tuple[int, VaultRecord]]:

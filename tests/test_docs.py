@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.access import BadGrant
 from app.api.admin import administering
 from app.api.errors import _BY_STATUS
 from app.api.routes import asking, watching
@@ -37,6 +38,7 @@ CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), IN
         PolicyError(""),
         AmbiguousName(2),
         ForgetUnfinished(""),
+        BadGrant(""),
     )
 }
 

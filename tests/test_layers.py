@@ -120,6 +120,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.strategies.base",
         "client_sdk.protocol",
         "kg_store.catalog",
+        "kg_store.terms",
     ),
     "app.chat": (
         *SERVICE,

@@ -21,6 +21,7 @@ from kg_store.ordinary_words import is_ordinary
 from kg_store.public_words import PublicWords
 from kg_store.terms import Mid, Mids, ValueKind
 from kg_store.values import read_literal
+from kg_store.vault import Holds
 
 MAX_CHOICES: Final = 20
 MAX_EARLIER_TOPICS: Final = 8
@@ -80,9 +81,11 @@ class Anonymiser:
         public: PublicWords,
         regions: Sequence[str] = DEFAULT_REGIONS,
         masks: Mapping[int, str] | None = None,
+        holds: Holds | None = None,
     ) -> None:
-        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded."""
-        self._names, self._masks = names, masks or {}
+        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
+        what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
+        self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, public, regions, self._masks.values())
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
@@ -101,7 +104,14 @@ class Anonymiser:
 
     def _read(self, message: Message, table: PseudonymTable, *, unmarked: bool = False) -> _Turn:
         visible = Visible.of(message.content)
-        return _Turn(message, visible, self._finder.find(visible, message.content, table, unmarked=unmarked))
+        spans = self._finder.find(visible, message.content, table, unmarked=unmarked)
+        return _Turn(message, visible, [self._known(span) for span in spans])
+
+    def _known(self, span: Span) -> Span:
+        mids = self._holds(span.mids) if span.mids else ()
+        if mids == span.mids:
+            return span
+        return replace(span, mids=mids) if mids else Span(span.start, span.end, Source.UNKNOWN)
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
         """The safe text, made in one pass over the original's offsets, and its pseudonyms in order."""
@@ -131,7 +141,7 @@ class Anonymiser:
     def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
         """The graph's values that a literal equals; 1990 is a year as well as a number."""
         kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
-        return tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)}))
+        return self._holds(tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)})))
 
 
 def _names_a_thing(text: str, span: Span) -> bool:

@@ -12,10 +12,13 @@ KeyRole = Literal["user", "admin"]
 
 
 class NewKey(Wire):
-    """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`."""
+    """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`.
+
+    `GRAPH#ROLE` grants what the graph's policy shows that role.
+    """
 
     tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
-    grants: list[Annotated[str, StringConstraints(min_length=1, max_length=71)]]
+    grants: list[Annotated[str, StringConstraints(min_length=1, max_length=127)]]
     role: KeyRole = "user"
     days: float | None = Field(
         default=None, gt=0, le=3650, strict=True, description="days until it expires; null: never"
