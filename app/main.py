@@ -15,6 +15,7 @@ from app.api.admin import administering
 from app.api.errors import add_error_handlers
 from app.api.frame import Frame
 from app.api.limits import BodyLimit, Deadline, RateLimits
+from app.api.pacing import Pace
 from app.api.routes import asking, watching
 from app.endpoint_wiring import status_of, watch
 from app.metrics import Metrics
@@ -121,6 +122,7 @@ def create_app(
     app.state.services = None
     app.state.metrics = metrics = Metrics()
     app.state.rate_limits = RateLimits(settings.requests_per_minute)
+    app.state.pace = Pace(settings.reply_step_ms / 1000)
     app.state.startup = Startup(app, settings, build, on_ready)
     app.state.readiness = app.state.startup.readiness
     # The last added is the outermost: frame, deadline, body limit, routes.

@@ -151,6 +151,9 @@ class Settings(BaseSettings):
         default=17_179_869_184, ge=1_024, description="what the .gz files of one load may unpack to, in bytes"
     )
     requests_per_minute: int = Field(default=120, ge=1, description="requests that one API key may make a minute")
+    reply_step_ms: float = Field(
+        default=100.0, ge=0, le=5_000, description="replies to questions leave at multiples of so many milliseconds"
+    )
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"
     )

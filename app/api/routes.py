@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from app.access import Caller, NotPermitted, require_grant
 from app.api.auth import AuthenticatedRoute, CallerOf, ServicesOf
+from app.api.pacing import Pace
 from app.api.streaming import AnswerStream, while_connected
 from app.metrics import CONTENT_TYPE, Metrics
 from app.problems import BadRequest
@@ -126,13 +127,17 @@ async def post_chat(
     if question.messages[-1].role != "user":
         raise BadRequest("The last of `messages` is not the user's.", "Put the question last, with the role `user`.")
 
+    pace: Pace = request.app.state.pace
+
     async def answering(on_stage: OnStage) -> ChatAnswer:
         answer = await services.chat.answer(caller, question, on_stage)
         metrics: Metrics = request.app.state.metrics
         metrics.count_answer(question.strategy, answer)
-        return answer
+        return pace.told(answer)
 
-    return AnswerStream(answering) if question.stream else await while_connected(request, answering(tell_nobody))
+    if question.stream:
+        return AnswerStream(answering, pace)
+    return await while_connected(request, pace.kept(answering(tell_nobody)))
 
 
 @asking.get("/graphs", response_model=GraphNames)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from app.api.errors import error_event
+from app.api.pacing import Pace
 from app.stopwatch import OnStage
 from client_sdk.protocol import CapsuleEvent, ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
 
@@ -31,14 +32,14 @@ class AnswerStream(Response):
 
     Promise: text leaves when the whole answer has been grounded and its conversation saved, and not before, so
     that nothing is shown and taken back; stages are names of ours and a round's number. A client that goes away
-    ends the work, and no task is left.
+    ends the work, and no task is left. Events leave at the ticks of `pace`.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, answering: Callable[[OnStage], Awaitable[ChatAnswer]]) -> None:
+    def __init__(self, answering: Callable[[OnStage], Awaitable[ChatAnswer]], pace: Pace) -> None:
         super().__init__()
-        self._answering = answering
+        self._answering, self._pace, self._began = answering, pace, pace.now()
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,11 +67,11 @@ class AnswerStream(Response):
             self._events.put_nowait(_event("stage", StageEvent(name=name, number=number)))
 
     async def _send_all(self, scope: Scope, send: Send, work: asyncio.Task[None]) -> None:
-        first = await self._events.get()
+        first = await self._at_tick(self._events.get())
         if first is not None:
             await self._start(send, 200)
             await _send(send, first)
-            while (event := await self._next()) is not None:
+            while (event := await self._at_tick(self._next())) is not None:
                 await _send(send, event)
         await asyncio.wait([work])
         failure = None if work.cancelled() else work.exception()
@@ -81,6 +82,14 @@ class AnswerStream(Response):
         elif first is None:
             await self._start(send, HUNG_UP)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _at_tick(self, event: Coroutine[Any, Any, bytes | None]) -> bytes | None:
+        """`event`, which leaves at once where it is waiting already: then the last one has left at a tick."""
+        waits = self._events.empty()
+        found = await event
+        if waits:
+            await self._pace.tick(self._began)
+        return found
 
     async def _next(self) -> bytes | None:
         """The next event, or a heartbeat where there is none for a while; None at the end."""

@@ -72,7 +72,9 @@ class Usage(Wire):
     over_budget: bool = Field(default=False, description="the question ended by its budget of tokens, unanswered")
     cost: float | None = Field(default=None, description="money, in `currency`")
     currency: str = ""
-    milliseconds: dict[str, float] = Field(default_factory=dict, description="per stage")
+    milliseconds: dict[str, float] = Field(
+        default_factory=dict, description="per stage; where replies keep a pace, `total` in its steps"
+    )
 
 
 class ChatAnswer(Wire):

@@ -106,7 +106,12 @@ def settings_in(folder: Path, **changes: object) -> Settings:
         key_file.parent.mkdir(parents=True)
         key_file.write_text(MasterKey.generate())
         key_file.chmod(0o600)
-    values = {"data_dir": folder / "data", "master_key_file": key_file, "admin_key": SecretStr(OPERATOR_KEY)}
+    values = {
+        "data_dir": folder / "data",
+        "master_key_file": key_file,
+        "admin_key": SecretStr(OPERATOR_KEY),
+        "reply_step_ms": 0,
+    }
     return Settings(_env_file=None, **{**values, **changes})  # type: ignore[arg-type]
 
 

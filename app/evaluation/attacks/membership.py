@@ -1,38 +1,52 @@
-"""Membership: is a person in a graph that I have no grant for, and is there such a graph at all?
+"""Membership: what replies tell of things that the asker may not see.
 
-The attacker has a key of the same tenant with a grant for another graph, and asks both graphs about each of 400
-people, of whom half are in the closed one; the draw is the only difference between the halves. What is looked at:
-every byte of the replies that is not drawn at random, their lengths, and their times, in rounds that ask all people
-in a new order.
+Is a person in a graph that I have no grant for, and is there such a graph at all? The attacker has a key of the same
+tenant with a grant for another graph, and asks both graphs about each of 400 people, of whom half are in the closed
+one. Has anything, in a graph that I may ask, this value of a relation that its policy hides? 400 texts in small
+letters, of which half are such values. In both the draw is the only difference between the halves. What is looked at:
+every byte of the replies that is not drawn at random, their lengths, and their times, in rounds that ask everything in
+a new order.
 """
 
 from __future__ import annotations
 
 import random
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from pathlib import Path
 from statistics import median
 
-import app.demo
+import httpx2
+
 from app.evaluation.attacks.bounds import Attempted
+from app.evaluation.attacks.drawn import (
+    NOTED_POLICY,
+    SEED,
+    Halves,
+    closed_graph,
+    drawn_people,
+    drawn_texts,
+    noted_graph,
+)
 from app.evaluation.attacks.scenes import Scene, Scenes
 from app.evaluation.attacks.separation import either_way, learnt
 from app.evaluation.attacks.wire import Asker, Seen, served
 from app.evaluation.question_sets import DEMO
 from app.evaluation.run import TENANT
+from app.settings import Settings
 from client_sdk.sealing import KeyPair
 
 PEOPLE = 400
 MOST = 0.6
 KNOWN, KNOWN_BY_TIME = 0.9, 0.7
-CLOSED, ABSENT = "closed", "absent"
-_QUESTION = "Where does {} live?"
-_SEED = 6
+CLOSED, ABSENT, NOTED = "closed", "absent", "noted"
+ROUNDS = 3
+_QUESTION, _ABOUT_NOTES = "Where does {} live?", "Is there a case with the note {}?"
+_NOT_PERMITTED = "a value that the policy hides, in a granted graph"
 Ask = Callable[[str], Mapping[str, object]]
 """The body of the request that asks about one person (or graph) by its name."""
+
+Lines = Callable[[str, "Observed", Halves], list[Attempted]]
+"""The lines of one way to look, by its name, of what was seen of names inside and outside."""
 
 
 @dataclass(slots=True)
@@ -50,61 +64,54 @@ class Observed:
     def first_times(self, names: Sequence[str]) -> list[float]:
         return [self.rounds[name][0].seconds for name in names]
 
+    def first_told(self, names: Sequence[str]) -> list[float]:
+        return [self.rounds[name][0].told_ms for name in names]
+
     def times(self, names: Sequence[str]) -> list[float]:
         return [median(seen.seconds for seen in self.rounds[name]) for name in names]
 
 
-@dataclass(frozen=True, slots=True)
-class Halves:
-    """Names that are in a graph, and as many that are not, in the order in which they were drawn."""
-
-    inside: Sequence[str] = field(repr=False)
-    outside: Sequence[str] = field(repr=False)
-
-
 async def membership_on_demo(scenes: Scenes) -> list[Attempted]:
-    """By what replies say."""
-    return await _attack(scenes, rounds=1, lines=_by_content, known=KNOWN)
+    """By what replies say. With a grant the same question is answered: the control."""
+    scene, people = await scenes.open(DEMO), drawn_people(scenes.at_most(PEOPLE))
+    found = await _attack(scene, people, rounds=1, lines=_by_content)
+    async with served(scene.bench) as http:
+        seen = await observe(Asker(http, _key(scene, CLOSED)), people.everything, _about(CLOSED), 1)
+    control = _by_content("a person in a graph with a grant", seen, people)[0].model_copy(update={"control": KNOWN})
+    texts = drawn_texts(scenes.at_most(PEOPLE))
+    async with served(scene.bench) as http:
+        asker = _asker_of_notes(scene, http, texts)
+        noted = await observe(asker, texts.everything, _about_note, 1)
+        return [*found, control, *_by_content(_NOT_PERMITTED, noted, texts), await _by_own_ledger(asker, noted, texts)]
 
 
 async def membership_times_on_demo(scenes: Scenes) -> list[Attempted]:
-    """By how long replies take: medians of five, asked between each other."""
-    return await _attack(scenes, rounds=5, lines=_by_time, known=KNOWN_BY_TIME)
-
-
-def drawn_people(count: int) -> Halves:
-    """Invented names of people, half of them for the closed graph."""
-    words = tomllib.loads(Path(app.demo.__file__).with_name("clinic_words.toml").read_text("utf-8"))
-    dice = random.Random(_SEED)  # noqa: S311  # invented names, no secret depends on it  # nosec B311
-    every = [f"{first} {family}" for first, family in product((*words["women"], *words["men"]), words["families"])]
-    names = dice.sample(every, count)
-    return Halves(names[: count // 2], names[count // 2 :])
-
-
-def closed_graph(people: Sequence[str]) -> Iterator[str]:
-    """Turtle: each person lives in one of five towns."""
-    yield "@prefix : <urn:closed:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
-    for number in range(5):
-        yield f':town{number} rdfs:label "Closedtown{chr(97 + number)}" .'
-    for number, name in enumerate(people):
-        yield f':person{number} rdfs:label "{name}" ; :livesIn :town{number % 5} .'
+    """By how long replies take, and say that they took. Without a pace hidden values are told: the control."""
+    # A service of its own, with the setting as it comes, for what was asked once is answered faster.
+    as_it_comes = Settings.model_fields["reply_step_ms"].default
+    scene, hasty = [await scenes.open(DEMO, changes={"reply_step_ms": step}) for step in (as_it_comes, 0.0)]
+    found = await _attack(scene, drawn_people(scenes.at_most(PEOPLE)), ROUNDS, _by_time)
+    texts = drawn_texts(scenes.at_most(PEOPLE))
+    for each, way, rounds in ((scene, _NOT_PERMITTED, ROUNDS), (hasty, f"{_NOT_PERMITTED}, without a pace", 1)):
+        async with served(each.bench) as http:
+            asker = _asker_of_notes(each, http, texts)
+            found += _by_time(way, await observe(asker, texts.everything, _about_note, rounds), texts)
+    *others, control = found[:-3] + found[-1:]
+    return [*others, control.model_copy(update={"control": KNOWN_BY_TIME})]
 
 
 async def observe(asker: Asker, names: Sequence[str], ask: Ask, rounds: int) -> Observed:
     """Every name once a round, each round in an order of its own."""
-    dice, seen = random.Random(_SEED), Observed()  # noqa: S311  # as above  # nosec B311
+    dice, seen = random.Random(SEED), Observed()  # noqa: S311  # an order, no secret  # nosec B311
     for _ in range(rounds):
         for name in dice.sample(names, len(names)):
             seen.rounds.setdefault(name, []).append(await asker.post(ask(name)))
     return seen
 
 
-async def _attack(
-    scenes: Scenes, rounds: int, lines: Callable[[str, Observed, Halves], list[Attempted]], known: float
-) -> list[Attempted]:
-    scene, halves = await scenes.open(DEMO), drawn_people(scenes.at_most(PEOPLE))
-    _load_closed(scene, halves.inside)
-    everybody, inside = [*halves.inside, *halves.outside], frozenset(halves.inside)
+async def _attack(scene: Scene, people: Halves, rounds: int, lines: Lines) -> list[Attempted]:
+    _load(scene, CLOSED, closed_graph(people.inside), None)
+    inside = frozenset(people.inside)
     ways: dict[str, Ask] = {
         "a person in a graph without a grant, asked of that graph": _about(CLOSED),
         "a person in a graph without a grant, asked of another": _about(DEMO),
@@ -114,14 +121,23 @@ async def _attack(
     }
     found: list[Attempted] = []
     async with served(scene.bench) as http:
-        attacker, friend = (Asker(http, _key(scene, graph)) for graph in (DEMO, CLOSED))
+        attacker = Asker(http, _key(scene, DEMO))
         for way, ask in ways.items():
-            found += lines(way, await observe(attacker, everybody, ask, rounds), halves)
-        # With a grant the same is told to anybody, by the answer and by its time: the control.
-        control, *_ = lines(
-            "a person in a graph with a grant", await observe(friend, everybody, _about(CLOSED), rounds), halves
-        )
-    return [*found, control.model_copy(update={"control": known})]
+            found += lines(way, await observe(attacker, people.everything, ask, rounds), people)
+    return found
+
+
+def _asker_of_notes(scene: Scene, http: httpx2.AsyncClient, texts: Halves) -> Asker:
+    """Who may ask the graph of notes, and so not see them: its policy hides them."""
+    _load(scene, NOTED, noted_graph(texts.inside), NOTED_POLICY)
+    return Asker(http, _key(scene, NOTED))
+
+
+async def _by_own_ledger(asker: Asker, seen: Observed, texts: Halves) -> Attempted:
+    """Told without a bound: an asker sees what the model was sent, and no text of the graph is sent as typed."""
+    sent = {text: float(text in await asker.shown(seen.rounds[text][0].answer)) for text in texts.everything}
+    found = either_way([sent[text] for text in texts.inside], [sent[text] for text in texts.outside])
+    return _line(f"{_NOT_PERMITTED}: one's own ledger", found, texts).model_copy(update={"most": 1.0})
 
 
 def _by_content(name: str, seen: Observed, halves: Halves) -> list[Attempted]:
@@ -137,6 +153,7 @@ def _by_time(name: str, seen: Observed, halves: Halves) -> list[Attempted]:
     return [
         _line(f"{name}: time", either_way(seen.times(inside), seen.times(outside)), halves),
         _line(f"{name}: time of the first", either_way(seen.first_times(inside), seen.first_times(outside)), halves),
+        _line(f"{name}: time told", either_way(seen.first_told(inside), seen.first_told(outside)), halves),
     ]
 
 
@@ -146,12 +163,11 @@ def _line(name: str, found: float, halves: Halves) -> Attempted:
     return Attempted(name=f"AUC, {name}", tries=tries, successes=found * tries, blind=0.5, most=MOST, least=PEOPLE)
 
 
-def _load_closed(scene: Scene, people: Sequence[str]) -> None:
-    if CLOSED not in scene.bench.services.graphs.names(TENANT):
-        store = scene.bench.services.store
-        file = store.settings.data_dir.parent / "closed.ttl"
-        file.write_text("\n".join(closed_graph(people)), "utf-8")
-        scene.bench.load(CLOSED, [file], None)
+def _load(scene: Scene, graph: str, turtle: Iterator[str], policy: str | None) -> None:
+    if graph not in scene.bench.services.graphs.names(TENANT):
+        file = scene.bench.services.store.settings.data_dir.parent / f"{graph}.ttl"
+        file.write_text("\n".join(turtle), "utf-8")
+        scene.bench.load(graph, [file], policy)
         file.unlink()
 
 
@@ -161,6 +177,10 @@ def _key(scene: Scene, graph: str) -> str:
 
 def _about(graph: str) -> Ask:
     return lambda name: _body(graph, _QUESTION.format(name))
+
+
+def _about_note(text: str) -> Mapping[str, object]:
+    return _body(NOTED, _ABOUT_NOTES.format(text))
 
 
 def _body(graph: str, question: str) -> Mapping[str, object]:

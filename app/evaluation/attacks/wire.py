@@ -22,12 +22,15 @@ _DRAWN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One reply. `content` is status, headers and body with all that is drawn at random left out."""
+    """One reply. `content` is status, headers and body with all that is drawn at random left out; `told_ms` the sum
+    of the times that the reply itself tells."""
 
     status: int
     content: str = field(repr=False)
     length: int
     seconds: float
+    told_ms: float = 0.0
+    answer: str = ""
 
 
 class Asker:
@@ -45,7 +48,17 @@ class Asker:
         head = "\n".join(f"{name}: {value}" for name, value in sorted(reply.headers.items()))
         told = head + "\n\n" + reply.text
         masked = _DRAWN.sub("*", re.sub(r"content-length: \d+", "", told))
-        return Seen(reply.status_code, f"{reply.status_code}\n{masked}", len(told), seconds)
+        answer = reply.json()["id"] if reply.status_code == 200 else ""
+        return Seen(reply.status_code, f"{reply.status_code}\n{masked}", len(told), seconds, _told_ms(reply), answer)
+
+    async def shown(self, answer: str) -> str:
+        """GET /ledger: what the model was sent for an answer, as its asker is shown it."""
+        reply = await self._http.get("/ledger", params={"answer": answer}, headers=self._headers)
+        return reply.text
+
+
+def _told_ms(reply: httpx2.Response) -> float:
+    return sum(reply.json()["usage"]["milliseconds"].values()) if reply.status_code == 200 else 0.0
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from app.evaluation.attacks import injection, pseudonyms
 from app.evaluation.attacks.bounds import Attempted, markdown, write
 from app.evaluation.attacks.recorded import Recorded
 from app.evaluation.attacks.scenes import AML, Scenes
-from app.evaluation.attacks.table import ATTACKS, run_attacks
+from app.evaluation.attacks.table import run_attacks
 from app.evaluation.question_sets import DEMO
 from app.evaluation.questions import QuestionsProblem
 from client_sdk.protocol import CapsuleContent, ChatAnswer, ChatRequest, Message, Names, Usage, capsule_context
@@ -114,10 +114,8 @@ def test_a_reply_that_was_changed_is_told_from_one_with_a_payload_behind_a_name(
     assert not same(clean, replied_with("Zofia Quarrel", "Kestrel Wing: 8", answered=False))
 
 
-@pytest.mark.parametrize("attack", ["restorations", "echoes", "conversations", "capsules", "injection", "membership"])
-async def test_the_service_keeps_every_bound(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Times are measured by `arog attack`.
-    monkeypatch.delitem(ATTACKS, "membership times")
+@pytest.mark.parametrize("attack", ["restorations", "echoes", "conversations", "capsules", "injection"])
+async def test_the_service_keeps_every_bound(attack: str) -> None:
     lines = await run_attacks(attack)
     assert [line.name for line in lines if not line.passed] == []
 

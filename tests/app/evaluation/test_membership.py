@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from app.evaluation.attacks import extraction, membership
-from app.evaluation.attacks.membership import drawn_people, observe
+from app.evaluation.attacks.drawn import closed_graph, drawn_people, drawn_texts, noted_graph
+from app.evaluation.attacks.membership import observe
 from app.evaluation.attacks.scenes import Scenes
 from app.evaluation.attacks.separation import area, either_way, learnt
 from app.evaluation.attacks.wire import Seen
@@ -23,7 +24,7 @@ class Told:
 
     async def post(self, body: Mapping[str, object]) -> Seen:
         content, length, seconds = self._tell(str(body["name"]))
-        return Seen(404, content, length, seconds)
+        return Seen(404, content, length, seconds, told_ms=seconds)
 
 
 async def rates(tell: Tell) -> list[float]:
@@ -46,23 +47,33 @@ def test_what_tells_nothing_is_chance_and_what_tells_all_is_one() -> None:
 
 async def test_a_service_that_tells_is_found_out() -> None:
     inside = frozenset(PEOPLE.inside)
-    assert await rates(lambda _name: ("no", 100, 0.01)) == [0.5] * 4
-    assert await rates(lambda name: ("not yours" if name in inside else "no", 100, 0.01)) == [1.0, 0.5, 0.5, 0.5]
-    assert await rates(lambda name: ("no", 101 if name in inside else 100, 0.01)) == [0.5, 1.0, 0.5, 0.5]
-    assert await rates(lambda name: ("no", 100, 0.01 if name in inside else 0.02)) == [0.5, 0.5, 1.0, 1.0]
+    assert await rates(lambda _name: ("no", 100, 0.01)) == [0.5] * 5
+    assert await rates(lambda name: ("not yours" if name in inside else "no", 100, 0.01)) == [1.0, 0.5, 0.5, 0.5, 0.5]
+    assert await rates(lambda name: ("no", 101 if name in inside else 100, 0.01)) == [0.5, 1.0, 0.5, 0.5, 0.5]
+    assert await rates(lambda name: ("no", 100, 0.01 if name in inside else 0.02)) == [0.5, 0.5, 1.0, 1.0, 1.0]
 
 
 def test_the_halves_share_nobody_and_the_closed_graph_has_one_of_them() -> None:
     assert len({*PEOPLE.inside, *PEOPLE.outside}) == 400
-    turtle = "\n".join(membership.closed_graph(PEOPLE.inside))
+    turtle = "\n".join(closed_graph(PEOPLE.inside))
     assert all(f'"{name}"' in turtle for name in PEOPLE.inside)
     assert not [name for name in PEOPLE.outside if f'"{name}"' in turtle]
 
 
+def test_of_the_texts_one_half_is_noted() -> None:
+    texts = drawn_texts(400)
+    assert len({*texts.inside, *texts.outside}) == 400
+    turtle = "\n".join(noted_graph(texts.inside))
+    assert all(f'"{text}"' in turtle for text in texts.inside)
+    assert not [text for text in texts.outside if f'"{text}"' in turtle]
+
+
 async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -> None:
     async with Scenes(limit=24) as scenes:
-        *without, known = await membership.membership_on_demo(scenes)
+        *without, known, content, _, ledger = await membership.membership_on_demo(scenes)
         assert known.rate > 0.9
+        assert ledger.rate > 0.9
+        assert content.rate == 0.5
         contents = [line.rate for line in without if line.name.endswith("content")]
         # Asked of the closed graph, and of its being there, every reply is the same byte for byte.
         assert contents[0] == contents[2] == 0.5

@@ -1,0 +1,57 @@
+"""Pace: replies to questions leave at multiples of a step, so that their time tells little of what was looked up."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from client_sdk.protocol import ChatAnswer
+
+T = TypeVar("T")
+TOTAL = "total"
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Promise: of two questions whose work takes less than one step, none is answered sooner than the other, whether
+    by an answer, by "not in the graph" or by an error; nor do the milliseconds that a reply tells differ.
+
+    Condition: the machine is not so busy that work takes longer than a step. Not promised: that a thousand replies to
+    the same question tell nothing. A step of 0 seconds is no pace.
+    """
+
+    step_s: float
+    now: Callable[[], float] = time.monotonic
+    sleep: Sleep = asyncio.sleep
+
+    async def tick(self, began: float) -> None:
+        """Waits until a whole number of steps, one at least, has passed since `began`, by `now`."""
+        if self.step_s > 0:
+            passed = self.now() - began
+            await self.sleep(max(1, math.ceil(passed / self.step_s)) * self.step_s - passed)
+
+    async def kept(self, work: Coroutine[Any, Any, T]) -> T:
+        """What `work` gives or raises, at a tick; at once where it is cancelled."""
+        began = self.now()
+        try:
+            result = await work
+        except Exception:
+            await self.tick(began)
+            raise
+        await self.tick(began)
+        return result
+
+    def told(self, answer: ChatAnswer) -> ChatAnswer:
+        """`answer` with the sum of its milliseconds, in whole steps, in the place of those of its stages."""
+        if self.step_s <= 0:
+            return answer
+        step_ms = self.step_s * 1000
+        steps = max(1, math.ceil(sum(answer.usage.milliseconds.values()) / step_ms))
+        # Else 300.00000000000006 would be longer than 200.0.
+        usage = answer.usage.model_copy(update={"milliseconds": {TOTAL: round(steps * step_ms, 3)}})
+        return answer.model_copy(update={"usage": usage})
