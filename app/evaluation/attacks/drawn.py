@@ -12,6 +12,12 @@ from pathlib import Path
 import app.demo
 
 SEED = 6
+# Who has the role sees towns, and nobody who lives in them.
+ROLE = "towns"
+CLOSED_POLICY = (
+    'names = ["http://www.w3.org/2000/01/rdf-schema#label"]\n'
+    f'[roles.{ROLE}]\nshow_relations = ["urn:closed:twinnedWith"]\n'
+)
 NOTED_POLICY = 'names = ["http://www.w3.org/2000/01/rdf-schema#label"]\n[relations."urn:noted:note"]\nhide = true\n'
 
 
@@ -46,10 +52,10 @@ def drawn_texts(count: int) -> Halves:
 
 
 def closed_graph(people: Sequence[str]) -> Iterator[str]:
-    """Turtle: each person lives in one of five towns."""
+    """Turtle: each person lives in one of five towns, which are twinned."""
     yield "@prefix : <urn:closed:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
     for number in range(5):
-        yield f':town{number} rdfs:label "Closedtown{chr(97 + number)}" .'
+        yield f':town{number} rdfs:label "Closedtown{chr(97 + number)}" ; :twinnedWith :town{(number + 1) % 5} .'
     for number, name in enumerate(people):
         yield f':person{number} rdfs:label "{name}" ; :livesIn :town{number % 5} .'
 

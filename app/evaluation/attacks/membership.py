@@ -19,7 +19,9 @@ import httpx2
 
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.drawn import (
+    CLOSED_POLICY,
     NOTED_POLICY,
+    ROLE,
     SEED,
     Halves,
     closed_graph,
@@ -110,7 +112,7 @@ async def observe(asker: Asker, names: Sequence[str], ask: Ask, rounds: int) -> 
 
 
 async def _attack(scene: Scene, people: Halves, rounds: int, lines: Lines) -> list[Attempted]:
-    _load(scene, CLOSED, closed_graph(people.inside), None)
+    _load(scene, CLOSED, closed_graph(people.inside), CLOSED_POLICY)
     inside = frozenset(people.inside)
     ways: dict[str, Ask] = {
         "a person in a graph without a grant, asked of that graph": _about(CLOSED),
@@ -124,6 +126,9 @@ async def _attack(scene: Scene, people: Halves, rounds: int, lines: Lines) -> li
         attacker = Asker(http, _key(scene, DEMO))
         for way, ask in ways.items():
             found += lines(way, await observe(attacker, people.everything, ask, rounds), people)
+        of_role = Asker(http, _key(scene, f"{CLOSED}#{ROLE}"))
+        withheld = await observe(of_role, people.everything, _about(CLOSED), rounds)
+        found += lines("a person whom a role of a granted graph is not shown", withheld, people)
     return found
 
 
