@@ -24,6 +24,7 @@ from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
 from app.privacy.mask_names import names_of_masks
 from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.recogniser import Recogniser
 from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
 from app.stopwatch import OnStage, Stopwatch, tell_nobody
@@ -80,10 +81,12 @@ class ChatService:
         remark_on: RemarkOn = lambda _question: None,
         currency: str = "",
         budgets: Budgets = UNLIMITED,
+        recogniser: Recogniser | None = None,
     ) -> None:
         self._catalog, self._conversations, self._ledger = catalog, conversations, ledger
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
         self._remark_on, self._currency, self._budgets = remark_on, currency, budgets
+        self._recogniser = recogniser
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
@@ -94,7 +97,7 @@ class ChatService:
             opens = asyncio.to_thread if caller.role_in(request.graph) else _at_once
             asked = await opens(self._open, caller, request)
         with watch.stage("linking"):
-            completed = await asyncio.to_thread(_read, asked, self._remark_on)
+            completed = await asyncio.to_thread(_read, asked, self._remark_on, self._recogniser)
         if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
         async with self._guarded(caller, answer_id, asked) as reasoner:
@@ -144,11 +147,12 @@ async def _at_once(call: Callable[[Caller, ChatRequest], _Asked], caller: Caller
     return call(caller, request)
 
 
-def _read(asked: _Asked, remark_on: RemarkOn) -> Completed:
+def _read(asked: _Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> Completed:
     """The dialogue in pseudonyms, with its last question in full, and a remark on its language."""
     graph, table = asked.graph, asked.conversation.table
+    masks = masks_of(graph.blind.schema)
     anonymiser = Anonymiser(
-        graph.linker, graph.names, graph.public, masks=masks_of(graph.blind.schema), holds=graph.holds
+        graph.linker, graph.names, graph.public, masks=masks, holds=graph.holds, recogniser=recogniser
     )
     read = anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
     if remark := remark_on(_as_worded(read.dialogue.question, table)):

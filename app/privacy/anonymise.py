@@ -10,6 +10,7 @@ from typing import Final
 from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.pseudonym_words import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
+from app.privacy.recogniser import Recogniser
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.privacy.spans import Source, Span, SpanFinder
 from app.privacy.visible import Visible
@@ -82,11 +83,12 @@ class Anonymiser:
         regions: Sequence[str] = DEFAULT_REGIONS,
         masks: Mapping[int, str] | None = None,
         holds: Holds | None = None,
+        recogniser: Recogniser | None = None,
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
         what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
-        self._finder = SpanFinder(linker, names, public, regions, self._masks.values())
+        self._finder = SpanFinder(linker, names, public, regions, self._masks.values(), recogniser)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""

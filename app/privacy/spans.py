@@ -10,6 +10,7 @@ from enum import IntEnum
 from app.privacy.patterns import find_patterns
 from app.privacy.pseudonym_words import shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.recogniser import Recogniser
 from app.privacy.unknown_words import unknown_spans
 from app.privacy.visible import Visible
 from kg_store.linking import EntityLinker
@@ -62,10 +63,11 @@ class SpanFinder:
         public: PublicWords,
         regions: Sequence[str],
         masks: Collection[str] = (),
+        recogniser: Recogniser | None = None,
     ) -> None:
         """`masks` are the graph's opaque words for relations: they stand in what was answered, and stay."""
         self._linker, self._names, self._public, self._regions = linker, names, public, regions
-        self._masks = frozenset(masks)
+        self._masks, self._recogniser = frozenset(masks), recogniser
 
     def find(self, visible: Visible, original: str, table: PseudonymTable, *, unmarked: bool = False) -> list[Span]:
         """Spans of `visible.text`, in order. Pseudonyms of this conversation are among them; a word that only
@@ -84,6 +86,7 @@ class SpanFinder:
         named = [*self._mentions(visible, original), *self._protected(text)]
         named += self._unmarked(text) if unmarked else []
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
+        chosen += self._recognised(text, chosen)
         unknown = unknown_spans(text, [(span.start, span.end) for span in chosen], self._public)
         chosen += [Span(*span, Source.UNKNOWN) for span in unknown]
         chosen += self._near_names(text, chosen, issued)
@@ -98,6 +101,14 @@ class SpanFinder:
             for each in self._linker.find_mentions(original):
                 span = visible.span(each.start, each.end)
                 yield Span(*span, Source.MENTION, each.mids, each.value_kind, each.inexact)
+
+    def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
+        """What the owner's recogniser takes for names, where nothing else has found it."""
+        if self._recogniser is None:
+            return []
+        found = choose(text, (Span(*span, Source.UNKNOWN) for span in self._recogniser.names_in(text)))
+        covered = _cover(text, chosen)
+        return [piece for span in found for piece in _uncovered(text, span, covered)]
 
     def _unmarked(self, text: str) -> Iterator[Span]:
         for each in self._linker.find_unmarked(text, self._public):
