@@ -212,7 +212,8 @@ class Forgetter:
                 f"files; {traces.shut} rows do not open"
             )
         self._rows.end(erasure)
-        return [*_told(erasure, met, requests, uploads), *_scanned(traces, sought)]
+        shared = sum(bool(opened.names.named(name)) for name in erasure.names)
+        return [*_told(erasure, met, requests, uploads), *_scanned(traces, sought, shared)]
 
     def _taken_out(self, erasure: Erasure, progress: Progress) -> Erasure:
         """The graph without it, whatever version is the current one by now."""
@@ -386,13 +387,15 @@ def _told(erasure: Erasure, met: int, requests: int, uploads: int) -> list[str]:
     ]
 
 
-def _scanned(traces: Traces, sought: Sought) -> list[str]:
+def _scanned(traces: Traces, sought: Sought, shared: int) -> list[str]:
     told = [
         f"looked for {len(sought.texts)} names and texts: in 0 of {traces.opened} sealed rows, opened, and in 0 of "
         f"{traces.files} files ({traces.bytes} bytes) of the data folder"
     ]
     if sought.passed_over:
         told.append(f"{sought.passed_over} of its names are everyday words, which stand everywhere: not looked for")
+    if shared:
+        told.append(f"{shared} of its names are others' too, and stay for them: not looked for")
     if traces.others:
         told.append(f"{traces.others} names or values of others hold one of its names, and stay as they are")
     if traces.elsewhere:

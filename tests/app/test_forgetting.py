@@ -261,7 +261,9 @@ def test_an_ambiguous_name_is_told_apart_and_asks_for_an_id(folder: Path) -> Non
     lines = [line for line in told.stderr.splitlines() if "--id" in line and "patient" in line]
     assert len(lines) == 2
     wanted = next(line for line in lines if "1977-01-02" in line).split()[2]
-    assert arog("graph", "forget", "house", "Klautrix Ozolkrasts", "--id", wanted, "--yes").exit_code == 0
+    done = arog("graph", "forget", "house", "Klautrix Ozolkrasts", "--id", wanted, "--yes")
+    assert done.exit_code == 0
+    assert "1 of its names are others' too, and stay for them: not looked for" in done.stdout
     store = open_store(load_settings())
     assert "1977-01-02" not in everything_opened(store).decode("utf-8", "replace")
     # The one of that name who stays keeps it.
