@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -171,5 +172,9 @@ def _ranks_of(asked: Asked) -> dict[int, int]:
 
 
 def _order_of(asked: Asked, mid: int) -> tuple[float, str]:
+    """Numbers first; what a relation of numbers holds that is none comes behind them, as texts do."""
     text = asked.texts[mid]
-    return (float(text), "") if asked.relation.value_kind is ValueKind.NUMBER else (0.0, text)
+    try:
+        return (float(text), "") if asked.relation.value_kind is ValueKind.NUMBER else (math.inf, text)
+    except ValueError:
+        return math.inf, text

@@ -13,8 +13,8 @@ import pytest
 
 from app.evaluation.attacks.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.scenes import Scene
-from app.evaluation.attacks.values import Read, controls, guessed
-from app.evaluation.attacks.values_asked import asked_of, conversations
+from app.evaluation.attacks.values import Read, _order_of, controls, guessed
+from app.evaluation.attacks.values_asked import Asked, asked_of, conversations
 from app.evaluation.attacks.values_graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values_guessed import by_dictionary, by_generalised_forms, by_orders_and_sizes, in_base_36
 from app.evaluation.attacks.values_seen import Seen, seen_in
@@ -23,7 +23,7 @@ from app.evaluation.run import Bench
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from app.llm.reasoner import Evidence
 from client_sdk.sealing import KeyPair
-from kg_store.terms import ValueKind, as_mids
+from kg_store.terms import Relation, RelationId, ValueKind, as_mids
 from tests.app.evaluation.attacks.made import step
 
 TEXTS = {mid: str(1_000 + 37 * mid) for mid in range(1, 41)}
@@ -137,6 +137,13 @@ def test_every_way_is_tried_on_what_was_sent_and_controls_succeed(
     lines = guessed(read, "made up")
     assert [line.rate <= line.blind + 0.05 for line in lines] == [True] * 3
     assert [line.rate > 3 * line.blind for line in controls(read)] == [True] * 4
+
+
+def test_what_is_no_number_comes_behind_the_numbers_in_their_order() -> None:
+    relation = Relation(RelationId(0), "i:0", "amount", "amount of", ValueKind.NUMBER)
+    texts = {1: "about 7", 2: "12", 3: "9.5"}
+    asked = Asked(relation, "account", {}, Counter(texts), texts)
+    assert sorted(texts, key=lambda mid: _order_of(asked, mid)) == [3, 2, 1]
 
 
 def test_the_made_up_graph_is_the_same_each_time() -> None:
