@@ -99,6 +99,8 @@ class Matcher:
 
     def _of_size(self, reach: Reach, ends: Ends) -> Logs:
         key = ("size", reach.path, reach.size, reach.is_one)
+        if reach.size not in _BUCKETS:
+            return np.zeros(self._known.size)
         if key not in self._chances:
             low, high = _BUCKETS[reach.size]
             survives = self._share ** len(reach.path)

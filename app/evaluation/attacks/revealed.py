@@ -54,7 +54,7 @@ def revealed_by(prompts: Sequence[Prompt]) -> Revealed:
     for prompt in prompts:
         by_model = prompt.names_concepts_by_model
         for thing in prompt.things:
-            if thing.size == "1" and not thing.name.startswith("S"):
+            if not thing.name.startswith("S"):
                 seen.concepts[thing.name] = thing.concept
         for fact in prompt.evidence:
             if not fact.end.startswith("S"):
