@@ -21,6 +21,7 @@ from app.evaluation.attacks.matching import NEVER, Matcher
 from app.evaluation.attacks.related import askable, made_questions
 from app.evaluation.attacks.revealed import Piece, revealed_by
 from app.evaluation.attacks.scenes import TITLES, Scene, Scenes
+from app.evaluation.attacks.structure import LARGE
 from app.evaluation.question_sets import DEMO, PQ_3H
 from app.evaluation.questions import Question
 from app.evaluation.run import sample
@@ -48,12 +49,12 @@ async def _on(scenes: Scenes, source: str) -> Attempted:
     for done, question in enumerate(asked, start=1):
         progress(done)
         found = await _found(scene, known, question)
-        if found is not None:
+        if found is not None and found[1] <= 1 / LARGE:
             right.append(found[0])
             blind.append(found[1])
     tries = len(right)
     return Attempted(
-        name=f"{TITLES[source]}, structure, 100% known, by asking the same of others",
+        name=f"{TITLES[source]}, structure, 100% known, by asking the same of others of a kind of {LARGE} or more",
         tries=tries,
         successes=sum(right),
         blind=sum(blind) / max(1, tries),

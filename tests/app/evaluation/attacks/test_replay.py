@@ -36,7 +36,7 @@ def test_pseudonyms_and_order_make_no_difference_and_all_else_does() -> None:
 
 
 async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests() -> None:
-    async with Scenes(limit=4) as scenes:
+    async with Scenes(limit=6) as scenes:
         scene = await scenes.open(DEMO, "scripted")
         graph = scene.bench.graph(scene.loaded)
         known = KnownGraph.of(graph.blind, 1.0, 0)
@@ -52,4 +52,4 @@ async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests
                 assert not await _asks_the_same(scene, known, question, node, told(prompts)[:-1])
         assert judged
         (line,) = await replay(scenes)
-        assert 0 < line.successes <= line.tries <= 4
+        assert 0 < line.successes <= line.tries <= 6
