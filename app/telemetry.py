@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import resource
 import sys
@@ -18,6 +19,7 @@ ALLOWED_KEYS = frozenset(
     | {"method", "route", "milliseconds", "step", "count", "calls", "rounds", "expired", "version", "host", "port"}
 )
 MAX_VALUE_CHARS = 120
+_SET_DUMPABLE = 4  # PR_SET_DUMPABLE of linux/prctl.h
 _OURS = ("app", "client_sdk", "kg_store")
 # Libraries whose message templates (without their arguments) are fixed words worth having.
 _TEMPLATES_OF = ("uvicorn", "alembic", "arog")
@@ -80,8 +82,14 @@ def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> No
 
 
 def forbid_core_dumps() -> None:
-    """A core file would hold the vault's open rows and the master key."""
+    """A core file would hold the vault's open rows and the master key.
+
+    The limit stops files, and on Linux the process is marked as one that is never dumped, which also stops programs
+    that the kernel would hand the memory to, and debuggers of the same user.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _chain() -> list[structlog.types.Processor]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TypeVar
 
 from kg_store.inexact_reading import NOT_INITIALS, InexactHit, IsName, Reading
+from kg_store.letters import is_letters
 from kg_store.name_rows import NameRows
 from kg_store.name_vocabulary import NameVocabulary
 from kg_store.normalising import Normalised, normalise
@@ -101,7 +102,7 @@ class InexactNames:
         return False
 
     def _is_dull(self, word: str) -> bool:
-        return self._words.is_everyday(word) or not word.isalpha()
+        return self._words.is_everyday(word) or not is_letters(word)
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:

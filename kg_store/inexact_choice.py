@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from kg_store.inexact import InexactHit, IsName
+from kg_store.letters import is_letters
 from kg_store.name_rows import SMALL_WORDS
 from kg_store.normalising import normalise
 from kg_store.ordinary_words import may_be_proper
@@ -30,7 +31,7 @@ def choose_inexact(
     A part of a name counts only where no unknown name stands beside it: Jennifer Smith is not John Smith.
     """
     words = _word_spans(text)
-    able = [hit for hit in hits if hit.score >= LEAST_SCORE and (not hit.public or is_name(hit.start, hit.end))]
+    able = [hit for hit in hits if hit.score >= LEAST_SCORE and (not hit.public or _is_marked(hit, words, is_name))]
     chosen: list[InexactHit] = []
     for hit in sorted(able, key=lambda hit: (hit.start - hit.end, -hit.score, hit.start)):
         if _is_free(hit, [(each.start, each.end) for each in chosen]) and _may_cover(
@@ -50,13 +51,19 @@ def _word_spans(text: str) -> list[Span]:
     ]
 
 
+def _is_marked(hit: InexactHit, words: Sequence[Span], is_name: IsName) -> bool:
+    """Of a whole name one word is enough: a Sparrow hawk."""
+    inside = [span for span in words if hit.start <= span[0] and span[1] <= hit.end]
+    return is_name(hit.start, hit.end) or (hit.whole and any(is_name(*span) for span in inside))
+
+
 def _is_free(hit: InexactHit, taken: Sequence[Span]) -> bool:
     return _is_outside((hit.start, hit.end), taken)
 
 
 def _is_doubtful(text: str, hit: InexactHit) -> bool:
     """A part of a name, or a single word that is spelt otherwise."""
-    return not hit.whole or (hit.score < 1 and text[hit.start : hit.end].isalpha())
+    return not hit.whole or (hit.score < 1 and is_letters(text[hit.start : hit.end]))
 
 
 def _may_cover(

@@ -11,7 +11,7 @@ from kg_store.name_marks import COMMON_WORDS
 from kg_store.name_vocabulary import NameVocabulary, may_be_ordinary
 from kg_store.normalising import Normalised
 from kg_store.row_fit import Fit, fit_row
-from kg_store.word_forms import Word
+from kg_store.word_forms import Word, behind_prefixes, nominatives
 
 MOST_ROWS = 128
 """Rows looked at closely around one word; of more, those that share most words with the text."""
@@ -83,7 +83,8 @@ class Reading:
         found = self._near.get(at)
         if found is None:
             forms = () if self._is_skipped(at) else self.words[at].forms
-            near = [pair for form in forms for pair in self.names.near(form).items()]
+            more = [behind for form in forms for behind in (*behind_prefixes(form), *nominatives(form))]
+            near = [pair for form in (*forms, *more) for pair in self.names.near(form).items()]
             found = self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
         return found
 
@@ -106,7 +107,7 @@ class Reading:
             return False
         if not self.names.is_everyday(word):
             return True
-        if self._follows_initial(at):
+        if self._follows_initial(at) or self._follows_stranger(at):
             return True
         return self.is_name is not None and self.is_name(*self._span(at, at))
 
@@ -117,6 +118,12 @@ class Reading:
         if self.spellings[at] in COMMON_WORDS or self.names.is_own(self.spellings[at]):
             return False
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
+
+    def _follows_stranger(self, at: int) -> bool:
+        """What stands before is no word of the dictionary: `thad field` may be Thaddeus Field."""
+        if not at or not self.joins(at) or self._is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
+            return False
+        return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
 
     def _is_skipped(self, at: int) -> bool:
         start, end = self._span(at, at)

@@ -7,6 +7,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from kg_store.normalising import is_unspaced
+
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.!?…:]+[\"'”’»)\]]*\s+|\n+|[。！？]")
 _ABBREVIATION = re.compile(
@@ -57,7 +59,7 @@ class _Word:
 
     @property
     def is_capital(self) -> bool:
-        return self.text[0].isupper()
+        return any(map(str.isupper, self.text))
 
     @property
     def lower(self) -> str:
@@ -68,8 +70,8 @@ class _Word:
 class NameMarks:
     """What a text marks: `enclosed` are the spans of whole contents of quotes and brackets.
 
-    A capital tells of a name where it is not the first of a sentence (unless a run of capitals goes on from
-    there) and the sentence has not capitals everywhere.
+    A capital tells of a name where it is not the first of a sentence (unless all of that word or the next one has
+    some, too) and the sentence has not capitals everywhere.
     """
 
     enclosed: frozenset[tuple[int, int]]
@@ -131,15 +133,20 @@ def _telling_capitals(sentence: list[_Word]) -> set[int]:
     telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
     first = sentence[0]
     goes_on = len(sentence) > 1 and sentence[1].is_capital and sentence[1].start == first.end + 1
-    if first.is_capital and goes_on and first.lower not in COMMON_WORDS:
+    shouts = len(first.text) > 1 and first.text.isupper()
+    if first.is_capital and (goes_on or shouts) and first.lower not in COMMON_WORDS:
         telling.add(first.start)
     return telling
 
 
 def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
     """Shouting, or a headline: no lower case but small words, and too many capitals to be a name and its verb."""
+    if any(is_unspaced(letter) for word in sentence for letter in word.text):
+        return False  # Latin words in it are names, or words of another language.
     if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
         return True
+    if not sentence[0].is_capital:
+        return False
     later = [word for word in sentence[1:] if word.lower not in _SMALL and word.text[0].isalpha()]
     if not all(word.is_capital for word in later):
         return False

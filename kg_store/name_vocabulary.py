@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from kg_store.letters import is_letters
 from kg_store.name_rows import NameRows
 from kg_store.near_words import NearWords
 from kg_store.normalising import normalise
@@ -11,7 +12,7 @@ from kg_store.ordinary_words import frequent_ordinary, is_ordinary
 from kg_store.public_words import PublicWords
 from kg_store.word_forms import words_of
 
-_SHORTEST_PLURAL = 5
+_SHORTEST_PLURAL = 4
 _MOST_REMEMBERED = 100_000
 
 
@@ -38,7 +39,7 @@ class NameVocabulary:
     def looks_like_name(self, text: str) -> bool:
         """Whether a word of `text` is no everyday word, but letters."""
         words = (word.text for word in words_of(normalise(text).text))
-        return any(word.isalpha() and len(word) > 1 and not self.is_everyday(word) for word in words)
+        return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
 
     def near(self, word: str) -> dict[int, int]:
         """Words of names that `word` may stand for, with the number of slips; itself among them where it is one."""
@@ -50,7 +51,8 @@ class NameVocabulary:
         return found
 
     def _near_words(self, word: str) -> dict[int, int]:
-        plural = word.endswith("s") and len(word) >= _SHORTEST_PLURAL and word not in self._public
+        plural = word.endswith("s") and len(word) >= _SHORTEST_PLURAL
+        plural = plural and (word not in self._public or self.is_everyday(word[:-1]))
         spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if plural else None]
         found = {number: 0 for number in spelt if number is not None}
         return found if self.is_public(word) else {**self.rows.near.near(word), **found}

@@ -13,8 +13,9 @@ import numpy as np
 
 from kg_store import name_layout
 from kg_store.inexact import InexactHit, InexactNames, IsName
+from kg_store.letters import MARKS
 from kg_store.name_rows import NameRows
-from kg_store.normalising import Normalised, is_word_character, normalise
+from kg_store.normalising import Normalised, is_unspaced, is_word_character, normalise
 from kg_store.ordinary_words import is_ordinary
 from kg_store.public_words import PublicWords
 from kg_store.terms import StoreError, ValueKind
@@ -35,13 +36,16 @@ _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
 _POINT = re.compile(r"[.,](?= |$)")
 _INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
-_SIGNS = re.compile(r"[^\w\s']+")
+_SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
 _APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
 _SHORTEST_BARE = 5
 """Fewer letters without their punctuation (E.T.) may be any word."""
 
 _SECTIONS = 7
 """Of a name index's bytes, before those of its rows."""
+
+_SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
+"""Characters: a part of a name that counts alone; a name that may be typed letter by letter."""
 
 _AROUND_NAMES = " \"«»‹›'"
 
@@ -301,9 +305,23 @@ def _spellings(pattern: str) -> list[str]:
     bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
     if pattern.startswith("saint "):
         typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
+    typed |= dict.fromkeys(_unspaced_spellings(pattern))
     if bare.isascii() and len(bare) >= _SHORTEST_BARE and (" " in bare or not is_ordinary(bare)):
         typed[bare] = None
     return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
+
+
+def _unspaced_spellings(pattern: str) -> Iterator[str]:
+    """Names in scripts without spaces: run together, letter by letter, and the parts of those that have parts: their
+    words are not read inexactly."""
+    parts = pattern.split(" ")
+    if not all(part and all(map(is_unspaced, part)) for part in parts):
+        return
+    if len(parts) > 1:
+        yield "".join(parts)
+        yield from (part for part in parts if len(part) >= _SHORTEST_UNSPACED)
+    if len(pattern) <= _LONGEST_SPREAD:
+        yield " ".join("".join(parts))
 
 
 def _without_signs(spelling: str) -> str:

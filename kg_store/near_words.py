@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import OSA
 
+from kg_store.letters import is_letters
+
 SHORTEST = 4
 _TWO_SLIPS_FROM = 9
 
@@ -35,7 +37,7 @@ class NearWords:
     @classmethod
     def of(cls, words: Sequence[str]) -> NearWords:
         """`near` gives positions in `words`. Words shorter than SHORTEST and those with digits are left out."""
-        kept = [at for at, word in enumerate(words) if len(word) >= SHORTEST and word.isalpha()]
+        kept = [at for at, word in enumerate(words) if len(word) >= SHORTEST and is_letters(word)]
         kept.sort(key=lambda at: len(words[at]))
         lengths = [len(words[at]) for at in kept]
         starts = np.searchsorted(lengths, np.arange((lengths[-1] if lengths else 0) + 2))
@@ -46,7 +48,7 @@ class NearWords:
     def near(self, word: str) -> dict[int, int]:
         """Position -> number of slips, for every word that `word` may be with the slips that its own length allows."""
         slips = slips_allowed(len(word) + 1)
-        if not slips or not word.isalpha():
+        if not slips or not is_letters(word):
             return {}
         first, last = self._start(len(word) - slips), self._start(len(word) + slips + 1)
         changed = np.bitwise_count(self._letters[first:last] ^ np.uint32(_bits(word)))

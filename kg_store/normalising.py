@@ -16,7 +16,14 @@ _QUOTES = frozenset('"“”„‟″‶〝〞〟＂')
 _HYPHENS = frozenset("⁃−˗﹣－")
 _IGNORED = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800") | {
     chr(code)
-    for start, end in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+    for start, end in (
+        (0x334, 0x338),
+        (0x20D2, 0x20DC),
+        (0x20DD, 0x20F0),
+        (0x180B, 0x180F),
+        (0xFE00, 0xFE0F),
+        (0xE0100, 0xE01EF),
+    )
     for code in range(start, end + 1)
 }
 _SIGNS_OF_NUMBERS = range(0x0600, 0x0606)  # Arabic signs: formats by category, visible all the same.

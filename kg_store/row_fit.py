@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
+from kg_store.letters import is_letters
 from kg_store.name_marks import COMMON_WORDS
 from kg_store.name_rows import Row
 from kg_store.near_words import slips_allowed
@@ -65,10 +66,11 @@ def fit_row(row: Row, typed: Typed, at: int) -> Fit | None:
     for place, word in enumerate(row.words):
         slips = near.get(word)
         if slips is not None:
-            found = _Matching({at: place}, slips, len(typed.spellings[at]))
+            # What stands beside a word may spoil the reading (Smilla S.), but hides no part of a name.
+            alone, found = (_Matching({at: place}, slips, _letters(row, place, typed, at)) for _ in range(2))
             _extend(found, row, typed, at, -1)
             _extend(found, row, typed, at, +1)
-            fits.append(_judge(found, row, typed))
+            fits.append(_judge(found, row, typed) or _judge(alone, row, typed))
     return max((fit for fit in fits if fit is not None), key=lambda fit: fit.score, default=None)
 
 
@@ -97,7 +99,7 @@ def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> boo
         slips, _, place = min(able)
         found.used[at] = place
         found.slips += slips
-        found.letters += len(typed.spellings[at])
+        found.letters += _letters(row, place, typed, at)
         return True
     standing = [(abs(place - wanted), place) for place in free if _stands_for(typed, at, row.spelt[place])]
     if not standing:
@@ -108,6 +110,11 @@ def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> boo
     return True
 
 
+def _letters(row: Row, place: int, typed: Typed, at: int) -> int:
+    """Of the longer of the two: a slip may have dropped one."""
+    return max(len(row.spelt[place]), len(typed.spellings[at]))
+
+
 def _stands_for(typed: Typed, at: int, word: str) -> bool:
     """Whether one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
     said = typed.spellings[at]
@@ -116,7 +123,7 @@ def _stands_for(typed: Typed, at: int, word: str) -> bool:
     if typed.is_initial(at):
         return True
     if len(word) == 1:
-        return said.isalpha() and said not in COMMON_WORDS
+        return is_letters(said) and said not in COMMON_WORDS
     return not typed.is_everyday(at) and len(said) >= _SHORTEST_SHORT and word.startswith(said)
 
 

@@ -18,7 +18,7 @@ from app.access import EVERY_GRAPH, Caller
 from app.endpoint_wiring import probe_all
 from app.evaluation.asking import Asking, Outcome
 from app.evaluation.contract import TASKS
-from app.evaluation.leak_scan import Findings, LeakScanner
+from app.evaluation.leak_scan import LeakScanner
 from app.evaluation.questions import Plan, Question
 from app.evaluation.recording import RecordingReasoner, Step
 from app.evaluation.report import Report, RunLabel, summarise
@@ -142,7 +142,19 @@ class Bench:
     @property
     def sent(self) -> Sequence[bytes]:
         """Everything that reached the reasoner so far."""
-        return self._payloads()
+        return self.sent_from(0)
+
+    @property
+    def sent_so_far(self) -> int:
+        """How many requests that were."""
+        return len(self._recorder.sent if self._scripted is None else self._scripted.received)
+
+    def sent_from(self, first: int) -> list[bytes]:
+        """What reached the reasoner from that request on: at the wire where there is one, else what it was handed."""
+        if self._scripted is None:
+            return self._recorder.sent[first:]
+        requests = self._scripted.received[first:]
+        return [part for received in requests for part in (_own_headers(received.head), received.body)]
 
     @property
     def scorer(self) -> PathScorer:
@@ -193,7 +205,7 @@ class Bench:
     ) -> tuple[Report, list[Outcome]]:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
         graph = self.graph(loaded)
-        first = self._sent_so_far()
+        first = self.sent_so_far
         asking = Asking(
             chat=self._services.chat,
             caller=CALLER,
@@ -205,7 +217,7 @@ class Bench:
             watch=lambda question, outcome, answer: see(question, outcome, answer, self._recorder.steps),
         )
         outcomes = await asking.ask_all(questions, progress)
-        findings = self._scan(loaded, graph, self._payloads()[first:])
+        findings = self.scanner(loaded).scan(self.sent_from(first))
         return summarise(label, outcomes, findings, len(loaded.secrets)), outcomes
 
     def _expect(self, plan: Plan | None, typed: str) -> None:
@@ -213,17 +225,9 @@ class Bench:
         if self._scripted:
             self._scripted.expect(plan, typed)
 
-    def _payloads(self) -> list[bytes]:
-        """Every request in whole: at the wire where there is one, else what the reasoner was handed."""
-        if self._scripted is None:
-            return self._recorder.sent
-        return [part for received in self._scripted.received for part in (_own_headers(received.head), received.body)]
-
-    def _sent_so_far(self) -> int:
-        return len(self._payloads())
-
-    def _scan(self, loaded: LoadedSet, graph: PrivateGraph, payloads: Iterable[bytes]) -> Findings:
-        return LeakScanner(loaded.secrets, self._public_texts(graph)).scan(payloads)
+    def scanner(self, loaded: LoadedSet, planted: Iterable[str] = ()) -> LeakScanner:
+        """Looks for the graph's names and values, and for what else was `planted`."""
+        return LeakScanner((*loaded.secrets, *planted), self._public_texts(self.graph(loaded)))
 
     def _public_texts(self, graph: PrivateGraph) -> set[str]:
         """Words that a request holds whatever is asked: relation words, concepts, instructions, field names."""

@@ -17,8 +17,9 @@ _BLOCK = re.compile(r"```json(.*?)```", re.DOTALL)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\(.)", re.DOTALL)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 _HEX = re.compile(r"\b(?:[0-9a-fA-F]{2}){6,}\b")
-# Scripts without spaces: every character is a word of its own, so that a name is found inside a longer run.
-_UNSPACED = "぀-ヿ㐀-䶿一-鿿豈-﫿ｦ-ﾟ"
+# Scripts without spaces, or with particles that hang on names: every character is a word of its own, so that a name is
+# found inside a longer run. The second line: Thai, Lao, Burmese, Khmer.
+_UNSPACED = "぀-ヿ㐀-䶿一-鿿豈-﫿ｦ-ﾟ가-힣\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _WORD = re.compile(rf"[{_UNSPACED}]|\d+(?:\.\d+)+(?![^\W_])|(?:(?![{_UNSPACED}])[^\W_])+")
 _ROUNDS = 3
 

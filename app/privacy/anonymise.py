@@ -105,7 +105,7 @@ class Anonymiser:
         return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table), inexact)
 
     def _read(self, message: Message, table: PseudonymTable, *, unmarked: bool = False) -> _Turn:
-        visible = Visible.of(message.content)
+        visible = Visible.of_typed(message.content)
         spans = self._finder.find(visible, message.content, table, unmarked=unmarked)
         return _Turn(message, visible, [self._known(span) for span in spans])
 

@@ -13,6 +13,8 @@ from typing import Final
 import phonenumbers
 from stdnum import iban, luhn
 
+from kg_store.letters import MARKS
+
 DEFAULT_REGIONS: Final = ("US", "GB", "DE", "FR", "IN")
 """Where a phone number without `+` may come from; with `+`, every country's are found."""
 
@@ -29,6 +31,7 @@ class PatternKind(StrEnum):
     HARDWARE_ADDRESS = "hardware address"
     PHONE = "phone"
     HANDLE = "handle"
+    SPELT = "letters apart"
     DIGITS = "digits"
 
 
@@ -55,14 +58,17 @@ def find_patterns(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> list[P
     return sorted(kept, key=lambda span: span.start)
 
 
+_W = rf"\w{MARKS}"
 # Every pattern begins with a look-behind and has possessive parts, so that long texts take linear time.
-_EMAIL = re.compile(r"(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&*+/=?^`{|}~'-]++(?:@[\w-]++(?:\.[\w-]++)*+)++")
+_EMAIL = re.compile(rf"(?<![{_W}.!#$%&'*+/=?^`{{|}}~-])[{_W}.!#$%&*+/=?^`{{|}}~'-]++(?:@[{_W}-]++(?:\.[{_W}-]++)*+)++")
 _URL = re.compile(
-    r"(?<!\w)(?:[a-z][a-z0-9+.\-]{0,15}://|www\.|mailto:|tel:)[^\s<>\"]++"
-    r"|(?<![\w@.-])(?:[\w-]++\.)+[a-z]{2,}/[^\s<>\"]++",
+    rf"(?<![{_W}])(?:[a-z][a-z0-9+.\-]{{0,15}}://|www\.|mailto:|tel:)[^\s<>\"]++"
+    rf"|(?<![{_W}@.-])(?:[{_W}-]++\.)+[a-z]{{2,}}/[^\s<>\"]++",
     re.IGNORECASE,
 )
-_HANDLE = re.compile(r"(?<![\w@.])@\w++(?:\.\w++)*+")
+_HANDLE = re.compile(rf"(?<![{_W}@.])@[{_W}]++(?:\.[{_W}]++)*+")
+# R o s e, R.o.s.e, R-o-s-e: four letters and more.
+_SPELT = re.compile(rf"(?<![{_W}])(?:[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]{{1,3}}+){{3,}}[^\W\d_][{MARKS}]*+(?![{_W}])")
 _IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\.?\w)")
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{2,45}+(?<=[\w:])(?!\w)", re.IGNORECASE)
 _MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}(?![\w:-])", re.IGNORECASE)
@@ -149,6 +155,8 @@ def _addresses(text: str) -> Iterator[PatternSpan]:
         yield _trimmed(match, PatternKind.URL)
     for match in _HANDLE.finditer(text):
         yield PatternSpan(*match.span(), PatternKind.HANDLE)
+    for match in _SPELT.finditer(text):
+        yield PatternSpan(*match.span(), PatternKind.SPELT)
     for match in _MAC.finditer(text):
         yield PatternSpan(*match.span(), PatternKind.HARDWARE_ADDRESS)
     for pattern in (_IPV4, _IPV6):

@@ -23,6 +23,9 @@ _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE
 """Without the letters that are words, in English or beside it."""
 
 
+_PARTING = re.compile(r"[+/;|\\*`~<>&]|(?<=\w)[.,](?=\w)")
+"""What stands for a space in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
+
 _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
 """What is left of an address whose other parts are pseudonyms says nothing."""
 
@@ -99,8 +102,10 @@ class SpanFinder:
             yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
         if visible.origins is not None:
             for each in self._linker.find_mentions(original):
-                span = visible.span(each.start, each.end)
-                yield Span(*span, Source.MENTION, each.mids, each.value_kind, each.inexact)
+                start, end = visible.span(each.start, each.end)
+                # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
+                if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
+                    yield Span(start, end, Source.MENTION, each.mids, each.value_kind, each.inexact)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
         """What the owner's recogniser takes for names, where nothing else has found it."""
@@ -128,8 +133,9 @@ class SpanFinder:
         return [span for span in choose(text, spans) if span.source is Source.UNKNOWN]
 
     def _protected(self, text: str) -> Iterator[Span]:
-        """What the guard would block though the policy does not link it."""
-        for hit in self._names.find_secret(text):
+        """What the guard would block though the policy does not link it, signs between words read as spaces, too."""
+        parted = _PARTING.sub(" ", text)
+        for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
             yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from kg_store.letters import MARKS
 from kg_store.normalising import normalise
-from kg_store.ordinary_words import stems
+from kg_store.ordinary_words import may_be_proper, stems
 from kg_store.public_words import PublicWords
 
-_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{_MARKS}])*)*")
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
 _GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
 _GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")
 # Words whose point ends no sentence, beside initials.
@@ -33,6 +34,7 @@ _NEVER_IN_NAMES = frozenset(
 _OPENERS = frozenset(
     ["compare", "enumerate", "summarise", "summarize", "calculate", "compute", "rank", "retrieve", "excluding"]
 )
+_LOOK_ALIKES = frozenset(("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"))
 _MANY_CAPITALS = 0.6
 _LOOK_BACK = 40
 
@@ -56,7 +58,7 @@ def unknown_spans(text: str, taken: Sequence[tuple[int, int]], public: PublicWor
     words = list(_words(text, taken, public))
     if _is_title(words):
         return [_span([word]) for word in words if not word.public and word.marked]
-    return [_span(run) for run in _runs(text, words) if _is_unknown(text, run, public)]
+    return [_span(run) for run in _runs(text, words) if _is_unknown(text, run, public) or _goes_on(text, run, taken)]
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:
@@ -70,12 +72,22 @@ def is_public_word(word: str, public: PublicWords) -> bool:
     return not ending and any(stem in public for stem in stems(base))
 
 
+def is_disguised(word: str) -> bool:
+    """Whether a word mixes Latin with letters that look like them, or is of small capitals: nobody types it so who
+    means an everyday word."""
+    if word.isascii():
+        return False
+    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()}
+    small_capitals = any("SMALL CAPITAL" in unicodedata.name(letter, "") for letter in word)
+    return small_capitals or ("LATIN" in scripts and not scripts.isdisjoint(_LOOK_ALIKES))
+
+
 def _words(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> Iterator[_Word]:
     for match in _WORD.finditer(_masked(text, taken)):
         start, end = match.span()
         word = match.group()
         is_public = is_public_word(word, public)
-        capital = any(letter.isupper() or letter.istitle() for letter in word)
+        capital = any(letter.isupper() or letter.istitle() for letter in word) or is_disguised(word)
         begins = (is_public or word.casefold() in _OPENERS) and _begins_sentence(text, start)
         marked = capital and not begins and normalise(word).text not in _SELF
         yield _Word(start, end, word, is_public, marked)
@@ -144,6 +156,16 @@ def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
         return True
     start, end = _span(run)
     return len(run) > 1 and normalise(text[start:end]).text not in public
+
+
+def _goes_on(text: str, run: Sequence[_Word], taken: Sequence[tuple[int, int]]) -> bool:
+    """Words with a capital right behind what is replaced (Thaddeus Field), or words that may be names in front of it:
+    Will Quillmore, but President Quillmore."""
+    start, end = _span(run)
+    if any(_GAP.fullmatch(text[stop:start]) for _, stop in taken if stop <= start):
+        return True
+    in_front = any(_GAP.fullmatch(text[end:begin]) for begin, _ in taken if end <= begin)
+    return in_front and all(may_be_proper(word.text) for word in run)
 
 
 def _span(run: Sequence[_Word]) -> tuple[int, int]:

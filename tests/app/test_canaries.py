@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import sleep
 from types import MappingProxyType
-from urllib.parse import quote
 
 import httpx2
 import pytest
 
+from app.evaluation.canaries import ALL, BAD_POLICY, BROKEN_GRAPH, DESCRIPTION, FORMS, GRAPH, POLICY, canaries_in
 from app.evaluation.questions import Plan, PlanSet
 from app.evaluation.scripted_endpoint import Received, ScriptedEndpoint
 from client_sdk.protocol import ChatAnswer, ErrorBody, SealedTrace, capsule_context, trace_context
 from client_sdk.sealing import KeyPair, open_capsule, open_trace
-from tests.support.canaries import ALL, BAD_POLICY, BROKEN_GRAPH, DESCRIPTION, GRAPH, POLICY, canaries_in
 from tests.support.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 
@@ -28,21 +26,10 @@ TREATERS, HOMES, INHABITANTS, ILLNESSES = (
     Plan(sets={"A": PlanSet(start="topic:0", path=(relation,))}, answer=("A",))
     for relation in ("treated by", "lives in", "^lives in", "the masked one")
 )
-# Small letters and an escape that the linker does not undo and the guard does.
-SMUGGLED = "who is treated by throm&zwnj;bury"
+# Small letters and an escape in an escape: the anonymiser undoes one, the guard all.
+SMUGGLED = "who is treated by throm&amp;zwnj;bury"
 
 TRACED = ("question", "by local part", "by description", "guesses, sets", "guesses, arog")
-
-FORMS: dict[str, Callable[[str], bytes]] = {
-    "plain": str.encode,
-    "upper case": lambda word: word.upper().encode(),
-    "split": lambda word: "\x00".join(word).encode(),
-    "JSON": lambda word: json.dumps(json.dumps(word)).encode(),
-    "UTF-16": lambda word: word.encode("utf-16-le"),
-    "hexadecimal": lambda word: word.encode().hex().encode(),
-    "base64": lambda word: base64.b64encode(b"%" + word.encode() + b"%"),
-    "percent": lambda word: quote(word).encode(),
-}
 
 
 class Endpoint(ScriptedEndpoint):

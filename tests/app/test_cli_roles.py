@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.evaluation.canaries import canaries_in
 from tests.app.test_forgetting import HERS, POLICY, arog, made
-from tests.support.canaries import canaries_in
 
 ROLES = POLICY + '[roles.desk]\nshow_relations = ["treated by"]\nwithhold_concepts = ["address"]\n'
 

@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 from app import wiring
 from app.cli import commands
 from app.conversations import UnknownConversation
+from app.evaluation.canaries import PREFIXES, canaries_in
 from app.forgetting import Forgetter
 from app.privacy.ledger import LedgerEntry, LedgerReply
 from app.privacy.ledger_rows import check
@@ -29,7 +30,6 @@ from app.wiring import Store, forgetter_of, open_store
 from kg_store.keys import MasterKey, bind
 from kg_store.tables import erasures, forgotten_things, vault_entries
 from kg_store.terms import Mid, Schema, ValueKind
-from tests.support.canaries import PREFIXES, canaries_in
 from tests.support.postgres import running
 
 ROOT = Path(__file__).parents[2]

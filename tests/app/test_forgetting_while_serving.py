@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from app.evaluation.canaries import GRAPH, POLICY, canaries_in
 from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_context
 from client_sdk.sealing import KeyPair, open_capsule, open_trace
-from tests.support.canaries import GRAPH, POLICY, canaries_in
 from tests.support.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 

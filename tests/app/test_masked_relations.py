@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.access import EVERY_GRAPH, Caller
+from app.evaluation.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
 from app.evaluation.run import TENANT, Bench
 from client_sdk.answer import Answer
 from client_sdk.dialogue import Dialogue
 from client_sdk.sealing import KeyPair
 from kg_store.masking import masks_of
-from tests.support.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
 
 CALLER = Caller(TENANT, "asker", "user", frozenset({EVERY_GRAPH}))
 BY_DESCRIPTION = "What illness does Vexquilda Thrombury have?"

@@ -13,13 +13,13 @@ import typer
 from typer.testing import CliRunner, Result
 
 from app.cli import commands
+from app.evaluation.canaries import PREFIXES, canaries_in
 from app.evaluation.scripted_endpoint import Received, ScriptedEndpoint
 from app.llm.concept_choice import MOST_RELATIONS, askable, input_about, plain_concept
 from app.settings import PREFIX, Settings
 from client_sdk.protocol import JobStatus, RefineEstimate
 from kg_store.keys import MasterKey
 from kg_store.terms import Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
-from tests.support.canaries import PREFIXES, canaries_in
 from tests.support.service import OPERATOR, Running, running
 
 CANARIES = ("Vexquilda", "Thrombury", "Grizzlewick", "Jaskworthy", "Zimbrelkov", "Glimdossier")

@@ -10,9 +10,9 @@ import httpx2
 import pytest
 
 from app.access import BadGrant, Caller
+from app.evaluation.canaries import GRAPH, POLICY, PREFIXES, canaries_in
 from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_context
 from client_sdk.sealing import KeyPair, open_capsule, open_trace
-from tests.support.canaries import GRAPH, POLICY, PREFIXES, canaries_in
 from tests.support.service import OPERATOR, Running, running
 
 ROLES = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import subprocess
 import sys
 import threading
 import warnings
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.telemetry import event_log, forbid_core_dumps, start_logging
+from app.telemetry import event_log, start_logging
 
 CANARY = "Nora Lindqvist"
 
@@ -104,10 +105,16 @@ def test_uncaught_exceptions_of_threads_and_of_the_process_tell_no_text(
 
 
 def test_core_dumps_can_be_forbidden() -> None:
-    import resource
-
-    forbid_core_dumps()
-    assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
+    # In a process of its own: what is forbidden can't be allowed again.
+    script = """
+import ctypes, resource, sys
+from app.telemetry import forbid_core_dumps
+forbid_core_dumps()
+assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)
+# 3 is PR_GET_DUMPABLE of linux/prctl.h.
+assert sys.platform != "linux" or ctypes.CDLL(None).prctl(3, 0, 0, 0, 0) == 0
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)  # our own words
 
 
 def test_before_logging_is_started_an_exception_tells_no_text_either(capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,3 +222,46 @@ def test_a_word_that_was_skipped_once_is_found_where_it_is_not_skipped() -> None
 def test_capitals_that_tell_initials_are_not_taken_for_small_letters_read_before() -> None:
     assert INDEX.find_inexact("m smith") == []
     assert [hit.mids for hit in INDEX.find_inexact("M Smith")] == [(13,)]
+
+
+# --- other scripts ---------------------------------------------------------------------------------------------
+
+FOREIGN = {
+    1: "राजेश खन्ना",
+    2: "นภาพร แก้วมณี",
+    3: "عبد الرحمن الصوفي",
+    4: "דוד לוינסקי",
+    5: "Анна Каренина",
+    6: "王小明",
+    7: "Zorban Field",
+    8: "Smilla Sandvik",
+}
+FOREIGN_INDEX = NameIndex.build(
+    [NameEntry(mid, name, "name", None, True, True) for mid, name in FOREIGN.items()]
+).with_public(PUBLIC)
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "mid"),
+    [
+        ("who is खन्ना?", "खन्ना", 1),
+        ("who is खन्ना राजेश?", "खन्ना राजेश", 1),
+        ("who is राजेशखन्ना?", "राजेशखन्ना", 1),
+        ("who is นภาพร?", "นภาพร", 2),
+        ("คุณนภาพรอยู่ที่ไหน", "นภาพร", 2),
+        ("who is นภาพรแก้วมณี?", "นภาพรแก้วมณี", 2),
+        ("who is وعبد الرحمن الصوفي?", "وعبد الرحمن الصوفي", 3),
+        ("who is للصوفي?", "للصوفي", 3),
+        ("who is عبـد الرحمن?", "عبـد الرحمن", 3),
+        ("who is לדוד לוינסקי?", "לדוד לוינסקי", 4),
+        ("who is דָוִד לוינסקי?", "דָוִד לוינסקי", 4),
+        ("who is анны карениной?", "анны карениной", 5),
+        ("who is 王 小 明?", "王 小 明", 6),
+        ("who is zorban fieldさん", "zorban field", 7),
+        ("is zorb field in", "zorb field", 7),
+        ("how old is smilla s.", "smilla", 8),
+    ],
+)
+def test_names_of_other_scripts_and_beside_them_are_read(text: str, span: str, mid: int) -> None:
+    found = EntityLinker(FOREIGN_INDEX).find_mentions(text)
+    assert [(text[each.start : each.end], each.mids) for each in found] == [(span, (mid,))]

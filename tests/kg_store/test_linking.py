@@ -119,7 +119,7 @@ LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
     ("who is in the Office", [("the Office", (4,))]),
     ("The Office is what?", [("The Office", (4,))]),
     ("is Best of the Best good", [("Best of the Best", (15,))]),
-    ("is Best of the best good", []),
+    ("is Best of the best good", [("Best of the best", (15,))]),
     ("I'm in I’ll", []),
     # values
     ("born on 12 March 2020", [("12 March 2020", (20,))]),

@@ -14,7 +14,7 @@ class Attempted(BaseModel):
     `control` is the share that the same attack has to reach where nothing stands against it, for one that fails
     everywhere proves nothing. A line with fewer than `least` tries proves nothing either. `successes` is no whole
     number where an attacker who can't decide between n things is counted as right once in n times. A line whose `most`
-    is 1 is told without a bound.
+    is 1 is told without a bound. `note` stands behind the name in the table.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -25,6 +25,7 @@ class Attempted(BaseModel):
     most: float = 0.0
     control: float | None = None
     least: int = 1
+    note: str = ""
 
     @property
     def rate(self) -> float:
@@ -60,7 +61,8 @@ class _Attempts(BaseModel):
 def _row(line: Attempted) -> tuple[str, ...]:
     verdict = "pass" if line.passed else "FAIL"
     successes = f"{line.successes:.1f}".removesuffix(".0")
-    return (line.name, str(line.tries), f"{successes} ({line.rate:.1%})", f"{line.blind:.2%}", _bound(line), verdict)
+    name = f"{line.name} ({line.note})" if line.note else line.name
+    return (name, str(line.tries), f"{successes} ({line.rate:.1%})", f"{line.blind:.2%}", _bound(line), verdict)
 
 
 def _bound(line: Attempted) -> str:

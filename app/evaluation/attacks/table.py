@@ -11,9 +11,11 @@ from app.evaluation.attacks import (
     injection,
     linkage,
     membership,
+    names,
     pseudonyms,
     replay,
     structure,
+    traces,
     values,
 )
 from app.evaluation.attacks.bounds import Attempted
@@ -37,6 +39,8 @@ ATTACKS: dict[str, Attack] = {
     "frequency": frequency.frequency,
     "linkage": linkage.linkage,
     "values": values.values,
+    "names": names.names_in_egress,
+    "traces": traces.traces,
 }
 
 

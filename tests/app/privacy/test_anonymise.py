@@ -338,6 +338,12 @@ def test_an_unused_registry_has_no_static_words() -> None:
         ("is karl f zorbinol in", "is <E> <V> <E> in"),
         ("is karl a zorbinol", "is <E> a <E>"),
         ("Waldtraut Ostermann", "<V>"),
+        ("who treated karl.östermann?", "who treated <E>?"),
+        ("who treated karl+östermann?", "who treated <E>?"),
+        ("who treated **karl** östermann?", "who treated **<E>?"),
+        ("who treated karl &ouml;stermann?", "who treated <E>?"),
+        ("who treated karl%20%C3%B6stermann?", "who treated <E>?"),
+        ("who treated k a r l?", "who treated <V>?"),
         ("waldtraut ostermann", "waldtraut <V>"),
     ],
 )

@@ -69,10 +69,28 @@ def test_is_no_name(text: str, public: PublicWords) -> None:
     assert unknown_spans(text, [], public) == []
 
 
-def test_words_that_are_taken_are_no_part_of_a_run(public: PublicWords) -> None:
-    text = "who is Hope Zorbon Grant here"
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("who is Hope Zorbon Grant here", ["Grant"]),
+        ("who is Will Zorbon", ["Will"]),
+        ("who is Zorbon-Field", ["Field"]),
+        ("who is President Zorbon", []),
+        ("who is with Zorbon. Will he come", []),
+        ("who is Zorbon and Field", []),
+    ],
+)
+def test_a_public_word_right_beside_a_name_goes_where_it_may_be_one(
+    text: str, gone: list[str], public: PublicWords
+) -> None:
     at = text.index("Zorbon")
-    assert unknown_spans(text, [(at, at + 6)], public) == []
+    assert [text[start:end] for start, end in unknown_spans(text, [(at, at + 6)], public)] == gone
+
+
+@pytest.mark.parametrize("word", ["rоse", "zоrbon", "ᴢᴏʀʙᴏɴ", "αnna"])
+def test_a_word_of_letters_that_only_look_alike_goes(word: str, public: PublicWords) -> None:
+    text = f"who is {word} here"
+    assert [text[start:end] for start, end in unknown_spans(text, [], public)] == [word]
 
 
 @pytest.mark.parametrize("word", ["patient", "patients", "treated", "stopped", "ladies", "moved", "moving", "who's"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from urllib.parse import unquote_to_bytes
+from collections.abc import Callable, Iterable, Iterator
+from urllib.parse import quote, unquote_to_bytes
 
 IN_GRAPH = (
     "Vexquilda", "Thrombury", "Quillowmere", "Orvindel", "Jaskworthy", "Žofštenbrück", "Zimbrelkov", "Quandrovar",
@@ -66,6 +67,18 @@ description = "what illness somebody has"
 """
 BAD_POLICY = 'names = ["Belmorvath"]\nsnickelby = true\n'
 BROKEN_GRAPH = GRAPH + ':p7 rdfs:label "Muddlethwaite .\n'
+
+FORMS: dict[str, Callable[[str], bytes]] = {
+    "plain": str.encode,
+    "upper case": lambda word: word.upper().encode(),
+    "split": lambda word: "\x00".join(word).encode(),
+    "JSON": lambda word: json.dumps(json.dumps(word)).encode(),
+    "UTF-16": lambda word: word.encode("utf-16-le"),
+    "hexadecimal": lambda word: word.encode().hex().encode(),
+    "base64": lambda word: base64.b64encode(b"%" + word.encode() + b"%"),
+    "percent": lambda word: quote(word).encode(),
+}
+"""How a word may be written into bytes; `canaries_in` finds it in each."""
 
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _UTF_16 = (("utf-16-le", 0), ("utf-16-le", 1), ("utf-16-be", 0), ("utf-16-be", 1))
