@@ -28,7 +28,7 @@ from app.privacy.recogniser import Recogniser
 from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
 from app.stopwatch import OnStage, Stopwatch, tell_nobody
-from app.strategies.base import Draft, Finding, Inquiry, Limits, Strategy
+from app.strategies.base import Draft, Finding, Inquiry, Limits, Profile, Strategy
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
@@ -82,11 +82,13 @@ class ChatService:
         currency: str = "",
         budgets: Budgets = UNLIMITED,
         recogniser: Recogniser | None = None,
+        profile: Profile = Profile.OPEN,
     ) -> None:
         self._catalog, self._conversations, self._ledger = catalog, conversations, ledger
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
         self._remark_on, self._currency, self._budgets = remark_on, currency, budgets
         self._recogniser = recogniser
+        self._profile = profile
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
@@ -103,7 +105,7 @@ class ChatService:
         async with self._guarded(caller, answer_id, asked) as reasoner:
             for read in completed.read.readings():
                 with watch.stage("finding"):
-                    inquiry = _inquiry(asked, read, reasoner, on_stage)
+                    inquiry = _inquiry(asked, read, reasoner, self._profile, on_stage)
                     finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
                 with watch.stage("concluding"):
                     outcome = _conclude(asked, read, finding)
@@ -177,7 +179,9 @@ def _known(completed: Completed) -> Finding | None:
     return Finding(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
-def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner, on_stage: OnStage) -> Inquiry:
+def _inquiry(
+    asked: _Asked, read: Anonymised, reasoner: GuardedReasoner, profile: Profile, on_stage: OnStage
+) -> Inquiry:
     options = asked.request.options
     return Inquiry(
         dialogue=read.dialogue,
@@ -185,6 +189,7 @@ def _inquiry(asked: _Asked, read: Anonymised, reasoner: GuardedReasoner, on_stag
         pseudonyms=asked.conversation.table,
         reasoner=reasoner,
         limits=Limits(options.width, options.depth, options.relations_per_concept),
+        profile=profile,
         on_round=lambda number: on_stage("round", number),
     )
 

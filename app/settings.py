@@ -123,6 +123,11 @@ class Settings(BaseSettings):
     endpoint_seed: int | None = Field(
         default=0, description="seed of every call, so that an endpoint that heeds it repeats itself"
     )
+    profile: Literal["kind", "strict", "open"] | None = Field(
+        default=None,
+        description="what prompts tell of a thing: `kind` (what all of its kind have in common; the default for an "
+        "endpoint), `strict` (nor the question's text), `open` (its own relations, as the paper's method needs)",
+    )
     question_tokens: int = Field(
         default=50_000, ge=1, description="tokens that one question may take of an endpoint, replies included"
     )
@@ -190,6 +195,11 @@ class Settings(BaseSettings):
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
         return self
+
+    @property
+    def told(self) -> Literal["kind", "strict", "open"]:
+        """The profile. The embedded reasoner sends no prompt, so that nothing is kept from it by default."""
+        return self.profile or ("kind" if self.reasoner == "endpoint" else "open")
 
     @property
     def endpoints(self) -> tuple[EndpointChoice, ...]:

@@ -43,7 +43,7 @@ from app.settings import Settings, SettingsProblem, make_data_folder
 from app.stopwatch import OnStage, tell_nobody
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
-from app.strategies.base import Strategy
+from app.strategies.base import Profile, Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.tracing import Tracer
@@ -198,6 +198,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
+            profile=Profile(settings.told),
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts, settings.max_unpacked_bytes),
@@ -266,9 +267,7 @@ def think(settings: Settings) -> Thinking:
         raise SettingsProblem(
             "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
         ) from None
-    # A model is paid by tokens, and the embedded reasoner is not.
-    sets = SetsStrategy(embedder, by_pages=settings.reasoner == "endpoint")
-    strategies: dict[str, Strategy] = {"sets": sets, "arog": ArogStrategy(embedder)}
+    strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
     kinds = (STEP, *AROG_TASKS)
     warming = Warming(embedder)
 

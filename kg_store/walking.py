@@ -12,8 +12,8 @@ from kg_store.stepping import steps_from_each
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids
 
 __all__ = [
-    "concept_of", "kind_of", "kinds_of", "members_of", "reached", "steps_from", "steps_from_each", "tail_concept",
-    "walk",
+    "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "reached", "steps_from", "steps_from_each",
+    "tail_concept", "walk",
 ]  # fmt: skip
 
 
@@ -53,6 +53,12 @@ def concept_of(graph: BlindGraph, mids: Mids) -> str:
 def tail_concept(schema: Schema, step: Step) -> str:
     """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
     return _tail_concepts(schema).get(step[-1], "thing")
+
+
+def leads_to_values(schema: Schema, step: Step) -> bool:
+    """Whether `step` ends at literals."""
+    hop = step[-1]
+    return not hop.inverse and schema.relations[hop.relation].value_kind is not None
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:

@@ -23,12 +23,12 @@ def align(
     said: Scores,
     by_name: Scores,
     kinds: Scores,
-    paths: Sequence[Sequence[int]],
+    hops: npt.NDArray[np.int64],
     staying: Flags,
     undoing: Flags,
     w: Weights,
 ) -> Scores:
-    """The best score of each path, given as rows of hops; shape (paths,).
+    """The best score of each path, given as rows of `hops`, filled up with none; shape (paths,).
 
     `said`: what each hop gains on each span, shape (hops + 1, spans), the last row none; `by_name`: the same by the
     words of its relation alone. `kinds`: what naming the kind beside a hop gains, shape (hops + 2, spans): then none,
@@ -36,15 +36,14 @@ def align(
     not say such a step. `undoing`: which hop walks back along which, shape (hops + 1, hops + 1).
     `best[at, path, j]`: the words before `at`, with the first j hops said.
     """
-    length, longest = walked.length, max(len(path) for path in paths)
+    length, (count, longest) = walked.length, hops.shape
     none, start = len(kinds) - 2, len(kinds) - 1
-    hops = np.array([[*path, *[none] * (longest - len(path))] for path in paths])
     # The kind at the end of hop j may be said right after hop j, or right before it.
-    after = np.concatenate([np.full((len(paths), 1), start), hops], axis=1)
-    before = np.concatenate([hops, np.full((len(paths), 1), none)], axis=1)
+    after = np.concatenate([np.full((count, 1), start), hops], axis=1)
+    before = np.concatenate([hops, np.full((count, 1), none)], axis=1)
     there_and_back = undoing[hops[:, :-1], hops[:, 1:]] & walked.is_shared
     there_and_back &= there_and_back.cumsum(axis=1) == 1  # Of several turns the first alone takes one word.
-    best = np.full((length + 1, len(paths), longest + 1), IMPOSSIBLE)
+    best = np.full((length + 1, count, longest + 1), IMPOSSIBLE)
     best[0, :, 0] = 0.0
     for at in range(length):
         here = best[at]
@@ -60,14 +59,9 @@ def align(
             kind = np.maximum(kinds[after, number], kinds[before, number])
             # What the topic is may be read late, though it stands beside it: "the film X starred which actors".
             np.maximum(there, here + np.maximum(kind, kinds[start, number] if span.beside else IMPOSSIBLE), out=there)
-    ends = np.array([len(path) for path in paths])
-    result: Scores = best[length, np.arange(len(paths)), ends]
+    ends = (hops != none).sum(axis=1)
+    result: Scores = best[length, np.arange(count), ends]
     return result
-
-
-def undoing_hops(labels: Sequence[str]) -> Flags:
-    """Which hop walks back along which; shape (hops + 1, hops + 1), the last one none."""
-    return np.array([[undoes(then, step) for then in (*labels, "")] for step in (*labels, "")])
 
 
 def undoes(then: str, step: str) -> bool:
@@ -80,17 +74,6 @@ def turns_back(steps: Sequence[str]) -> int:
     return sum(_turns(steps))
 
 
-def turns_twice(steps: Sequence[str]) -> bool:
-    """Whether the path goes there, back, and there again: it finds nothing that the first step did not ask for."""
-    return any(turn and again for turn, again in pairwise(_turns(steps)))
-
-
 def _turns(steps: Sequence[str]) -> list[bool]:
     ends = [(step.split("|")[0], step.split("|")[-1]) for step in steps]
     return [last != first and last.lstrip("^") == first.lstrip("^") for (_, last), (first, _) in pairwise(ends)]
-
-
-def turns_within(steps: Sequence[str]) -> int:
-    """How many steps go into a mediator and out of it by the same relation, to what stands beside the start."""
-    pairs = [step.split("|") for step in steps if "|" in step]
-    return sum(first != last and first.lstrip("^") == last.lstrip("^") for first, *_, last in pairs)

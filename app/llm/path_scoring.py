@@ -8,32 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
-from app.llm.alignment import (
-    IMPOSSIBLE,
-    Flags,
-    Scores,
-    align,
-    turns_back,
-    turns_twice,
-    turns_within,
-    undoes,
-    undoing_hops,
-)
+from app.llm.alignment import IMPOSSIBLE, Flags, Scores, align
 from app.llm.asked_kind import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.llm.concept_types import ConceptTypes
 from app.llm.directions import way_of
 from app.llm.embedder import Embedder
 from app.llm.english import verbs_of
 from app.llm.head import NO_HEAD, Head
-from app.llm.masks import is_described, openly
+from app.llm.hop_table import HopTable, HopTables, Rows, Wordings
+from app.llm.masks import openly
 from app.llm.nearness import nearness
 from app.llm.question_words import IRREGULAR, Span, WalkedQuestion, walks
 from app.llm.weights import Weights
-from app.llm.wording import VALUES, HopWords, hop_words, kinds_in, typed, verbs_named
+from app.llm.wording import HopWords, kinds_in, verbs_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +37,23 @@ class WordedPath:
     steps: tuple[str, ...]
     concepts: tuple[str, ...]
 
+    @property
+    def hops(self) -> tuple[tuple[str, str], ...]:
+        return tuple(zip(self.steps, self.concepts, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPaths:
+    """Paths, and what scoring knows of them whatever is asked; it can be kept and scored again.
+
+    `rows`: each path as rows of the table's hops, filled up with none; shape (paths, most steps).
+    """
+
+    paths: Sequence[WordedPath]
+    table: HopTable
+    rows: Rows
+    lengths: Rows
+
 
 class PathScorer:
     """Scores paths against one wording. Higher is better; 0 is about where chance begins."""
@@ -53,55 +61,67 @@ class PathScorer:
     def __init__(self, embedder: Embedder, weights: Weights | None = None, head: Head = NO_HEAD) -> None:
         self._embedder, self._w, self._head = embedder, weights or Weights(), head
         self._types = ConceptTypes(embedder)
+        self._tables = HopTables(embedder)
 
-    def scores(self, question: str, topic: str, concept: str, paths: Sequence[WordedPath]) -> Scores:
-        """One score a path; shape (paths,). `topic` is the pseudonym that the paths start from."""
-        if not paths:
-            return np.zeros(0)
-        question, paths = _openly(question, paths)
-        hops = sorted({hop for path in paths for hop in zip(path.steps, path.concepts, strict=True)})
-        position = {hop: row for row, hop in enumerate(hops)}
-        chosen = [[position[hop] for hop in zip(path.steps, path.concepts, strict=True)] for path in paths]
-        worded = [hop_words(*hop) for hop in hops]
-        undoing = undoing_hops([label for label, _ in hops])
+    def scores(
+        self, question: str, topic: str, concept: str, paths: Sequence[WordedPath], by_words: bool = False
+    ) -> Scores:
+        """One score a path; shape (paths,). `topic` is the pseudonym that the paths start from.
+
+        `by_words`: the whole question is not embedded where words alone tell enough, which is quicker.
+        """
+        return self.scores_of(question, topic, concept, self.read(paths), by_words) if paths else np.zeros(0)
+
+    def read(self, paths: Sequence[WordedPath]) -> ReadPaths:
+        """`paths`: at least one."""
+        table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
+        lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
+        return ReadPaths(paths, table, _rows_of(table, paths), lengths)
+
+    def scores_of(self, question: str, topic: str, concept: str, read: ReadPaths, by_words: bool = False) -> Scores:
+        """`scores` of paths that were read before."""
+        question, read = self._openly(question, read)
+        table, rows = read.table, read.rows
         kind = read_asked_kind(question)
-        asked = self._asked(kind, worded)[[row[-1] for row in chosen]]
+        asked = self._asked(kind, table)[rows[np.arange(len(rows)), read.lengths - 1]]
         walked = walks(question, topic)
-        aligned = [self._aligned(each, worded, kinds_in(concept), chosen, undoing) for each in walked]
-        turns = np.array([turns_back(path.steps) for path in paths])
-        score: Scores = np.max(aligned, axis=0) + asked - self._w.turning_back * turns
-        idle = _idle_turns(paths, walked[0].is_shared)
-        score = score - self._w.misfit * (_misfits(hops, paths) + idle)
-        return self._with_nearness(score, asked if kind.wh else np.zeros(len(paths)), question, paths)
+        aligned = [self._aligned(each, table, kinds_in(concept), rows) for each in walked]
+        turning = table.turning[rows[:, :-1], rows[:, 1:]]
+        score: Scores = np.max(aligned, axis=0) + asked - self._w.turning_back * turning.sum(axis=1)
+        misfits = table.misfit[rows[:, :-1], rows[:, 1:]].sum(axis=1)
+        score = score - self._w.misfit * (misfits + _idle(table, rows, turning, walked[0].is_shared))
+        weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
+        if by_words and weight == self._w.nearness:
+            return score
+        further = read.lengths - 1 + table.inside[rows].sum(axis=1)
+        of_kind = asked if kind.wh else np.zeros(len(rows))
+        return self._with_nearness(score, weight, of_kind, further, question, read.paths)
 
-    def _with_nearness(self, score: Scores, asked: Scores, question: str, paths: Sequence[WordedPath]) -> Scores:
+    def _openly(self, question: str, read: ReadPaths) -> tuple[str, ReadPaths]:
+        """A question that calls a masked relation by its opaque word, and the paths as it calls them."""
+        asked = openly(question, ())[0]
+        if asked == question:
+            return question, read
+        return asked, self.read([WordedPath(tuple(openly(question, p.steps)[1]), p.concepts) for p in read.paths])
+
+    def _with_nearness(
+        self, score: Scores, weight: float, asked: Scores, further: Scores, question: str, paths: Sequence[WordedPath]
+    ) -> Scores:
         """Where the whole question counts for more, words count for less. It then counts double, so that one scale
         tells what to refuse: a cosine says less than aligned words do."""
         w = self._w
-        labels = {step for path in paths for step in path.steps}
-        # A description is a sentence by nature, and says nothing of how many relations there are.
-        lengths = [len(typed(label).split()) for label in labels if not is_described(label)]
-        weight = w.nearness_among(float(np.mean(lengths)) if lengths else w.few_words)
-        ways = [[*zip(p.steps, p.concepts, strict=True)] for p in paths]
-        near = nearness(self._embedder, question, ways, self._head)
+        near = nearness(self._embedder, question, [path.hops for path in paths], self._head)
         share = w.nearness / weight
-        further = np.array([len(path.steps) - 1 + turns_within(path.steps) for path in paths])
         near = near + (1 - share) * (w.wordy_asked * asked - w.wordy_hop * further)
         both = share * np.maximum(score, -2.0 / share) + w.nearness * near
         return (2.0 - share) * both
 
-    def _aligned(
-        self,
-        walked: WalkedQuestion,
-        hops: Sequence[HopWords],
-        start: tuple[str, ...],
-        chosen: Sequence[Sequence[int]],
-        undoing: Flags,
-    ) -> Scores:
+    def _aligned(self, walked: WalkedQuestion, table: HopTable, start: tuple[str, ...], rows: Rows) -> Scores:
         if not walked.spans:
-            return np.array([-self._w.hop * len(row) for row in chosen])
-        said, by_name = self._said(walked.spans, hops)
-        kinds = self._kinds(walked.spans, [hop.kinds for hop in hops], start)
+            unsaid: Scores = -self._w.hop * (rows < len(table.hops)).sum(axis=1)
+            return unsaid
+        said, by_name = self._said(walked.spans, table)
+        kinds = self._kinds(walked.spans, table, start)
         # "the film X": the word says what X is, and no step.
         beside = np.array([span.beside for span in walked.spans])
         names_topic = np.array([span.names_topic for span in walked.spans])
@@ -109,10 +129,10 @@ class PathScorer:
         for gains in (said, by_name):
             gains[:, (beside & (kinds[-1] > 0)) | names_topic | doers] = IMPOSSIBLE
         kinds[-1, names_topic | doers] = np.maximum(kinds[-1, names_topic | doers], 0.0)
-        staying = _staying([hop.kinds for hop in hops], start, chosen)
-        return align(walked, said, by_name, kinds, chosen, staying, undoing, self._w)
+        staying = np.column_stack([table.starting(start)[rows[:, 0]], table.same_kind[rows[:, :-1], rows[:, 1:]]])
+        return align(walked, said, by_name, kinds, rows, staying, table.undoing, self._w)
 
-    def _said(self, spans: Sequence[Span], hops: Sequence[HopWords]) -> tuple[Scores, Scores]:
+    def _said(self, spans: Sequence[Span], table: HopTable) -> tuple[Scores, Scores]:
         """What each hop gains on each span, by its own words or those of what it leads to, and by its own alone.
 
         The last row is none.
@@ -120,27 +140,19 @@ class PathScorer:
         w = self._w
         vectors = self._embedder.sentences([span.text for span in spans])
         verbs = [frozenset(verb for word in span.text.split() for verb in verbs_of(word)) for span in spans]
-        done = np.array([[not hop.verbs.isdisjoint(each) for each in verbs] for hop in hops])
-        worded = self._likeness(vectors, [hop.relation for hop in hops])
+        done = np.array([[not hop.verbs.isdisjoint(each) for each in verbs] for hop in table.words])
+        worded = table.relation.likeness(vectors)
         own = np.maximum(worded, w.verb * done)
-        reached = np.maximum(
-            self._likeness(vectors, [hop.reached for hop in hops]),
-            w.kind_alone * self._likeness(vectors, [hop.kinds for hop in hops]),
-        )
-        ways = np.array(
-            [
-                [way_of(hop, span.usages, bool(by)) for span, by in zip(spans, row, strict=True)]
-                for hop, row in zip(hops, done, strict=True)
-            ]
-        )
-        inverse = np.array([[hop.inverse] for hop in hops])
+        kinds = table.worded_kinds.likeness(vectors)[table.kind_of[:-1]]
+        reached = np.maximum(table.reached.likeness(vectors), w.kind_alone * kinds)
+        ways = _ways(spans, table.words, done)
         best = np.maximum(own, reached).max(axis=0)
         # What is said in whole is not said in parts: the contact of "emergency contact" says no other relation.
         whole = worded >= w.whole
         parts = _within(spans) & whole.any(axis=0)
-        hidden = np.array([[bool((row & ~own_words).any()) for row in parts] for own_words in whole])
-        by_name = self._gains(own, best, inverse, ways)
-        said = np.maximum(by_name, self._gains(reached, best, inverse, ways.clip(0)))
+        hidden = (~whole).astype(np.int64) @ parts.T.astype(np.int64) > 0
+        by_name = self._gains(own, best, table.inverse, ways)
+        said = np.maximum(by_name, self._gains(reached, best, table.inverse, ways.clip(0)))
         none = np.full((1, len(spans)), IMPOSSIBLE)
         said[hidden] = by_name[hidden] = IMPOSSIBLE
         return np.concatenate([said, none]), np.concatenate([by_name, none])
@@ -152,47 +164,59 @@ class PathScorer:
         )
         return np.where((likeness < w.least) | (best - likeness > w.most_outdone), IMPOSSIBLE, gains)
 
-    def _likeness(self, spans: Scores, wordings: Sequence[Sequence[str]]) -> Scores:
-        """The nearest of each hop's wordings to each span; shape (hops, spans)."""
-        known = sorted({text for texts in wordings for text in texts})
-        if not known:
-            return np.zeros((len(wordings), len(spans)))
-        near = self._embedder.sentences(known) @ spans.T
-        position = {text: row for row, text in enumerate(known)}
-        none = np.zeros(len(spans))
-        return np.stack([near[[position[t] for t in texts]].max(axis=0) if texts else none for texts in wordings])
-
-    def _kinds(self, spans: Sequence[Span], kinds: Sequence[tuple[str, ...]], start: tuple[str, ...]) -> Scores:
+    def _kinds(self, spans: Sequence[Span], table: HopTable, start: tuple[str, ...]) -> Scores:
         """What naming the kind beside a hop gains on each span; shape (hops + 2, spans): then none, then the start."""
-        w, named = self._w, [*kinds, (), start]
+        w, named = self._w, [*table.kinds, start]
         vectors = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in spans])
-        likeness = self._likeness(vectors, named)
+        likeness = np.concatenate([table.worded_kinds.likeness(vectors), self._likeness(vectors, [start])])
         wide = [WIDE_NOUNS.get(span.text) for span in spans]
         fits = np.array([[bool(wh and words and self._types.fits(wh, words)) for wh in wide] for words in named])
-        return np.where(fits, w.kind, np.where(likeness < w.least_kind, IMPOSSIBLE, w.kind * likeness))
+        gains = np.where(fits, w.kind, np.where(likeness < w.least_kind, IMPOSSIBLE, w.kind * likeness))
+        return gains[[*table.kind_of, len(named) - 1]]
 
-    def _asked(self, asked: AskedKind, hops: Sequence[HopWords]) -> Scores:
+    def _likeness(self, spans: npt.NDArray[np.float32], wordings: Sequence[Sequence[str]]) -> Scores:
+        return Wordings.of(self._embedder, wordings).likeness(spans)
+
+    def _asked(self, asked: AskedKind, table: HopTable) -> Scores:
         """What it gains or costs that a path ends with each hop; shape (hops,)."""
         w = self._w
         if asked.wh:
-            fits = [self._types.fits(asked.wh, hop.kinds) for hop in hops]
+            fits = [self._types.fits(asked.wh, hop.kinds) for hop in table.words]
             return np.array([w.asked if fit else 0.0 if fit is None else -w.asked_wrong for fit in fits])
         if not asked.nouns:
-            return np.zeros(len(hops))
-        names = [(*hop.kinds, *(() if hop.inverse else hop.relation)) for hop in hops]
-        near = self._likeness(self._embedder.sentences(asked.nouns), names).max(axis=1)
+            return np.zeros(len(table.hops))
+        near = table.own.likeness(self._embedder.sentences(asked.nouns)).max(axis=1)
         verbs = frozenset(verb for noun in asked.nouns for word in noun.split() for verb in verbs_of(word))
-        agents = np.array([not hop.inverse and not hop.verbs.isdisjoint(verbs) for hop in hops])
+        agents = np.array([not hop.inverse and not hop.verbs.isdisjoint(verbs) for hop in table.words])
         near = np.maximum(near, w.verb * agents)
         return np.where(near >= max(near.max(), 0.5) - 0.1, w.asked, -w.asked_wrong)
 
 
-def _openly(question: str, paths: Sequence[WordedPath]) -> tuple[str, Sequence[WordedPath]]:
-    """A question that calls a masked relation by its opaque word, and the paths as it calls them."""
-    asked = openly(question, ())[0]
-    if asked == question:
-        return question, paths
-    return asked, [WordedPath(tuple(openly(question, path.steps)[1]), path.concepts) for path in paths]
+def _rows_of(table: HopTable, paths: Sequence[WordedPath]) -> Rows:
+    """Paths as rows of the table's hops, filled up with none; shape (paths, most steps)."""
+    position = {hop: row for row, hop in enumerate(table.hops)}
+    longest = max(len(path.steps) for path in paths)
+    none = [len(table.hops)] * longest
+    return np.array([([position[hop] for hop in path.hops] + none)[:longest] for path in paths], dtype=np.int64)
+
+
+def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags:
+    """Which paths go there, back and there again, so that they find nothing that their first step did not, or back
+    from a value though nothing that has the same is asked for; shape (paths,)."""
+    idle: Flags = np.asarray((turning[:, :-1] & turning[:, 1:]).any(axis=1))
+    if not is_shared:
+        idle = idle | np.asarray(table.leaving_value[rows[:, :-1], rows[:, 1:]].any(axis=1))
+    return idle
+
+
+def _ways(spans: Sequence[Span], hops: Sequence[HopWords], done: Flags) -> Scores:
+    """Whether grammar walks each hop in its direction (`way_of`) where a span says it; shape (hops, spans)."""
+    manners = {(hop.voice, hop.inverse): hop for hop in hops}
+    number = {manner: row for row, manner in enumerate(manners)}
+    ways = np.array([[[way_of(hop, s.usages, by) for by in (False, True)] for s in spans] for hop in manners.values()])
+    of_hop = np.array([number[hop.voice, hop.inverse] for hop in hops])
+    found: Scores = ways[of_hop[:, None], np.arange(len(spans))[None, :], done.astype(np.int64)]
+    return found
 
 
 def _within(spans: Sequence[Span]) -> Flags:
@@ -211,42 +235,3 @@ def _doers(walked: WalkedQuestion) -> Flags:
     done = frozenset[str]().union(*(verbs_of(span.text) for span in walked.spans if not span.beside))
     doing = [span.apposed and not done.isdisjoint(verbs_named(span.text)) for span in walked.spans]
     return np.array(doing, dtype=bool) & (not walked.is_shared)
-
-
-def _staying(kinds: Sequence[tuple[str, ...]], start: tuple[str, ...], paths: Sequence[Sequence[int]]) -> Flags:
-    """Which steps lead from things of one kind to things of the same; shape (paths, most steps)."""
-    flags = np.zeros((len(paths), max(len(path) for path in paths)), dtype=bool)
-    for row, path in enumerate(paths):
-        met = [start, *(kinds[hop] for hop in path)]
-        flags[row, : len(path)] = [bool(set(a) & set(b)) for a, b in pairwise(met)]
-    return flags
-
-
-def _idle_turns(paths: Sequence[WordedPath], is_shared: bool) -> Flags:
-    """Which paths go there, back and there again, or back from a value though nothing that has the same is asked for;
-    shape (paths,)."""
-    return np.array([turns_twice(path.steps) or (not is_shared and _leaves_value_again(path)) for path in paths])
-
-
-def _leaves_value_again(path: WordedPath) -> bool:
-    turns = zip(pairwise(path.steps), path.concepts, strict=False)
-    return any(concept in VALUES and undoes(then, step) for (step, then), concept in turns)
-
-
-def _misfits(hops: Sequence[tuple[str, str]], paths: Sequence[WordedPath]) -> Scores:
-    """How many steps of each path leave things of a kind that the relation does not leave elsewhere; shape (paths,).
-
-    Where two things share a name they are one node, and a film then has what only people have.
-    """
-    reached: dict[str, set[str]] = {}
-    for label, concept in hops:
-        reached.setdefault(label, set()).update(kinds_in(concept))
-    left = {label: reached.get(label[1:] if label[0] == "^" else f"^{label}", set()) for label in reached}
-    counts = [
-        sum(
-            bool(left[step] and kinds_in(before)) and left[step].isdisjoint(kinds_in(before))
-            for step, before in zip(path.steps[1:], path.concepts, strict=False)
-        )
-        for path in paths
-    ]
-    return np.array(counts, dtype=float)

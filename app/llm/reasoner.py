@@ -19,7 +19,8 @@ from pydantic.json_schema import SkipJsonSchema
 from app.privacy.safe_text import Egress, SafeText
 
 TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
-Size = Literal["1", "2-5", "6-20", "more"]
+Size = Literal["1", "2-5", "6-20", "more", ""]
+"""A bucket; empty where a prompt does not tell it."""
 
 
 class TaskModel(BaseModel):
@@ -41,7 +42,7 @@ class Thing(TaskModel):
 
     name: str
     concept: str
-    size: Size = "1"
+    size: Size = ""
 
 
 class PathTriple(TaskModel):
@@ -82,7 +83,7 @@ class Evidence(TaskModel):
     path: list[str]
     end: str
     end_concept: str
-    size: Size = "1"
+    size: Size = ""
 
 
 class Cluster(TaskModel):

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from app.llm.reasoner import AsksTasks, Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.blind_graph import BlindGraph
 from kg_store.terms import Mid, Mids, Path
+
+
+class Profile(StrEnum):
+    """What prompts may tell of a thing beside what kind of thing it is.
+
+    OPEN: its own relations and sizes, as the paper's method shows them. KIND: what all of its kind have in common.
+    STRICT: that, and not the question's text either.
+    """
+
+    OPEN = "open"
+    KIND = "kind"
+    STRICT = "strict"
+
+    @property
+    def is_open(self) -> bool:
+        return self is Profile.OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +67,13 @@ class Inquiry:
     pseudonyms: Pseudonyms
     reasoner: AsksTasks
     limits: Limits
+    profile: Profile = Profile.OPEN
     on_round: Callable[[int], None] = lambda _round: None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """One abstracted triple of the evidence: `start` along `path` gives `end`."""
+    """One abstracted triple of the evidence: `start` along `path` gives `end`; `size` may be left untold, empty."""
 
     start: str
     start_concept: str

@@ -9,8 +9,9 @@ from functools import lru_cache
 
 from app.llm.reasoner import Candidate, Evidence, MaskedRelation, Size, Thing, Turn
 from app.strategies.base import FoundFact, Inquiry
+from kg_store.kin import Kin
 from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids
-from kg_store.walking import concept_of, kind_of, tail_concept, walk
+from kg_store.walking import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 
@@ -22,12 +23,20 @@ def bucket(count: int) -> Size:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Somewhere retrieval stands: a pseudonym, the things that it stands for, and their concept."""
+    """Somewhere retrieval stands: a pseudonym, the things that it stands for, and their concept.
+
+    `reached` is set where a path led here: all that the kin of where it began come to by it.
+    """
 
     pseudonym: str
     mids: Mids
     concept: str
     kind: NodeKind
+    reached: Kin | None = None
+
+    @property
+    def kin(self) -> Kin:
+        return self.reached or Kin(self.concept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +49,8 @@ class WayOn:
 
 def arrive(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact] | None:
     """Walks `way`: the place it leads to and the fact that says so, or None where nothing is there."""
+    if not inquiry.profile.is_open:
+        return _arrive_unseen(inquiry, way)
     edges = walk(inquiry.graph, way.start.mids, way.path)
     members = as_mids(edges.tails)
     if not len(members):
@@ -53,7 +64,17 @@ def arrive(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact] | None:
     else:
         pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     concept = concept_of(inquiry.graph, members)
-    place = Place(pseudonym, members, concept, kind)
+    place = Place(pseudonym, members, concept, kind, way.start.kin.along(way.path))
+    return place, fact_of(inquiry, way, place)
+
+
+def _arrive_unseen(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact]:
+    """The same, with a fact that tells what the schema tells: not how much is there, or whether anything is."""
+    members = reached(inquiry.graph, way.start.mids, way.path)
+    pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
+    schema, last = inquiry.graph.schema, way.path[-1]
+    kind = NodeKind.VALUE if leads_to_values(schema, last) else NodeKind.ENTITY
+    place = Place(pseudonym, members, tail_concept(schema, last), kind, way.start.kin.along(way.path))
     return place, fact_of(inquiry, way, place)
 
 
@@ -64,7 +85,7 @@ def fact_of(inquiry: Inquiry, way: WayOn, place: Place) -> FoundFact:
         path=labels_of(inquiry, way.path),
         end=place.pseudonym,
         end_concept=place.concept,
-        size=bucket(len(place.mids)),
+        size=bucket(len(place.mids)) if inquiry.profile.is_open else "",
     )
 
 
@@ -77,8 +98,9 @@ def show_dialogue(inquiry: Inquiry) -> list[Turn]:
     return [Turn(role=turn.role, text=turn.text) for turn in inquiry.dialogue.turns[:-1]]
 
 
-def show_things(places: Iterable[Place]) -> list[Thing]:
-    return [Thing(name=p.pseudonym, concept=p.concept, size=bucket(len(p.mids))) for p in places]
+def show_things(inquiry: Inquiry, places: Iterable[Place]) -> list[Thing]:
+    sized = inquiry.profile.is_open
+    return [Thing(name=p.pseudonym, concept=p.concept, size=bucket(len(p.mids)) if sized else "") for p in places]
 
 
 def show_evidence(inquiry: Inquiry, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:

@@ -22,7 +22,7 @@ from app.llm.reasoner import (
     Task,
 )
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
-from app.strategies.base import Draft, Finding, FoundFact, Inquiry
+from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Profile
 from app.strategies.concept_path import Vocabulary, parse_path
 from app.strategies.fitting import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
@@ -72,6 +72,7 @@ class ArogStrategy:
         self._embedder = embedder
 
     async def find(self, inquiry: Inquiry) -> Finding:
+        inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts of this method tell of things, not of kinds.
         start = starting_places(inquiry, self._embedder)
         progress = _Progress((*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:
@@ -99,7 +100,7 @@ class ArogStrategy:
         given = StructureInput(
             question=inquiry.dialogue.question,
             dialogue=show_dialogue(inquiry),
-            things=show_things(progress.things),
+            things=show_things(inquiry, progress.things),
         )
         reply = (await inquiry.reasoner.ask(Task(STRUCTURE, given))).value
         return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
@@ -183,7 +184,7 @@ class ArogStrategy:
             question=inquiry.dialogue.question,
             dialogue=show_dialogue(inquiry),
             path=progress.path,
-            things=show_things(progress.things),
+            things=show_things(inquiry, progress.things),
             evidence=evidence,
             masked_relations=show_masked(inquiry, *steps_shown(evidence)),
             last_round=last,

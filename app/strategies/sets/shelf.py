@@ -1,33 +1,25 @@
-"""Shelf: the ways on of one round, nearest first, shown page by page to a model that is paid by tokens."""
+"""Shelf: the ways on of one round, nearest first, shown page by page to a model that is paid by tokens.
+
+They are those of the kind of thing that a place is (`kg_store.kin`): a page is the same for all of a kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from app.llm.coverage import Scores, coverage
-from app.llm.embedder import Embedder
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place, WayOn
-from app.strategies.sets.ways import MAX_OFFERED, WaysOn
+from app.strategies.sets.kin_ways import KinWays, Trail
+from app.strategies.sets.ways import MAX_OFFERED
 from kg_store.terms import Path
-from kg_store.walking import tail_concept
 
-EXTENDED = 8  # so many of the best paths of two are offered with a third step too
+LONGEST = 3
 SECOND_PAGE = 12
-# A first page holds ways that score little less than the best; three steps only where they cover more than two.
-_MOST_FIRST = 12
-_WORSE = {1: 0.5, 2: 0.5, 3: 0.2}
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """How a place was reached: from where the question sets out, along `path`."""
-
-    root: str
-    path: Path
+# A first page holds ways that score little less than the best: fewer once something was walked, one alone where what
+# was walked covers best. Their recall is measured in docs/evaluation.md.
+MOST_FIRST, MOST_LATER = 4, 2
+WORSE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,92 +35,71 @@ class Shelf:
 
 
 class Shelves:
-    """Ranks ways on by how well the whole path, from where the question sets out, covers the question."""
+    """Lays out what is known of a question: `trails` say how the places were reached, `roots` where it sets out.
+
+    `generous`: a first page did not hold what was needed, so the next ones hold more.
+    """
 
     def __init__(
-        self, inquiry: Inquiry, embedder: Embedder, trails: Mapping[str, Trail], generous: bool = False
+        self,
+        inquiry: Inquiry,
+        ways: KinWays,
+        roots: Mapping[str, Place],
+        trails: Mapping[str, Trail],
+        generous: bool = False,
     ) -> None:
-        """`generous`: a first page did not hold what was needed, so the next ones hold the most."""
-        self._inquiry, self._embedder, self._trails = inquiry, embedder, trails
+        self._inquiry, self._ways, self._roots, self._trails = inquiry, ways, roots, trails
         self._generous = generous
 
     def of(self, frontier: list[Place], earlier: list[Place], walked: Collection[tuple[str, Path]]) -> Shelf:
         """The first page holds the nearest ways from each thing that the question sets out from."""
-        ways, scores = self._all(frontier, earlier)
+        ways, scores = self._ranked(frontier, earlier)
         fresh = [i for i, way in enumerate(ways) if (way.start.pseudonym, way.path) not in walked]
-        ranked = sorted(fresh, key=lambda i: (self._is_behind(ways[i]), -scores[i]))
-        first = self._first_page(ways, scores, ranked)
-        rest = [i for i in ranked if i not in set(first)]
+        order = sorted(fresh, key=lambda i: (self._is_behind(ways[i]), -scores[i]))
+        first = self._first_page(ways, scores, order)
+        rest = [i for i in order if i not in set(first)]
         border = max(0, MAX_OFFERED - len(first))
         # Later rounds have no third page: three hops take four calls at most, but for a long way round.
         second = border if self._trails else min(border, SECOND_PAGE)
         parts = (first, rest[:second], rest[second:border])
         return Shelf(tuple(tuple(ways[i] for i in part) for part in parts if part), max(0, len(rest) - border))
 
-    def _all(self, frontier: list[Place], earlier: list[Place]) -> tuple[list[WayOn], Scores]:
-        found = WaysOn(self._inquiry, self._embedder)
-        single = found.single(frontier)
-        pairs = found.longer(single)
-        best = [pairs[i] for i in np.argsort(-self._scores(pairs), kind="stable")[:EXTENDED]]
-        ways = [*single, *pairs, *found.longer(best), *found.single(earlier)]
-        return ways, self._scores(ways)
+    def _ranked(self, frontier: list[Place], earlier: list[Place]) -> tuple[list[WayOn], list[float]]:
+        lengths = [(place, LONGEST) for place in frontier] + [(place, 1) for place in earlier]
+        found = [
+            self._ways.from_place(self._inquiry, place, self._trail(place), longest, MAX_OFFERED)
+            for place, longest in lengths
+        ]
+        return [way for each in found for way in each.ways], [score for each in found for score in each.scores]
 
-    def _first_page(self, ways: Sequence[WayOn], scores: Scores, ranked: list[int]) -> list[int]:
+    def _first_page(self, ways: list[WayOn], scores: list[float], order: list[int]) -> list[int]:
         page: list[int] = []
-        for root in dict.fromkeys(self._root(ways[i]) for i in ranked):
-            mine = [i for i in ranked if self._root(ways[i]) == root]
-            walked = self._scores_of(root, [trail.path for trail in self._trails.values() if trail.root == root])
-            short = sum(len(ways[i].path) < 3 for i in mine)
-            size = _size(short, len(walked) > 0, max(walked, default=-np.inf) >= scores[mine[0]])
-            near = [i for i in mine if scores[i] >= scores[mine[0]] - _WORSE[len(ways[i].path)]]
-            shown = mine[:_MOST_FIRST] if self._generous else near[:size]
-            page += self._with_beginnings(ways, shown, mine)
+        for root in dict.fromkeys(self._trail(ways[i].start).root for i in order):
+            mine = [i for i in order if self._trail(ways[i].start).root == root]
+            near = [i for i in mine if scores[i] >= scores[mine[0]] - WORSE]
+            page += self._with_beginnings(ways, near[: self._size(root, scores[mine[0]])], mine)
         # Nearest first over all that the question names: what a budget cuts, it cuts from the end.
         on_page = set(page[:MAX_OFFERED])
-        return [i for i in ranked if i in on_page]
+        return [i for i in order if i in on_page]
 
-    def _with_beginnings(self, ways: Sequence[WayOn], kept: list[int], mine: list[int]) -> list[int]:
-        """Beside three steps stand the first two, which an answer may have to take something out of on the way; and
-        the best single step, where nothing was walked: one step too many can't be undone."""
+    def _size(self, root: str, best: float) -> int:
+        paths = [trail.path for trail in self._trails.values() if trail.root == root]
+        if self._generous:
+            return SECOND_PAGE
+        if not paths:
+            return MOST_FIRST
+        return 1 if self._ways.of_walked(self._inquiry, self._roots[root], paths).max() >= best else MOST_LATER
+
+    def _with_beginnings(self, ways: list[WayOn], kept: list[int], mine: list[int]) -> list[int]:
+        """Beside three steps stand the first two, which an answer may have to take something out of on the way."""
         position = {(ways[i].start.pseudonym, ways[i].path): i for i in mine}
         wanted = [(ways[i].start.pseudonym, ways[i].path[:2]) for i in kept if len(ways[i].path) > 2]
-        if not self._trails:
-            wanted += [(ways[i].start.pseudonym, ways[i].path) for i in mine if len(ways[i].path) == 1][:1]
         return list(dict.fromkeys([*kept, *(position[each] for each in wanted if each in position)]))
 
     def _is_behind(self, way: WayOn) -> bool:
         """Whether a walked path began with it: what is asked for lies further on, or elsewhere."""
-        whole = self._whole(way)
+        whole = (*self._trail(way.start).path, *way.path)
         return any(trail.path[: len(whole)] == whole for trail in self._trails.values())
 
-    def _root(self, way: WayOn) -> str:
-        trail = self._trails.get(way.start.pseudonym)
-        return trail.root if trail else way.start.pseudonym
-
-    def _whole(self, way: WayOn) -> Path:
-        trail = self._trails.get(way.start.pseudonym)
-        return (*(trail.path if trail else ()), *way.path)
-
-    def _scores(self, ways: Sequence[WayOn]) -> Scores:
-        scores = np.zeros(len(ways))
-        for root in dict.fromkeys(self._root(way) for way in ways):
-            mine = [i for i, way in enumerate(ways) if self._root(way) == root]
-            scores[mine] = self._scores_of(root, [self._whole(ways[i]) for i in mine])
-        return scores
-
-    def _scores_of(self, root: str, paths: Sequence[Path]) -> Scores:
-        schema = self._inquiry.graph.schema
-        steps = {step for path in paths for step in path}
-        worded = {step: (schema.described(step), tail_concept(schema, step)) for step in steps}
-        ways = [[worded[step] for step in path] for path in paths]
-        return coverage(self._embedder, self._inquiry.dialogue.question, root, ways)
-
-
-def _size(ways: int, has_walked: bool, covered: bool) -> int:
-    """How many of `ways` a first page holds at most: few once something was walked, fewest where that covers best.
-
-    Its recall is measured in docs/evaluation.md.
-    """
-    if not has_walked:
-        return min(_MOST_FIRST, 3 + ways // 5)
-    return 1 if covered else min(_MOST_FIRST, 2 + ways // 16)
+    def _trail(self, place: Place) -> Trail:
+        return self._trails.get(place.pseudonym) or Trail(place.pseudonym)

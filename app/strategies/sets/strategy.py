@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from app.llm.budget import QuestionBudgetUsedUp
 from app.llm.embedder import Embedder
+from app.llm.path_scoring import PathScorer
 from app.llm.reasoner import Evidence, PathTriple, StepInput, StepReply, Task
 from app.strategies.base import Draft, Finding, FoundFact, Inquiry
 from app.strategies.concept_path import Vocabulary, parse_path
@@ -22,8 +23,9 @@ from app.strategies.retrieval import (
     steps_shown,
 )
 from app.strategies.sets.candidates_in_answers import filled, numbers_in
+from app.strategies.sets.kin_ways import KinWays, Trail
 from app.strategies.sets.prompts import STEP
-from app.strategies.sets.shelf import Shelf, Shelves, Trail
+from app.strategies.sets.shelf import Shelf, Shelves
 from app.strategies.sets.ways import WaysOn
 from app.strategies.starting import starting_places
 from kg_store.terms import Path
@@ -54,11 +56,13 @@ class _Progress:
 class SetsStrategy:
     """Fewer calls than the paper's method: at most one a round, and one to answer after the last.
 
-    `by_pages`: a round shows the nearest ways first, and the others only where none of these fits.
+    Where prompts tell of kinds alone, a round shows the nearest ways first, and the others only where none of these
+    fits; else all of them at once.
     """
 
-    def __init__(self, embedder: Embedder, by_pages: bool = False) -> None:
-        self._embedder, self._by_pages = embedder, by_pages
+    def __init__(self, embedder: Embedder, scorer: PathScorer | None = None) -> None:
+        self._embedder = embedder
+        self._ways = KinWays(scorer or PathScorer(embedder))
 
     async def find(self, inquiry: Inquiry) -> Finding:
         start = starting_places(inquiry, self._embedder)
@@ -103,8 +107,8 @@ class SetsStrategy:
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
-        if self._by_pages:
-            shelves = Shelves(inquiry, self._embedder, progress.trails, progress.turned_pages)
+        if not inquiry.profile.is_open:
+            shelves = Shelves(inquiry, self._ways, progress.places, progress.trails, progress.turned_pages)
             return shelves.of(progress.frontier, earlier, progress.walked)
         offered = WaysOn(inquiry, self._embedder).of(progress.frontier, earlier)
         fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
@@ -134,7 +138,7 @@ def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, furthe
     return StepInput(
         question=inquiry.dialogue.question,
         dialogue=show_dialogue(inquiry),
-        things=show_things(progress.things.values()),
+        things=show_things(inquiry, progress.things.values()),
         evidence=progress.shown,
         path=progress.path,
         candidates=candidates,
@@ -175,7 +179,7 @@ def _walk(inquiry: Inquiry, progress: _Progress, way: WayOn) -> Place | None:
     place, fact = arrival
     if fact not in progress.facts:
         progress.facts.append(fact)
-    before = progress.trails.get(start, Trail(start, ()))
+    before = progress.trails.get(start, Trail(start))
     progress.trails.setdefault(place.pseudonym, Trail(before.root, (*before.path, *way.path)))
     return place
 

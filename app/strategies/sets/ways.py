@@ -10,8 +10,7 @@ from app.llm.embedder import Embedder
 from app.llm.nearness import nearness
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place, WayOn
-from kg_store.terms import Step
-from kg_store.walking import reached, steps_from_each, tail_concept
+from kg_store.walking import leads_to_values, reached, steps_from_each, tail_concept
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
 MAX_COMPOSED_FROM = 2_000  # members of a place; beyond, paths of two are found a round later
@@ -44,13 +43,9 @@ class WaysOn:
         """Every way that goes one step further than one of `ways`."""
         graph = self._inquiry.graph
         short = [way for way in ways if len(way.start.mids) <= MAX_COMPOSED_FROM]
-        able = [way for way in short if not self._leads_to_values(way.path[-1])]
+        able = [way for way in short if not leads_to_values(graph.schema, way.path[-1])]
         steps = steps_from_each(graph, [reached(graph, way.start.mids, way.path) for way in able])
         return [WayOn(way.start, (*way.path, step)) for way, on in zip(able, steps, strict=True) for step in on]
-
-    def _leads_to_values(self, step: Step) -> bool:
-        hop = step[-1]
-        return not hop.inverse and self._inquiry.graph.schema.relations[hop.relation].value_kind is not None
 
     def _nearest(self, single: list[WayOn], further: list[WayOn]) -> Offer:
         """At most MAX_OFFERED: single steps of the frontier first, then the others, each by nearness."""
