@@ -12,7 +12,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 OURS = ("app", "client_sdk", "kg_store")
 
-STORE_WORDS = ("kg_store.terms", "kg_store.blind_graph", "kg_store.expressions", "kg_store.walking")
+STORE_WORDS = (
+    "kg_store.terms",
+    "kg_store.blind_graph",
+    "kg_store.expressions",
+    "kg_store.kin",
+    "kg_store.walking",
+)
 STRATEGY = (
     "app.llm.budget",
     "app.llm.reasoner",
@@ -20,7 +26,9 @@ STRATEGY = (
     "app.llm.question_words",
     "app.llm.concept_nouns",
     "app.llm.nearness",
-    "app.llm.coverage",
+    "app.llm.alignment",
+    "app.llm.answer_form",
+    "app.llm.path_scoring",
     "app.privacy.safe_text",
     "app.strategies",
     *STORE_WORDS,

@@ -67,8 +67,8 @@ class Inquiry:
     pseudonyms: Pseudonyms
     reasoner: AsksTasks
     limits: Limits
-    profile: Profile = Profile.OPEN
     on_round: Callable[[int], None] = lambda _round: None
+    profile: Profile = Profile.OPEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from app.privacy.ledger_tables import metadata
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.strategies.arog.prompts import AROG_TASKS
-from app.strategies.base import Inquiry, Limits
+from app.strategies.base import Inquiry, Limits, Profile
 from app.strategies.sets.prompts import STEP
 from app.wire_words import request_words
 from client_sdk.protocol import Message
@@ -79,12 +79,14 @@ class Asked:
         *turns: str,
         limits: Limits = Limits(),  # noqa: B008
         most_tokens: int | None = None,
+        profile: Profile = Profile.OPEN,
     ) -> Inquiry:
         guarded = GuardedReasoner(
             reasoner, Guard(self.graph.names, self.statics), self.ledger, Errand("t1", "k", "a", "c"),
             lambda: self.table.issued, most_tokens,
         )  # fmt: skip
-        return Inquiry(self.dialogue(*turns), self.graph.blind, self.table, guarded, limits, self.rounds.append)
+        told = self.rounds.append
+        return Inquiry(self.dialogue(*turns), self.graph.blind, self.table, guarded, limits, told, profile)
 
     def names(self, pseudonym: str) -> set[str]:
         """The real names of what a pseudonym of this conversation stands for."""

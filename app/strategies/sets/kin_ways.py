@@ -36,10 +36,12 @@ class Trail:
 
 @dataclass(frozen=True, slots=True)
 class RankedWays:
-    """Ways on, best first, each with the score of its whole path from where the question sets out."""
+    """Ways on, best first, each with the score of its whole path from where the question sets out; and how many more
+    there are."""
 
     ways: list[WayOn]
     scores: list[float]
+    cut: int = 0
 
 
 class KinWays:
@@ -59,7 +61,7 @@ class KinWays:
         if known.whole < longest:
             paths, scores = self._gone_on(inquiry, place, trail, paths, scores)
         best = np.argsort(-scores, kind="stable")[:most].tolist()
-        return RankedWays([WayOn(place, paths[i]) for i in best], scores[best].tolist())
+        return RankedWays([WayOn(place, paths[i]) for i in best], scores[best].tolist(), len(paths) - len(best))
 
     def of_walked(self, inquiry: Inquiry, root: Place, paths: Sequence[Path]) -> Scores:
         """How well paths from `root` that were walked cover the question; shape (paths,)."""

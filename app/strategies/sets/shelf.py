@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place, WayOn
-from app.strategies.sets.kin_ways import KinWays, Trail
+from app.strategies.sets.kin_ways import KinWays, RankedWays, Trail
 from app.strategies.sets.ways import MAX_OFFERED
 from kg_store.terms import Path
 
@@ -53,7 +53,8 @@ class Shelves:
 
     def of(self, frontier: list[Place], earlier: list[Place], walked: Collection[tuple[str, Path]]) -> Shelf:
         """The first page holds the nearest ways from each thing that the question sets out from."""
-        ways, scores = self._ranked(frontier, earlier)
+        found = self._ranked(frontier, earlier)
+        ways, scores = [way for each in found for way in each.ways], [s for each in found for s in each.scores]
         fresh = [i for i, way in enumerate(ways) if (way.start.pseudonym, way.path) not in walked]
         order = sorted(fresh, key=lambda i: (self._is_behind(ways[i]), -scores[i]))
         first = self._first_page(ways, scores, order)
@@ -62,15 +63,15 @@ class Shelves:
         # Later rounds have no third page: three hops take four calls at most, but for a long way round.
         second = border if self._trails else min(border, SECOND_PAGE)
         parts = (first, rest[:second], rest[second:border])
-        return Shelf(tuple(tuple(ways[i] for i in part) for part in parts if part), max(0, len(rest) - border))
+        cut = max(0, len(rest) - border) + sum(each.cut for each in found)
+        return Shelf(tuple(tuple(ways[i] for i in part) for part in parts if part), cut)
 
-    def _ranked(self, frontier: list[Place], earlier: list[Place]) -> tuple[list[WayOn], list[float]]:
+    def _ranked(self, frontier: list[Place], earlier: list[Place]) -> list[RankedWays]:
         lengths = [(place, LONGEST) for place in frontier] + [(place, 1) for place in earlier]
-        found = [
+        return [
             self._ways.from_place(self._inquiry, place, self._trail(place), longest, MAX_OFFERED)
             for place, longest in lengths
         ]
-        return [way for each in found for way in each.ways], [score for each in found for score in each.scores]
 
     def _first_page(self, ways: list[WayOn], scores: list[float], order: list[int]) -> list[int]:
         page: list[int] = []

@@ -97,7 +97,7 @@ class SetsStrategy:
                 progress.is_cut = True
                 return reply, by_number
             if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, by_number):
-                break
+                return reply, by_number
         _note_what_was_cut(progress, number, shelf.cut)
         return reply, by_number
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app.llm.concept_choice import askable, input_about
 from app.llm.concepts import ConceptNamer
-from app.llm.coverage import coverage
 from app.llm.embedder import Embedder
 from app.llm.masks import openly, with_descriptions
 from app.llm.path_scoring import PathScorer, WordedPath
@@ -30,8 +29,6 @@ def test_the_description_that_fits_the_question_wins(embedder: Embedder) -> None
     question = "What illness does Eq7f2k have?"
     paths = [WordedPath((step,), ("thing",)) for step in (HOME, ILL, "Rp5n1q")]
     assert PathScorer(embedder).scores(question, "Eq7f2k", "person", paths).argmax() == 1
-    ways = [[(step, "thing")] for step in (HOME, ILL, "Rp5n1q")]
-    assert coverage(embedder, question, "Eq7f2k", ways).argmax() == 1
 
 
 def test_a_relation_that_the_question_calls_by_its_word_wins_without_a_description(embedder: Embedder) -> None:
@@ -39,7 +36,6 @@ def test_a_relation_that_the_question_calls_by_its_word_wins_without_a_descripti
     steps = ("Rk3m2a", "Rp5n1q", "treated by")
     paths = [WordedPath((step,), ("thing",)) for step in steps]
     assert PathScorer(embedder).scores(question, "Eq7f2k", "person", paths).argmax() == 1
-    assert coverage(embedder, question, "Eq7f2k", [[(step, "thing")] for step in steps]).argmax() == 1
     assert openly(question, ["^Rp5n1q who|Rk3m2a"])[1] == ["^Rp5n1q rp5n1q|Rk3m2a"]
 
 

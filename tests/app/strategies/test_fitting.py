@@ -8,16 +8,18 @@ from collections.abc import Sequence
 import pytest
 
 from app.llm.embedder import Embedder
+from app.llm.path_scoring import PathScorer
 from app.llm.prompted import PromptedReasoner
 from app.strategies.arog.strategy import ArogStrategy
-from app.strategies.base import Finding, Inquiry, Strategy
+from app.strategies.base import Finding, Inquiry, Profile, Strategy
+from app.strategies.sets.kin_ways import KinWays
 from app.strategies.sets.shelf import Shelves
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.starting import starting_places
 from tests.support.asking import Asked, Bench
 from tests.support.model_server import Canned, ModelServer, Request, reply, sent_to
 
-QUESTION = "In which ward does the doctor of Zofia Quarrel work?"
+QUESTION = "What place has to do with Zofia Quarrel?"
 GENEROUS = 100_000
 
 
@@ -28,7 +30,7 @@ def asked(bench: Bench, model: PromptedReasoner) -> Asked:
 
 @pytest.fixture
 def strategy(embedder: Embedder) -> SetsStrategy:
-    return SetsStrategy(embedder, by_pages=True)
+    return SetsStrategy(embedder)
 
 
 def tokens_of(model: PromptedReasoner, request: Request) -> int:
@@ -43,13 +45,14 @@ def nothing_fits(request: Request) -> Canned:
 
 
 async def with_budget(asked: Asked, model: PromptedReasoner, strategy: Strategy, tokens: int) -> Finding:
-    return await strategy.find(asked.inquiry(model, QUESTION, most_tokens=tokens))
+    return await strategy.find(asked.inquiry(model, QUESTION, most_tokens=tokens, profile=Profile.KIND))
 
 
 def ranked(inquiry: Inquiry, embedder: Embedder) -> Sequence[tuple[str, ...]]:
     """Every way of the first round by its labels, nearest first."""
     places = list(starting_places(inquiry, embedder).frontier)
-    first = Shelves(inquiry, embedder, {}).of(places, [], set()).pages[0]
+    roots = {place.pseudonym: place for place in places}
+    first = Shelves(inquiry, KinWays(PathScorer(embedder)), roots, {}).of(places, [], set()).pages[0]
     schema = inquiry.graph.schema
     return [tuple(schema.label_step(step) for step in way.path) for way in first]
 
@@ -66,7 +69,7 @@ async def test_a_short_budget_shows_the_nearest_ways_alone_and_says_so(
     (given,) = sent_to(server, "step")
     shown = {tuple(each["path"]) for each in given["candidates"]}
     assert 0 < len(shown) < count
-    assert shown == set(ranked(asked.inquiry(model, QUESTION), embedder)[: len(shown)])
+    assert shown == set(ranked(asked.inquiry(model, QUESTION, profile=Profile.KIND), embedder)[: len(shown)])
     assert given["further"] == 0
     assert (finding.draft, finding.over_budget) == (None, True)
     (note,) = finding.notes

@@ -115,5 +115,5 @@ def test_things_and_turns_are_shown_without_the_question(asked: Asked, embedded:
     assert [(turn.role, "Zofia" in turn.text) for turn in show_dialogue(inquiry)] == [
         ("user", False), ("assistant", False),
     ]  # fmt: skip
-    (thing,) = show_things([place(asked, "Zofia Quarrel")])
+    (thing,) = show_things(inquiry, [place(asked, "Zofia Quarrel")])
     assert (thing.concept, thing.size) == ("patient", "1")

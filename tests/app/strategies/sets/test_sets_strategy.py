@@ -15,7 +15,7 @@ from app.llm.embedder import Embedder
 from app.llm.endpoint import ModelEndpoint
 from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import ReplyUnusable
-from app.strategies.base import Finding, Limits
+from app.strategies.base import Finding, Limits, Profile
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.sets.ways import MAX_OFFERED
 from tests.kg_store.stores import PREFIXES
@@ -228,7 +228,7 @@ async def test_what_is_cut_by_rank_is_told(
 
 
 async def in_pages(asked: Asked, model: PromptedReasoner, embedder: Embedder, question: str = QUESTION) -> Finding:
-    return await SetsStrategy(embedder, by_pages=True).find(asked.inquiry(model, question))
+    return await SetsStrategy(embedder).find(asked.inquiry(model, question, profile=Profile.KIND))
 
 
 async def test_a_reply_that_chooses_and_answers_at_once_takes_one_call(
@@ -271,7 +271,8 @@ async def test_where_no_candidate_fits_the_further_ones_are_shown(
     assert len(set(shown)) == sum(map(len, pages)) == inputs[0]["further"] + len(pages[0]) <= MAX_OFFERED
     assert {given["round"] for given in inputs} == {1}
     assert inputs[-1]["further"] == 0
-    assert (finding.draft, finding.rounds, finding.notes) == (None, 1, ())
+    assert (finding.draft, finding.rounds) == (None, 1)
+    assert [note.startswith("Round 1: ") for note in finding.notes] == [True]  # A kind has more ways than numbers.
 
 
 async def test_pages_that_nobody_needed_are_no_cut(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
-from app.strategies.base import Inquiry
+from app.llm.path_scoring import PathScorer
+from app.strategies.base import Inquiry, Profile
 from app.strategies.retrieval import Place, WayOn
-from app.strategies.sets.shelf import Shelf, Shelves, Trail
+from app.strategies.sets.kin_ways import KinWays, Trail
+from app.strategies.sets.shelf import Shelf, Shelves
 from app.strategies.sets.ways import MAX_OFFERED
 from kg_store.terms import Path
 from kg_store.walking import concept_of, kind_of
@@ -26,15 +30,19 @@ def one(asked: Asked, name: str) -> Place:
 
 @pytest.fixture
 def inquiry(asked: Asked, embedder: Embedder) -> Inquiry:
-    return asked.inquiry(EmbeddedReasoner(embedder), QUESTION)
+    return asked.inquiry(EmbeddedReasoner(embedder), QUESTION, profile=Profile.KIND)
 
 
 def labels(asked: Asked, ways: tuple[WayOn, ...]) -> list[tuple[str, ...]]:
     return [tuple(asked.graph.blind.schema.label_step(step) for step in way.path) for way in ways]
 
 
+def shelves_of(inquiry: Inquiry, embedder: Embedder, trails: dict[str, Trail], *places: Place) -> Shelves:
+    return Shelves(inquiry, KinWays(PathScorer(embedder)), {place.pseudonym: place for place in places}, trails)
+
+
 def shelf_of(inquiry: Inquiry, embedder: Embedder, start: Place, trails: dict[str, Trail] | None = None) -> Shelf:
-    return Shelves(inquiry, embedder, trails or {}).of([start], [], set())
+    return shelves_of(inquiry, embedder, trails or {}, start).of([start], [], set())
 
 
 def test_the_way_that_the_question_words_is_on_the_first_page(
@@ -57,7 +65,7 @@ def test_no_way_is_on_two_pages_and_what_no_page_holds_is_counted(
 
 def test_of_three_steps_the_first_two_stand_beside_them(asked: Asked, inquiry: Inquiry, embedder: Embedder) -> None:
     question = "Who is treated by the doctor of the spouse of Zofia Quarrel?"
-    longer = asked.inquiry(inquiry.reasoner, question)  # type: ignore[arg-type]  # a guarded one asks no less
+    longer = asked.inquiry(EmbeddedReasoner(embedder), question, profile=Profile.KIND)
     page = labels(asked, shelf_of(longer, embedder, one(asked, "Zofia Quarrel")).pages[0])
     assert ("married to", "treated by", "^treated by") in page
     assert {path[:2] for path in page if len(path) == 3} <= set(page)
@@ -66,9 +74,11 @@ def test_of_three_steps_the_first_two_stand_beside_them(asked: Asked, inquiry: I
 def test_once_a_walked_path_covers_the_question_little_is_shown(
     asked: Asked, inquiry: Inquiry, embedder: Embedder
 ) -> None:
-    zofia, ward = one(asked, "Zofia Quarrel"), one(asked, "Kestrel Wing")
     path: Path = (asked.step("treated by"), asked.step("works in"))
-    shelf = shelf_of(inquiry, embedder, ward, {ward.pseudonym: Trail(zofia.pseudonym, path)})
+    zofia = one(asked, "Zofia Quarrel")
+    ward = replace(one(asked, "Kestrel Wing"), reached=zofia.kin.along(path))
+    trails = {ward.pseudonym: Trail(zofia.pseudonym, path)}
+    shelf = shelves_of(inquiry, embedder, trails, zofia, ward).of([ward], [], set())
     assert len(shelf.pages[0]) == 1
     assert sum(map(len, shelf.pages)) > 10
 
@@ -76,9 +86,10 @@ def test_once_a_walked_path_covers_the_question_little_is_shown(
 def test_walked_ways_come_back_on_no_page_and_their_beginnings_come_last(
     asked: Asked, inquiry: Inquiry, embedder: Embedder
 ) -> None:
-    zofia, ward = one(asked, "Zofia Quarrel"), one(asked, "Kestrel Wing")
     path: Path = (asked.step("treated by"), asked.step("works in"))
-    shelves = Shelves(inquiry, embedder, {ward.pseudonym: Trail(zofia.pseudonym, path)})
+    zofia = one(asked, "Zofia Quarrel")
+    ward = replace(one(asked, "Kestrel Wing"), reached=zofia.kin.along(path))
+    shelves = shelves_of(inquiry, embedder, {ward.pseudonym: Trail(zofia.pseudonym, path)}, zofia, ward)
     pages = shelves.of([ward], [zofia], {(zofia.pseudonym, (asked.step("lives in"),))}).pages
     of_zofia = [label for page in pages for label, way in zip(labels(asked, page), page, strict=True)
                 if way.start.pseudonym == zofia.pseudonym]  # fmt: skip
@@ -90,7 +101,7 @@ def test_each_thing_that_the_question_names_has_its_own_ways(
     asked: Asked, inquiry: Inquiry, embedder: Embedder
 ) -> None:
     both = [one(asked, "Zofia Quarrel"), one(asked, "Bertil Oxenhame")]
-    first = Shelves(inquiry, embedder, {}).of(both, [], set()).pages[0]
+    first = shelves_of(inquiry, embedder, {}, *both).of(both, [], set()).pages[0]
     assert {way.start.pseudonym for way in first} == {place.pseudonym for place in both}
 
 
@@ -101,7 +112,7 @@ def test_a_thing_with_very_many_relations_has_a_short_first_page(
     facts = "".join(f':f1 :hasPart{n}Of :m{n} . :m{n} rdfs:label "Mollusk{n} Vane" .\n' for n in many)
     text = facts + ':f1 rdfs:label "Gribblewerk" ; :treatedBy :d1 . :d1 rdfs:label "Fennimore Draxley" .'
     wide = bench_of(tmp_path_factory.mktemp("wide"), embedder, PREFIXES + text).asked()
-    asking = wide.inquiry(EmbeddedReasoner(embedder), "Who is Gribblewerk treated by?")
+    asking = wide.inquiry(EmbeddedReasoner(embedder), "Who is Gribblewerk treated by?", profile=Profile.KIND)
     shelf = shelf_of(asking, embedder, one(wide, "Gribblewerk"))
     assert ("treated by",) in labels(wide, shelf.pages[0])
     assert len(shelf.pages[0]) <= 12
