@@ -28,7 +28,7 @@ from app.privacy.recogniser import Recogniser
 from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
 from app.stopwatch import OnStage, Stopwatch, tell_nobody
-from app.strategies.base import Draft, Finding, Inquiry, Limits, Profile, Strategy
+from app.strategies.base import Draft, Finding, Inquiry, Limits, Profile, Strategy, StrategyNotOffered
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
@@ -40,6 +40,9 @@ NOT_IN_GRAPH = "The graph does not hold an answer to that."
 OVER_BUDGET = "No answer was found within the tokens that one question may take; the graph may hold one."
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
+
+OPEN_ALONE = frozenset({"arog"})
+"""Strategies whose prompts tell of each thing what it has and what it lacks."""
 
 RemarkOn = Callable[[str], str | None]
 """What the asker should know of a question's wording, in words of our own; it is asked without linked names."""
@@ -88,11 +91,11 @@ class ChatService:
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
         self._remark_on, self._currency, self._budgets = remark_on, currency, budgets
         self._recogniser = recogniser
-        self._profile = profile
+        self.profile = profile
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
-        Blocked, LedgerUnavailable and TenantBudgetUsedUp (nothing was sent), ReasonerError."""
+        StrategyNotOffered, Blocked, LedgerUnavailable and TenantBudgetUsedUp (nothing was sent), ReasonerError."""
         watch, answer_id = Stopwatch(on_stage), secrets.token_urlsafe(12)
         with watch.stage("opening"):
             # What a role sees is made when it is first asked for, and that may take a while.
@@ -105,7 +108,7 @@ class ChatService:
         async with self._guarded(caller, answer_id, asked) as reasoner:
             for read in completed.read.readings():
                 with watch.stage("finding"):
-                    inquiry = _inquiry(asked, read, reasoner, self._profile, on_stage)
+                    inquiry = _inquiry(asked, read, reasoner, self.profile, on_stage)
                     finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
                 with watch.stage("concluding"):
                     outcome = _conclude(asked, read, finding)
@@ -124,6 +127,8 @@ class ChatService:
         return explanation(answer_id, asked.request, asked.graph, asked.conversation)
 
     def _open(self, caller: Caller, request: ChatRequest) -> _Asked:
+        if request.strategy in OPEN_ALONE and not self.profile.is_open:
+            raise StrategyNotOffered
         if request.public_key is not None:
             parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
         graph = self._catalog.open_as(caller.tenant, request.graph, caller.role_in(request.graph))

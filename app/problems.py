@@ -15,6 +15,7 @@ from app.llm.budget import BudgetUsedUp, TenantBudgetUsedUp
 from app.llm.reasoner import ReasonerError, ReasonerUnavailable
 from app.privacy.errors import PrivacyError
 from app.privacy.guard import Blocked
+from app.strategies.base import StrategyNotOffered
 from client_sdk.protocol import ErrorBody
 from client_sdk.sealing import BadPublicKey
 from kg_store.terms import FormatTooNew, KeyProblem, LoadError, PolicyError, UnknownGraph
@@ -159,6 +160,10 @@ _KINDS: dict[type[BaseException], Problem] = {
     BadPublicKey: Problem(
         422, "bad_public_key", "`public_key` is no public key of X25519, or of ML-KEM-768 and X25519.",
         "Send its bytes as base64url (`arog keygen` prints it), or leave it out to get pseudonyms only.",
+    ),
+    StrategyNotOffered: Problem(
+        422, "strategy_not_offered", "`arog` shows a model more of each thing than this service allows.",
+        "Leave `strategy` out, or set it to `sets`; AROG_PROFILE=open would allow it.",
     ),
     Blocked: Problem(
         500, "blocked", "The request was stopped inside: it would have shown the model a name or value.",

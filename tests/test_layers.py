@@ -94,6 +94,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.llm.reasoner",
         "app.privacy.errors",
         "app.privacy.guard",
+        "app.strategies.base",
         "client_sdk.protocol",
         "client_sdk.sealing",
         "kg_store.terms",

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from pydantic import SecretStr
 
 from app.access import EVERY_GRAPH, Caller
+from app.chat import OPEN_ALONE
 from app.endpoint_wiring import probe_all
 from app.evaluation.asking import Asking, Outcome
 from app.evaluation.contract import TASKS
@@ -30,6 +31,7 @@ from app.llm.endpoint import ModelEndpoint
 from app.llm.path_scoring import PathScorer
 from app.llm.reasoner import Size
 from app.settings import Settings, load_settings
+from app.strategies.base import Profile
 from app.wiring import Services, Thinking, build, think
 from client_sdk.answer import Answer
 from kg_store.catalog import PrivateGraph
@@ -124,6 +126,7 @@ class Bench:
         self._reasoner = thinking.reasoner
         self._recorder = RecordingReasoner(thinking.reasoner)
         self._scorer = _scorer_of(thinking, settings)
+        self._profile = Profile(settings.told)
         self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))
         return self
 
@@ -206,6 +209,7 @@ class Bench:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
         graph = self.graph(loaded)
         first = self.sent_so_far
+        self._services.chat.profile = Profile.OPEN if label.strategy in OPEN_ALONE else self._profile
         asking = Asking(
             chat=self._services.chat,
             caller=CALLER,

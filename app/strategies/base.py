@@ -29,6 +29,10 @@ class Profile(StrEnum):
         return self is Profile.OPEN
 
 
+class StrategyNotOffered(Exception):
+    """The profile of the service tells less than the strategy needs to tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """W relations a round, D rounds, K relations for one concept (ARoG, section Settings)."""

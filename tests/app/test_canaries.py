@@ -29,7 +29,7 @@ TREATERS, HOMES, INHABITANTS, ILLNESSES = (
 # Small letters and an escape in an escape: the anonymiser undoes one, the guard all.
 SMUGGLED = "who is treated by throm&amp;zwnj;bury"
 
-TRACED = ("question", "by local part", "by description", "guesses, sets", "guesses, arog")
+TRACED = ("question", "by local part", "by description", "guesses")
 
 
 class Endpoint(ScriptedEndpoint):
@@ -157,6 +157,8 @@ def load_in_every_way(walk: Walk) -> None:
 
 
 def ask_well(walk: Walk) -> None:
+    # Prompts that leave the machine tell of kinds alone, which is less than the paper's method shows.
+    paper = "arog" if walk.endpoint is None else "sets"
     first = walk.ask("question", TREATED_BY, TREATERS)
     assert first is not None
     turns = [{"role": "user", "content": TREATED_BY}, first.message.model_dump()]
@@ -166,21 +168,21 @@ def ask_well(walk: Walk) -> None:
     asked = {"role": "user", "content": more}
     walk.ask("later turn", more, None, conversation=first.conversation, messages=[*turns, asked])
     walk.ask("by alias", "Where does Quillowmere live?", HOMES)
-    walk.ask("by local part", "Where does orvindel jaskworthy live?", HOMES, strategy="arog")
+    walk.ask("by local part", "Where does orvindel jaskworthy live?", HOMES, strategy=paper)
     walk.ask("misspelt", "Who is Vexqilda Thrombruy treated by?", TREATERS)
-    walk.ask("small and misspelt", "who is vexqilda thrombruy treated by", TREATERS, strategy="arog")
+    walk.ask("small and misspelt", "who is vexqilda thrombruy treated by", TREATERS, strategy=paper)
     walk.ask("by initial", "Who is V. Thrombury treated by?", TREATERS)
     walk.ask("turned round", "Who is Thrombury, Vexquilda treated by?", TREATERS)
     walk.ask("by surname", "who is thrombury treated by", TREATERS)
     walk.ask("run together", "who is vexquildathrombury treated by", TREATERS)
     walk.ask("apostrophe apart", "who is grizzlewick 's nook treated by", TREATERS)
-    walk.ask("apostrophe left out", "who is grizzlewick s nook treated by", TREATERS, strategy="arog")
+    walk.ask("apostrophe left out", "who is grizzlewick s nook treated by", TREATERS, strategy=paper)
     walk.ask("by accent", "Who lives in zofstenbruck?", INHABITANTS)
     walk.ask("by value", "Whose ssn is 536-22-8174, salary 4841739.25, date of birth 1961-07-23?", TREATERS)
     walk.ask("hidden relation", "What Glimdossier has Vexquilda, is it Klabautrix?", TREATERS)
     walk.ask("hidden relation, small letters", "what glimdossier has vexquilda thrombury", TREATERS)
     walk.ask("by description", "What illness does Vexquilda Thrombury have?", ILLNESSES)
-    walk.ask("by description, arog", "What illness does Vexquilda Thrombury have?", ILLNESSES, strategy="arog")
+    walk.ask("by description, arog", "What illness does Vexquilda Thrombury have?", ILLNESSES, strategy=paper)
     walk.ask("by masked label", "What is the Snorkelwick ague of Quillowmere?", ILLNESSES)
     walk.ask("by masked label, small letters", "what snorkelwick ague has vexquilda thrombury", ILLNESSES)
     masked = walk.ask("by masked local name", "what is vexquilda thrombury's murglewort?", ILLNESSES)
@@ -191,7 +193,7 @@ def ask_well(walk: Walk) -> None:
     walk.stream("streamed, masked", "What illness does Vexquilda Thrombury have?", ILLNESSES)
     walk.ask("long remark", "Who was told in confidence to the neighbour Plumbrechtson?", None)
     walk.ask("unknown", "Is Squibbleford there?", None)
-    for strategy in ("sets", "arog"):
+    for strategy in ("sets", paper):
         walk.stream(f"streamed, {strategy}", TREATED_BY, TREATERS, strategy=strategy)
     walk.stream("streamed, misspelt", "Who is Vexqilda Thrombruy treated by?", TREATERS)
     walk.stream("streamed, no key", "Where does Quillowmere live?", HOMES, public_key=None)
@@ -227,9 +229,8 @@ def ask_a_failing_model(walk: Walk) -> None:
     if walk.endpoint is None:
         return
     walk.endpoint.mode = "guesses"
-    for strategy in ("sets", "arog"):
-        walk.ask(f"guesses, {strategy}", TREATED_BY, TREATERS, strategy=strategy)
-        walk.stream(f"streamed, guesses, {strategy}", TREATED_BY, TREATERS, strategy=strategy)
+    walk.ask("guesses", TREATED_BY, TREATERS)
+    walk.stream("streamed, guesses", TREATED_BY, TREATERS)
     # What fails comes last: after a few failures the endpoint is let rest.
     for mode in ("refuses", "babbles", "fails"):
         walk.endpoint.mode = mode

@@ -1,0 +1,74 @@
+"""What prompts tell where they may tell of kinds alone: two things of a kind are asked about in the same words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.llm.embedder import Embedder
+from app.llm.prompted import PromptedReasoner
+from app.strategies.base import Profile
+from app.strategies.sets.strategy import SetsStrategy
+from tests.support.asking import Asked, Bench
+from tests.support.model_server import Canned, ModelServer, Request, reply, sent_to
+
+NAMES = ("Zofia Quarrel", "Aurelio Vantongeren", "Bertil Oxenhame")
+"""Of one kind: two wards, none and one; two doctors or one; the last is married to nobody."""
+WAYS = (["has admission|admitted to"], ["married to"], ["treated by"])
+
+
+def walks_all(request: Request) -> Canned:
+    """Follows each of WAYS that is offered, page after page; then gives up."""
+    chosen = [each["number"] for each in request.input["candidates"] if each["path"] in WAYS]
+    action = "follow" if chosen and not request.input["evidence"] else "not_in_graph"
+    return reply({"action": action, "choices": chosen if action == "follow" else [], "answer": [], "text": ""})
+
+
+async def prompts_about(bench: Bench, server: ModelServer, model: PromptedReasoner, embedder: Embedder, name: str,
+                        profile: Profile) -> list[str]:  # fmt: skip
+    """The inputs of all calls, each pseudonym by its number of appearance, lists in the order of their words."""
+    asked = bench.asked(model)
+    server.received.clear()
+    server.replies = walks_all
+    question = f"What has {name} to do with wards, doctors and marriage?"
+    await SetsStrategy(embedder).find(asked.inquiry(model, question, profile=profile))
+    return [_without_pseudonyms(asked, given) for given in sent_to(server, "step")]
+
+
+def _without_pseudonyms(asked: Asked, given: dict[str, object]) -> str:
+    """Numbers and order are the conversation's own: `candidates` and `evidence` are compared as sets."""
+    text = json.dumps(given)
+    for word in asked.table.issued:
+        text = text.replace(word, word[0])
+    told = json.loads(text)
+    for key in ("candidates", "evidence", "things"):
+        rows = [{name: value for name, value in row.items() if name != "number"} for row in told.get(key, [])]
+        told[key] = sorted(json.dumps(row, sort_keys=True) for row in rows)
+    return json.dumps(told, sort_keys=True)
+
+
+async def test_prompts_about_two_things_of_a_kind_are_alike(
+    bench: Bench, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    shown = [await prompts_about(bench, server, model, embedder, name, Profile.KIND) for name in NAMES]
+    assert shown[0] == shown[1] == shown[2]
+    assert any(json.loads(prompt)["evidence"] for prompt in shown[0])
+
+
+async def test_openly_they_are_not(
+    bench: Bench, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    shown = [await prompts_about(bench, server, model, embedder, name, Profile.OPEN) for name in NAMES]
+    assert shown[0] != shown[1] != shown[2]
+
+
+@pytest.mark.parametrize("path", WAYS)
+async def test_a_fact_tells_neither_how_many_there_are_nor_whether_any(
+    bench: Bench, server: ModelServer, model: PromptedReasoner, embedder: Embedder, path: list[str]
+) -> None:
+    for name in NAMES:
+        for prompt in await prompts_about(bench, server, model, embedder, name, Profile.KIND):
+            facts = [json.loads(row) for row in json.loads(prompt)["evidence"]]
+            assert all("size" not in fact or fact["size"] == "" for fact in facts)
+            assert all(fact["end"] == "S" for fact in facts if fact["path"] == path)
