@@ -10,6 +10,7 @@ from typing import Any
 
 from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
 from app.llm.reasoner import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskModel
+from app.strategies.sets.strict import ASKED, FUNCTIONS, PATH
 
 INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput)
 
@@ -17,7 +18,8 @@ INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, A
 def request_words() -> tuple[str, ...]:
     """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
-    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED, OVER_BUDGET)
+    told = (PATH, *ASKED.values(), *FUNCTIONS.values())
+    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED, OVER_BUDGET, *told)
 
 
 def _schema_words(node: Any) -> Iterator[str]:

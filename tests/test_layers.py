@@ -162,7 +162,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.wiring",
         "client_sdk.protocol",
     ),
-    "app.wire_words": ("app.chat", "app.llm.reasoner"),
+    "app.wire_words": ("app.strategies.sets.strict", "app.chat", "app.llm.reasoner"),
     "app.first_start": ("app.access", "app.demo", "app.graph_admin", "app.settings", "kg_store.keys"),
     "app.main": (*SERVICE, "app.endpoint_wiring", "app.api", "app.wiring", "client_sdk.protocol", "kg_store.terms"),
     # The one place that names concrete classes.

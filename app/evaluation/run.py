@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from pydantic import SecretStr
 
 from app.access import EVERY_GRAPH, Caller
-from app.chat import OPEN_ALONE
+from app.chat import OPEN_ALONE, ChatService
 from app.endpoint_wiring import probe_all
 from app.evaluation.asking import Asking, Outcome
 from app.evaluation.contract import TASKS
@@ -210,6 +210,9 @@ class Bench:
         graph = self.graph(loaded)
         first = self.sent_so_far
         self._services.chat.profile = Profile.OPEN if label.strategy in OPEN_ALONE else self._profile
+        first = self._sent_so_far()
+        if isinstance(chat := self._services.chat, ChatService):
+            chat.profile = Profile.OPEN if label.strategy in OPEN_ALONE else self._profile
         asking = Asking(
             chat=self._services.chat,
             caller=CALLER,

@@ -8,7 +8,7 @@ from app.llm.budget import QuestionBudgetUsedUp
 from app.llm.embedder import Embedder
 from app.llm.path_scoring import PathScorer
 from app.llm.reasoner import Evidence, PathTriple, StepInput, StepReply, Task
-from app.strategies.base import Draft, Finding, FoundFact, Inquiry
+from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Profile
 from app.strategies.concept_path import Vocabulary, parse_path
 from app.strategies.fitting import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
@@ -26,6 +26,7 @@ from app.strategies.sets.candidates_in_answers import filled, numbers_in
 from app.strategies.sets.kin_ways import KinWays, Trail
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.shelf import Shelf, Shelves
+from app.strategies.sets.strict import nearest_path, question_in_form
 from app.strategies.sets.ways import WaysOn
 from app.strategies.starting import starting_places
 from kg_store.terms import Path
@@ -123,6 +124,8 @@ class SetsStrategy:
             behind = further if len(shown) == len(ways) else 0
             return Task(STEP, _step(inquiry, progress, shown, number, behind, is_last=bool(ways) and not shown))
 
+        if inquiry.profile is Profile.STRICT and not progress.path:
+            progress.path = nearest_path(inquiry, ways)
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
             raise QuestionBudgetUsedUp("not one way on could be shown")
@@ -135,9 +138,10 @@ class SetsStrategy:
 
 def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool) -> StepInput:
     candidates = show_candidates(inquiry, ways)[0]
+    is_strict = inquiry.profile is Profile.STRICT
     return StepInput(
-        question=inquiry.dialogue.question,
-        dialogue=show_dialogue(inquiry),
+        question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
+        dialogue=[] if is_strict else show_dialogue(inquiry),
         things=show_things(inquiry, progress.things.values()),
         evidence=progress.shown,
         path=progress.path,

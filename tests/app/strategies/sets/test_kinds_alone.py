@@ -72,3 +72,26 @@ async def test_a_fact_tells_neither_how_many_there_are_nor_whether_any(
             facts = [json.loads(row) for row in json.loads(prompt)["evidence"]]
             assert all("size" not in fact or fact["size"] == "" for fact in facts)
             assert all(fact["end"] == "S" for fact in facts if fact["path"] == path)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Into which wards was wretched Zofia Quarrel wheeled?", "The path from E: what does it lead to?"),
+        ("How many wretched wards was Zofia Quarrel wheeled into?", "The path from E: how many does it lead to?"),
+        ("Which wretched doctor of Zofia Quarrel has the highest salary?",
+         "The path from E: of those before its last step, take the one with the greatest value there?"),
+    ],
+)  # fmt: skip
+async def test_strictly_no_word_of_the_question_leaves(
+    bench: Bench, server: ModelServer, model: PromptedReasoner, embedder: Embedder, question: str, asked: str
+) -> None:
+    conversation = bench.asked(model)
+    server.replies = walks_all
+    turns = ("Is there somebody lugubrious?", "Nobody is.", question)
+    await SetsStrategy(embedder).find(conversation.inquiry(model, *turns, profile=Profile.STRICT))
+    for given in sent_to(server, "step"):
+        told = json.loads(_without_pseudonyms(conversation, given))
+        assert (told["question"], told.get("dialogue", [])) == (asked, [])
+        assert told["path"][0]["head"] == "E"
+    assert not [word for word in (b"wretched", b"wheeled", b"lugubrious") if word in server.everything]
