@@ -197,6 +197,11 @@ class Bench:
         """A loaded graph, as the service has it."""
         return self._services.store.catalog.open(TENANT, loaded.graph)
 
+    def allow(self, strategy: str) -> None:
+        """Lets questions be asked by `strategy`: what needs an open profile gets one, all others the settings' own."""
+        if isinstance(chat := self._services.chat, ChatService):
+            chat.profile = Profile.OPEN if strategy in OPEN_ALONE else self._profile
+
     async def ask(
         self,
         loaded: LoadedSet,
@@ -209,10 +214,7 @@ class Bench:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
         graph = self.graph(loaded)
         first = self.sent_so_far
-        self._services.chat.profile = Profile.OPEN if label.strategy in OPEN_ALONE else self._profile
-        first = self._sent_so_far()
-        if isinstance(chat := self._services.chat, ChatService):
-            chat.profile = Profile.OPEN if label.strategy in OPEN_ALONE else self._profile
+        self.allow(label.strategy)
         asking = Asking(
             chat=self._services.chat,
             caller=CALLER,

@@ -27,6 +27,8 @@ from app.evaluation.run import LoadedSet
 from kg_store.terms import ValueKind
 
 POINTS = 0.02
+# Where prompts tell of kinds alone they hold hardly any value: the attack gets what is shown at most.
+OPENLY = {"profile": "open"}
 TALKS = {"made up": 100, "demo": 30, "aml": 60}
 """Conversations for each relation, six values in each."""
 
@@ -45,12 +47,12 @@ class Read:
 
 async def values(scenes: Scenes) -> list[Attempted]:
     lines: list[Attempted] = []
-    demo = await scenes.open(DEMO, "scripted")
+    demo = await scenes.open(DEMO, "scripted", OPENLY)
     made = replace(demo, loaded=_load_made_up(demo), _recorded=[])
     graphs = {"made up": made, TITLES[DEMO]: demo}
     for source in scenes.among(AML):
         if source == AML:
-            graphs[TITLES[AML]] = await scenes.open(AML, "scripted")
+            graphs[TITLES[AML]] = await scenes.open(AML, "scripted", OPENLY)
     for title, scene in graphs.items():
         read = await _read(scenes, scene, title)
         lines += guessed(read, title)

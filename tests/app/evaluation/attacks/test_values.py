@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from app.evaluation.attacks.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.scenes import Scene
-from app.evaluation.attacks.values import Read, _order_of, controls, guessed
+from app.evaluation.attacks.values import OPENLY, Read, _order_of, controls, guessed
 from app.evaluation.attacks.values_asked import Asked, asked_of, conversations
 from app.evaluation.attacks.values_graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values_guessed import by_dictionary, by_generalised_forms, by_orders_and_sizes, in_base_36
@@ -108,7 +109,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Read], list
 
 async def _record(file: Path) -> tuple[list[Read], list[bytes], list[Exchange]]:
     endpoint, read, every = ScriptedEndpoint(), [], []
-    async with Bench("scripted", scripted=endpoint) as bench:
+    async with Bench("scripted", scripted=endpoint, changes=OPENLY) as bench:
         scene = Scene(bench, bench.load("made-up", [file], made_up_policy()), (), KeyPair.generate(), endpoint)
         for asked in asked_of(bench.graph(scene.loaded), seed=1):
             exchanges = await exchange_all(scene, conversations(asked, 12, seed=1))
@@ -125,8 +126,9 @@ def test_no_value_is_sent_whatever_is_asked_about_it(
     assert {each.asked.relation.value_kind for each in read} == {ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT}
     assert sum(all(exchange.answered) for exchange in exchanges) > 0.8 * len(exchanges)
     texts = {text for each in read for text in each.asked.texts.values()}
-    requests = b"\n".join(sent).decode()
-    assert [text for text in texts if text in requests] == []
+    # A pseudonym may hold any digits by chance.
+    told = " ".join(re.findall(r"\b(?![EVSR][a-z0-9]{5}\b)[\w.-]+", b"\n".join(sent).decode()))
+    assert [text for text in texts if text in told] == []
 
 
 def test_every_way_is_tried_on_what_was_sent_and_controls_succeed(
