@@ -52,7 +52,7 @@ class KinWays:
         self._held: OrderedDict[tuple[Schema, Kin, int], ReadPaths] = OrderedDict()
 
     def from_place(self, inquiry: Inquiry, place: Place, trail: Trail, longest: int, most: int) -> RankedWays:
-        """The `most` nearest ways of at most `longest` steps that the kin of `place` leave by."""
+        """The `most` nearest ways of at most `longest` steps that the kin of `place` leave by, and all single ones."""
         known = paths_of(inquiry.graph, place.kin, longest)
         if not known.paths:
             return RankedWays([], [])
@@ -60,7 +60,8 @@ class KinWays:
         paths, scores = known.paths, self._scores(inquiry, trail, read)
         if known.whole < longest:
             paths, scores = self._gone_on(inquiry, place, trail, paths, scores)
-        best = np.argsort(-scores, kind="stable")[:most].tolist()
+        order = np.argsort(-scores, kind="stable").tolist()
+        best = order[:most] + [i for i in order[most:] if len(paths[i]) == 1]
         return RankedWays([WayOn(place, paths[i]) for i in best], scores[best].tolist(), len(paths) - len(best))
 
     def of_walked(self, inquiry: Inquiry, root: Place, paths: Sequence[Path]) -> Scores:

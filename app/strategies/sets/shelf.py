@@ -59,6 +59,8 @@ class Shelves:
         order = sorted(fresh, key=lambda i: (self._is_behind(ways[i]), -scores[i]))
         first = self._first_page(ways, scores, order)
         rest = [i for i in order if i not in set(first)]
+        # Behind the nearest come all single steps, so that any path can be gone step by step.
+        rest[SECOND_PAGE:] = sorted(rest[SECOND_PAGE:], key=lambda i: len(ways[i].path) > 1)
         border = max(0, MAX_OFFERED - len(first))
         # Later rounds have no third page: three hops take four calls at most, but for a long way round.
         second = border if self._trails else min(border, SECOND_PAGE)
