@@ -16,7 +16,7 @@ from kg_store.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Mids, Path, Schema, Step, as_mids
 from kg_store.walking import leads_to_values, members_of, reached, steps_from, walk
 
-MOST_WALKED: Final = 20_000
+MOST_WALKED: Final = 2_000
 """Kin that are walked from; of more, so many at even distances."""
 
 LEAST_SHARE: Final = 0.01
@@ -71,9 +71,11 @@ def _paths_of(graph: BlindGraph, kin: Kin, longest: int) -> KinPaths:
     level: list[tuple[Path, Mids]] = [((), start)]
     paths: list[Path] = []
     for length in range(longest):
-        longer = [((*path, step), tails) for path, mids in level for step, tails in _common_steps(graph, mids)]
-        if len(paths) + len(longer) > MOST_PATHS and length:
-            return KinPaths(tuple(paths), length)
+        longer: list[tuple[Path, Mids]] = []
+        for path, mids in level:
+            longer += [((*path, step), tails) for step, tails in _common_steps(graph, mids)]
+            if len(paths) + len(longer) > MOST_PATHS and length:
+                return KinPaths(tuple(paths), length)
         paths += [path for path, _ in longer]
         level = [(path, tails) for path, tails in longer if not leads_to_values(graph.schema, path[-1])]
     return KinPaths(tuple(paths), longest)

@@ -117,7 +117,7 @@ def _measure(count: int, folder: Path) -> None:
     index = NameIndex.from_bytes(file.read_bytes()).with_public(public)
     opening_s = time.process_time() - began
     guard = Guard(index, StaticSegments())
-    requests = [_request(random.Random(seed)) for seed in range(REQUESTS)]  # noqa: S311 - made-up requests
+    requests = [_request(random.Random(seed)) for seed in range(REQUESTS)]  # nosec B311  # noqa: S311 - made-up requests
     spent = sorted(_timed(guard, *request) for request in requests)
     gc.collect()
     grown = _resident_mb() - before
@@ -164,7 +164,7 @@ def _timed(guard: Guard, body: bytes, issued: frozenset[str]) -> float:
 
 def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
     """Requests with a name in them as it stands, in small letters, or with two letters swapped in its last word."""
-    dice = random.Random(11)  # noqa: S311 - made-up requests
+    dice = random.Random(11)  # nosec B311  # noqa: S311 - made-up requests
     shapes: tuple[Callable[[str], str], ...] = (str, str.lower, _swapped)
     for at, name in enumerate(dice.sample(names, PLANTED)):
         body, issued = _request(dice)

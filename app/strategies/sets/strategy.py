@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
 from app.llm.budget import QuestionBudgetUsedUp
@@ -89,7 +90,8 @@ class SetsStrategy:
 
     async def _round(self, inquiry: Inquiry, progress: _Progress, number: int) -> tuple[StepReply, dict[int, WayOn]]:
         """Page after page, until the reply answers, follows a way, or no page is left."""
-        shelf = self._shelf(inquiry, progress, number)
+        # What a kind leaves by is worked out once, and takes seconds where there are thousands of relations.
+        shelf = await asyncio.to_thread(self._shelf, inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):
             progress.turned_pages |= page > 0
             reply, by_number = await self._ask(inquiry, progress, ways, number, shelf.behind(page))
