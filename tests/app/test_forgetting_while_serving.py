@@ -62,13 +62,14 @@ def named(reply: httpx2.Response) -> bytes:
 
 def command(service: Process, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`arog` beside the service, over its data folder and with its key."""
+    folder = service.service.folder
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
     environment |= {
-        "AROG_DATA_DIR": str(service.folder / "data"), "AROG_MASTER_KEY_FILE": str(service.folder / "keys/master.key"),
+        "AROG_DATA_DIR": str(folder / "data"), "AROG_MASTER_KEY_FILE": str(folder / "keys/master.key"),
         "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "COLUMNS": "200",
     }  # fmt: skip
     return subprocess.run(
-        [sys.executable, "-m", "client_sdk", *arguments], env=environment, cwd=service.folder, check=False,
+        [sys.executable, "-m", "client_sdk", *arguments], env=environment, cwd=folder, check=False,
         capture_output=True, text=True,
     )  # fmt: skip
 
