@@ -192,6 +192,11 @@ class Settings(BaseSettings):
     def _endpoint_is_complete(self) -> Settings:
         if self.reasoner == "endpoint" and not (self.endpoint_url and self.endpoint_model):
             raise ValueError("AROG_REASONER=endpoint also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL")
+        if self.profile == "strict" and self.reasoner == "embedded":
+            raise ValueError(
+                "AROG_PROFILE=strict needs AROG_REASONER=endpoint: the embedded reasoner sends nothing to anybody, "
+                "and reads the question itself"
+            )
         if self.master_key is not None and self.master_key_file is not None:
             raise ValueError("AROG_MASTER_KEY and AROG_MASTER_KEY_FILE are both set: leave one out")
         return self

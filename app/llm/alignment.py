@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,13 +65,3 @@ def align(
 def undoes(then: str, step: str) -> bool:
     """Whether `then` walks back along `step`; through a mediator nothing meets itself again."""
     return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")
-
-
-def turns_back(steps: Sequence[str]) -> int:
-    """How often a step goes back over the relation that the one before it came by: `spouse`, then `^spouse`."""
-    return sum(_turns(steps))
-
-
-def _turns(steps: Sequence[str]) -> list[bool]:
-    ends = [(step.split("|")[0], step.split("|")[-1]) for step in steps]
-    return [last != first and last.lstrip("^") == first.lstrip("^") for (_, last), (first, _) in pairwise(ends)]

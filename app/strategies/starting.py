@@ -27,10 +27,14 @@ _REFERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one."""
+    """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one.
+
+    `leans`: the question needs the turns before it.
+    """
 
     frontier: tuple[Place, ...]
     kinds: tuple[Place, ...]
+    leans: bool
 
 
 def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
@@ -41,11 +45,12 @@ def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
     topics = inquiry.dialogue.topics
     newest = [topic for topic in topics if topic.newest]
     refers = inquiry.dialogue.leans or not _REFERS.isdisjoint(_words(inquiry.dialogue.question))
-    places = [_place(inquiry, topic) for topic in (topics if refers or not newest else newest)]
+    leans = refers or not newest
+    places = [_place(inquiry, topic) for topic in (topics if leans else newest)]
     kinds = _named_kinds(inquiry)
     if any(place.kind is not NodeKind.VALUE for place in places):
-        return Start(tuple(places), kinds)
-    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), ())
+        return Start(tuple(places), kinds, leans)
+    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), (), leans)
 
 
 def _place(inquiry: Inquiry, topic: Topic) -> Place:

@@ -27,7 +27,7 @@ from app.strategies.sets.candidates_in_answers import filled, numbers_in
 from app.strategies.sets.kin_ways import KinWays, Trail
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.shelf import Shelf, Shelves
-from app.strategies.sets.strict import nearest_path, question_in_form
+from app.strategies.sets.strict import nearest_paths, question_in_form
 from app.strategies.sets.ways import WaysOn
 from app.strategies.starting import starting_places
 from kg_store.terms import Path
@@ -38,12 +38,14 @@ class _Progress:
     """What the rounds have gathered.
 
     `things` are shown beside the evidence; `places` is everywhere that one can go on from, `frontier` the newest of
-    them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
+    them; `leans`: the question needs the turns before it; `walked` keeps one way from being offered twice; `shown` is
+    the evidence as it was shown, which only grows.
     """
 
     things: dict[str, Place]
     frontier: list[Place]
     places: dict[str, Place]
+    leans: bool
     facts: list[FoundFact] = field(default_factory=list)
     shown: list[Evidence] = field(default_factory=list)
     path: list[PathTriple] = field(default_factory=list)
@@ -62,14 +64,15 @@ class SetsStrategy:
     fits; else all of them at once.
     """
 
-    def __init__(self, embedder: Embedder, scorer: PathScorer | None = None) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._ways = KinWays(scorer or PathScorer(embedder))
+        self._ways = KinWays(PathScorer(embedder))
 
     async def find(self, inquiry: Inquiry) -> Finding:
         start = starting_places(inquiry, self._embedder)
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
-        progress = _Progress(things, list(start.frontier), {place.pseudonym: place for place in start.frontier})
+        places = {place.pseudonym: place for place in start.frontier}
+        progress = _Progress(things, list(start.frontier), places, start.leans)
         if not start.frontier:
             return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         try:
@@ -127,7 +130,7 @@ class SetsStrategy:
             return Task(STEP, _step(inquiry, progress, shown, number, behind, is_last=bool(ways) and not shown))
 
         if inquiry.profile is Profile.STRICT and not progress.path:
-            progress.path = nearest_path(inquiry, ways)
+            progress.path = nearest_paths(inquiry, ways)
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
             raise QuestionBudgetUsedUp("not one way on could be shown")
@@ -141,9 +144,10 @@ class SetsStrategy:
 def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool) -> StepInput:
     candidates = show_candidates(inquiry, ways)[0]
     is_strict = inquiry.profile is Profile.STRICT
+    shows_turns = inquiry.profile.is_open or (progress.leans and not is_strict)
     return StepInput(
         question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
-        dialogue=[] if is_strict else show_dialogue(inquiry),
+        dialogue=show_dialogue(inquiry) if shows_turns else [],
         things=show_things(inquiry, progress.things.values()),
         evidence=progress.shown,
         path=progress.path,

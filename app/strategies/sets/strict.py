@@ -5,12 +5,15 @@ Both are found here. A model that is told no more chooses among ways on, and can
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from app.llm.answer_form import AskedForm, read_form
 from app.llm.reasoner import PathTriple
 from app.strategies.base import Inquiry
 from app.strategies.fitting import Ways
+from app.strategies.retrieval import WayOn
+from kg_store.terms import Schema
 from kg_store.walking import tail_concept
 
 ASKED: Final = {
@@ -30,28 +33,28 @@ FUNCTIONS: Final = {
     "max": "the greatest value there",
     "min": "the least value there",
 }
-PATH: Final = "The path from"
+PATH: Final = "Along this path"
 
 
 def question_in_form(inquiry: Inquiry) -> str:
-    """Words of ours, pseudonyms that the question names, an operator."""
-    named = [topic.pseudonym for topic in inquiry.dialogue.topics if topic.newest]
-    form = read_form(inquiry.dialogue.question, len(named))
-    starts = [name for name in named if name != form.value]
-    return f"{PATH} {', '.join(starts)}: {ASKED[form.form]}{_rest(form)}?"
+    """Words of ours, and an operator and a value's pseudonym where the question compares with one."""
+    named = sum(topic.newest for topic in inquiry.dialogue.topics)
+    form = read_form(inquiry.dialogue.question, named)
+    return f"{PATH}: {ASKED[form.form]}{_rest(form)}?"
 
 
-def nearest_path(inquiry: Inquiry, ways: Ways) -> list[PathTriple]:
-    """The first of `ways` as a concept path, in the schema's words."""
-    if not ways:
-        return []
-    schema, here = inquiry.graph.schema, ways[0].start.pseudonym
-    path = []
-    for step in ways[0].path:
+def nearest_paths(inquiry: Inquiry, ways: Ways) -> list[PathTriple]:
+    """The first of `ways` from each place as a concept path, in the schema's words."""
+    first = {way.start.pseudonym: way for way in reversed(ways)}
+    return [triple for way in reversed(first.values()) for triple in _triples(inquiry.graph.schema, way)]
+
+
+def _triples(schema: Schema, way: WayOn) -> Iterator[PathTriple]:
+    here = way.start.pseudonym
+    for step in way.path:
         there = tail_concept(schema, step)
-        path.append(PathTriple(head=here, relation=schema.label_step(step), tail=there))
+        yield PathTriple(head=here, relation=schema.label_step(step), tail=there)
         here = there
-    return path
 
 
 def _rest(form: AskedForm) -> str:

@@ -77,10 +77,10 @@ async def test_a_fact_tells_neither_how_many_there_are_nor_whether_any(
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
-        ("Into which wards was wretched Zofia Quarrel wheeled?", "The path from E: what does it lead to?"),
-        ("How many wretched wards was Zofia Quarrel wheeled into?", "The path from E: how many does it lead to?"),
+        ("Into which wards was wretched Zofia Quarrel wheeled?", "Along this path: what does it lead to?"),
+        ("How many wretched wards was Zofia Quarrel wheeled into?", "Along this path: how many does it lead to?"),
         ("Which wretched doctor of Zofia Quarrel has the highest salary?",
-         "The path from E: of those before its last step, take the one with the greatest value there?"),
+         "Along this path: of those before its last step, take the one with the greatest value there?"),
     ],
 )  # fmt: skip
 async def test_strictly_no_word_of_the_question_leaves(
