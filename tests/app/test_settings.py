@@ -152,3 +152,9 @@ def test_a_bad_fallback_is_told_by_its_place(text: str, told: str, monkeypatch: 
         load()
     assert "Canaria" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_the_strict_profile_needs_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_PROFILE", "strict")
+    with pytest.raises(SettingsProblem, match="AROG_PROFILE=strict needs AROG_REASONER=endpoint"):
+        load()
