@@ -1,6 +1,6 @@
 """Ask a private knowledge graph questions, and restore the names of the answers on the asker's own machine."""
 
-from client_sdk.answer import Answer, Entity, KnownFact, open_answer
+from client_sdk.answer import Answer, Entity, open_answer
 from client_sdk.client import AsyncChat, Chat
 from client_sdk.devices import Devices
 from client_sdk.dialogue import Turn
@@ -26,6 +26,8 @@ from client_sdk.errors import (
     UnknownGraph,
     Unreachable,
 )
+from client_sdk.known_fact import KnownFact
+from client_sdk.options import AskOptions, ChatOptions
 from client_sdk.sealing import KeyPair
 from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
 from client_sdk.trace import Trace, TraceStep
@@ -33,12 +35,14 @@ from client_sdk.trace import Trace, TraceStep
 __all__ = [
     "Answer",
     "ArogError",
+    "AskOptions",
     "AsyncChat",
     "AsyncStream",
     "BadAnswer",
     "BadRequest",
     "CannotOpenCapsule",
     "Chat",
+    "ChatOptions",
     "ConversationBusy",
     "DeadlinePassed",
     "Devices",

@@ -12,8 +12,6 @@ import httpx2
 from client_sdk._flow import MAX_REPLY_BYTES, Flow, Pause, Reply, ResultT, Send, error_of_failure
 from client_sdk.errors import BadAnswer
 
-_CONNECT_S = 10.0
-
 
 class _Target:
     """Where requests go, with the key that they carry."""
@@ -33,7 +31,7 @@ class _Target:
             params=send.call.params or None,
             content=send.call.body,
             headers=headers,
-            timeout=httpx2.Timeout(left_s, connect=min(left_s, _CONNECT_S)),
+            timeout=httpx2.Timeout(left_s, connect=min(left_s, send.connect_timeout_s)),
         )
 
 

@@ -12,11 +12,11 @@ from typing import TypeVar
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from client_sdk.errors import ArogError, BadAnswer, Timeout, Unreachable, error_of
+from client_sdk.errors import ArogError, BadAnswer, BadRequest, Timeout, Unreachable, error_of
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
-_MAX_SENDS = 6
 _CONNECT_PAUSE_S = 0.2
+_MOST_CONNECT_PAUSE_S = 5.0
 _LEAST_PAUSE_S = 0.5
 
 # The request never reached the service, so sending it again asks nothing twice.
@@ -40,11 +40,30 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Patience:
+    """How long one call may take with all its repetitions, how long a connection may, and how often it is sent again:
+    `retries` times when the service says when to come back, `connect_retries` when no connection comes about."""
+
+    timeout_s: float
+    retries: int = 5
+    connect_retries: int = 1
+    connect_timeout_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Raises BadRequest."""
+        if not (self.timeout_s > 0 and self.connect_timeout_s > 0):
+            raise BadRequest("a timeout is not above 0", code="bad_option", hint="give seconds")
+        if self.retries < 0 or self.connect_retries < 0:
+            raise BadRequest("a number of retries is below 0", code="bad_option", hint="0 is for none")
+
+
+@dataclass(frozen=True, slots=True)
 class Send:
     """To the driver: send `call`, give a Reply or throw an httpx2.TransportError; give up at `deadline`."""
 
     call: Call
     deadline: float
+    connect_timeout_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,39 +85,41 @@ class Reply:
 Flow = Generator[Send | Pause, Reply | None, ResultT]
 
 
-def exchange(call: Call, expect: type[ModelT], timeout_s: float, now: Callable[[], float]) -> Flow[ModelT]:
+def exchange(call: Call, expect: type[ModelT], patience: Patience, now: Callable[[], float]) -> Flow[ModelT]:
     """Sends `call` until there is a reply, and reads it as `expect`. Raises ArogError."""
-    return _read((yield from opening(call, timeout_s, now)), expect)
+    return _read((yield from opening(call, patience, now)), expect)
 
 
-def opening(call: Call, timeout_s: float, now: Callable[[], float]) -> Flow[Reply]:
+def opening(call: Call, patience: Patience, now: Callable[[], float]) -> Flow[Reply]:
     """Sends `call` until there is a reply with status 200. Raises ArogError.
 
-    Sent again, while the deadline allows: once when no connection came about (or, for repeatable calls, when
-    it broke), and after Retry-After when the service said 429 or 503. `now` is a monotonic clock in seconds.
+    Sent again, while the deadline allows, is only what the service has not taken: where no connection came about (or,
+    for repeatable calls, where it broke), and after Retry-After when the service said 429 or 503. `now` is a monotonic
+    clock in seconds.
     """
-    deadline = now() + timeout_s
-    broken = 0
-    for left in range(_MAX_SENDS, 0, -1):
-        pause_s, problem = _CONNECT_PAUSE_S, None
+    deadline = now() + patience.timeout_s
+    broken = told = 0
+    while True:
         try:
-            reply = yield Send(call, deadline)
+            reply = yield Send(call, deadline, patience.connect_timeout_s)
             assert reply is not None, "a driver answers Send with a Reply"
         except httpx2.TransportError as failure:
             problem = error_of_failure(failure)
+            pause_s = min(_MOST_CONNECT_PAUSE_S, _CONNECT_PAUSE_S * 2.0**broken)
             broken += 1
-            again = broken == 1 and (call.repeatable or isinstance(failure, _NEVER_SENT))
+            may_repeat = call.repeatable or isinstance(failure, _NEVER_SENT)
+            again = may_repeat and broken <= patience.connect_retries
         else:
             if reply.status == 200:
                 return reply
             wait_s = _seconds(reply.retry_after)
             problem = error_of(reply.status, reply.body, wait_s)
-            again = wait_s is not None and reply.status in (429, 503)
             pause_s = max(_LEAST_PAUSE_S, wait_s or 0.0)
-        if not again or left == 1 or now() + pause_s >= deadline:
+            told += 1
+            again = wait_s is not None and reply.status in (429, 503) and told <= patience.retries
+        if not again or now() + pause_s >= deadline:
             raise problem
         yield Pause(pause_s)
-    raise AssertionError("the last send returns or raises")
 
 
 def error_of_failure(failure: httpx2.TransportError) -> ArogError:

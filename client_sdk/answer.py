@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from client_sdk.answer_html import answer_as_html
 from client_sdk.errors import BadAnswer, CannotOpenCapsule
+from client_sdk.frames import Part, answer_as_frame
+from client_sdk.known_fact import KnownFact
 from client_sdk.protocol import CapsuleEvent, ChatAnswer, Fact, Item, ItemKind, Names, Usage, capsule_context
 from client_sdk.reasons import reasons
 from client_sdk.restore import restore, shown
 from client_sdk.sealing import CannotOpen, KeyPair, open_capsule
+
+if TYPE_CHECKING:
+    import pandas
 
 _FACT_NAMES = 5
 
@@ -34,28 +41,6 @@ class Entity:
         return shown(Names(names=list(self.names), total=self.total)) if self.names else self.pseudonym
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFact:
-    """One fact of the evidence, names restored where the capsule holds them, else in pseudonyms.
-
-    `head` and `tail` show at most five names of a set; `head_names` and `tail_names` hold all that came.
-    """
-
-    head: str = field(repr=False)
-    head_concept: str
-    path: tuple[str, ...]
-    tail: str = field(repr=False)
-    tail_concept: str
-    size: str
-    head_names: tuple[str, ...] = field(default=(), repr=False)
-    tail_names: tuple[str, ...] = field(default=(), repr=False)
-
-    def __str__(self) -> str:
-        """`head (concept), relation > relation, tail (concept)`."""
-        path = " > ".join(self.path)
-        return f"{self.head} ({self.head_concept}), {path}, {self.tail} ({self.tail_concept})"
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
     """What `ask` gives. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
@@ -78,7 +63,6 @@ class Answer:
     notes: tuple[str, ...]
     usage: Usage
     inexact: dict[str, str] = field(default_factory=dict)
-
     path: tuple[str, ...] = ()
 
     def why(self) -> str:
@@ -92,6 +76,19 @@ class Answer:
     def names(self) -> list[str]:
         """The names of all entities, in the answer's order."""
         return [name for entity in self.entities for name in entity.names]
+
+    def to_dataframe(self, part: Part = "entities") -> pandas.DataFrame:
+        """The answer as a table: a row for each name, or with `"evidence"` for each fact.
+
+        Of `entities`: `part` (its number in the answer), `name` (missing where none was sent), `concept`, `kind` and
+        `total`, the members of the part, of which only some may have come by name. Raises NotConfigured where pandas
+        (`pip install 'arog[pandas]'`) is missing.
+        """
+        return answer_as_frame(self, part)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show. They keep it in their file: clear the outputs before you hand one on."""
+        return answer_as_html(self)
 
     def __repr__(self) -> str:
         return f"Answer(id={self.id!r}, answered={self.answered}, grounded={self.grounded})"
@@ -166,6 +163,9 @@ def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -
         size=fact.size,
         head_names=_names(fact.head, table),
         tail_names=_names(fact.tail, table),
+        cited=fact.cited,
+        head_pseudonym=fact.head,
+        tail_pseudonym=fact.tail,
     )
 
 

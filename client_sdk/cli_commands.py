@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -26,12 +26,12 @@ from client_sdk.cli_trace import show_trace, trace_as_json
 from client_sdk.client import Chat
 from client_sdk.errors import NotConfigured
 from client_sdk.key_file import create_key, key_path, load_or_create_key
-from client_sdk.protocol import HYBRID_SUITE
+from client_sdk.protocol import HYBRID_SUITE, StrategyName
 
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device"})
 
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
-Strategy = Annotated[Literal["sets", "arog"], typer.Option(help="The way to search; arog asks the model more often")]
+Strategy = Annotated[StrategyName, typer.Option(help="The way to search; arog asks the model more often")]
 Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
@@ -163,7 +163,7 @@ def trace(
 
 
 def _open_chat(
-    url: str | None, api_key: str | None, graph: str | None, strategy: str, names: int, plain_http: bool
+    url: str | None, api_key: str | None, graph: str | None, strategy: StrategyName, names: int, plain_http: bool
 ) -> Chat:
     where = choose(url, api_key, graph)
     return Chat(where.url, where.api_key, where.graph, strategy=strategy, plain_http=plain_http, names=names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,9 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from client_sdk.answer import Answer
+from client_sdk.printable import printable
 from client_sdk.protocol import LedgerRow
-
-_DIRECTION_CHANGERS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def make_console() -> Console:
@@ -124,15 +122,6 @@ def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
     if rows is not None:
         whole["seen"] = [row.model_dump(mode="json") for row in rows]
     return json.dumps(whole, indent=2, ensure_ascii=False)
-
-
-def printable(text: str) -> str:
-    """Names come from data: without control characters they can't steer the terminal."""
-    return "".join(letter for letter in text if letter in "\n\t" or _is_harmless(letter))
-
-
-def _is_harmless(letter: str) -> bool:
-    return unicodedata.category(letter) != "Cc" and letter not in _DIRECTION_CHANGERS
 
 
 def _say(console: Console, text: str, style: str = "") -> None:

@@ -10,7 +10,8 @@ from rich.status import Status
 from rich.text import Text
 
 from client_sdk.answer import Answer
-from client_sdk.cli_show import printable, show_remarks
+from client_sdk.cli_show import show_remarks
+from client_sdk.printable import printable
 from client_sdk.streaming import Stage, Stream, TextPiece
 
 _STAGES = {

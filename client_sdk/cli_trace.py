@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from client_sdk.cli_show import printable, readable_payload
+from client_sdk.cli_show import readable_payload
+from client_sdk.printable import printable
 from client_sdk.trace import Trace, TraceStep
 
 AS_IT_LEFT, WITH_NAMES = "as the model had it", "with names, on this machine alone"

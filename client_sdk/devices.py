@@ -10,12 +10,12 @@ from urllib.parse import quote
 import httpx2
 
 from client_sdk._drivers import BlockingDriver
-from client_sdk._flow import Call, exchange
+from client_sdk._flow import Call, Patience, exchange
 from client_sdk.address import checked_key, checked_url
 from client_sdk.errors import BadRequest
 from client_sdk.protocol import Device, DeviceList, NewDevice
 
-TIMEOUT_S = 30.0
+PATIENCE = Patience(timeout_s=30.0)
 LEAST_PREFIX = 8
 
 
@@ -43,13 +43,13 @@ class Devices:
     def all(self) -> DeviceList:
         """Oldest first, revoked ones too."""
         call = Call("GET", "/devices", params=self._params, repeatable=True)
-        return self._driver.run(exchange(call, DeviceList, TIMEOUT_S, time.monotonic))
+        return self._driver.run(exchange(call, DeviceList, PATIENCE, time.monotonic))
 
     def register(self, public_text: str) -> Device:
         """Registering twice is no error; a revoked device is refused."""
         body = NewDevice(public_key=public_text).model_dump_json().encode()
         call = Call("POST", "/devices", body, self._params, repeatable=True)
-        return self._driver.run(exchange(call, Device, TIMEOUT_S, time.monotonic))
+        return self._driver.run(exchange(call, Device, PATIENCE, time.monotonic))
 
     def revoke(self, fingerprint: str) -> Device:
         """Ends a device for good, by its fingerprint or the beginning of it (8 characters or more)."""
@@ -58,7 +58,7 @@ class Devices:
             hint = f"give {LEAST_PREFIX} characters or more of a fingerprint that `arog device list` shows"
             raise BadRequest(f"{len(found)} devices fit that fingerprint", code="which_device", hint=hint)
         call = Call("DELETE", f"/devices/{quote(found[0].fingerprint, safe='')}", params=self._params, repeatable=True)
-        return self._driver.run(exchange(call, Device, TIMEOUT_S, time.monotonic))
+        return self._driver.run(exchange(call, Device, PATIENCE, time.monotonic))
 
     def close(self) -> None:
         self._driver.close()

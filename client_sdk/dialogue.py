@@ -35,7 +35,7 @@ class Turn:
 class Dialogue:
     """The turns so far. The service's are kept twice: as they came, to send back, and restored, to show."""
 
-    def __init__(self, graph: str, key: KeyPair, strategy: str, options: Mapping[str, int]) -> None:
+    def __init__(self, graph: str, key: KeyPair, strategy: str, options: Mapping[str, object]) -> None:
         self._graph, self._key, self._strategy, self._options = graph, key, strategy, dict(options)
         self.reset()
         # So that bad settings are told now, and not at the first question.
@@ -48,11 +48,15 @@ class Dialogue:
         self._conversation: str | None = None
 
     @property
+    def graph(self) -> str:
+        return self._graph
+
+    @property
     def shown(self) -> list[Turn]:
         return list(self._shown)
 
     def request(
-        self, question: str, strategy: str | None, options: Mapping[str, int], stream: bool = False
+        self, question: str, strategy: str | None, options: Mapping[str, object], stream: bool = False
     ) -> ChatRequest:
         """What to send to ask `question` now; changes nothing. Raises BadRequest and TooLarge."""
         if len(question) > MAX_MESSAGE_CHARS:

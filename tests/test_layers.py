@@ -208,6 +208,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "structlog": ("app.telemetry",),
     "limits": ("app.api.limits",),
     "httpx2": ("client_sdk", "app.llm.sending"),
+    "pandas": ("client_sdk.frames", "client_sdk.answer"),
+    "xml": ("client_sdk.markup",),
     "requests": (),
     "urllib.request": (),
 }

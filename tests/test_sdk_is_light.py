@@ -133,6 +133,7 @@ def test_installed_without_extras_it_asks_for_nothing_more(installed: Path) -> N
         line.partition(": ")[2] for line in metadata.read_text().splitlines() if line.startswith("Requires-Dist")
     ]
     assert {name_of(one) for one in needed if "extra ==" not in one} == BASE
+    assert (installed / "client_sdk" / "py.typed").exists()
 
 
 def test_installed_with_the_cli_extra_it_tells_of_the_server_commands(installed: Path) -> None:

@@ -22,6 +22,7 @@ from client_sdk.protocol import (
     DeviceList,
     ErrorBody,
     Fact,
+    GraphNames,
     Item,
     LedgerPage,
     LedgerRow,
@@ -201,6 +202,8 @@ class FakeService:
     def _usual(self, method: str, path: str, body: bytes) -> Canned:
         if path.startswith("/devices"):
             return self._devices(method, urlsplit(path).path, body)
+        if path == "/graphs":
+            return Canned(200, GraphNames(graphs=["clinic", "demo"]).model_dump_json().encode())
         if path.startswith("/trace/"):
             return Canned(200, self._trace(path).model_dump_json().encode())
         if path.startswith("/ledger"):

@@ -7,8 +7,17 @@ from email.utils import format_datetime
 import httpx2
 import pytest
 
-from client_sdk._flow import Call, Flow, Pause, Reply, Send, exchange
-from client_sdk.errors import ArogError, BadAnswer, NotReady, RateLimited, ServerError, Timeout, Unreachable
+from client_sdk._flow import Call, Flow, Patience, Pause, Reply, Send, exchange
+from client_sdk.errors import (
+    ArogError,
+    BadAnswer,
+    BadRequest,
+    NotReady,
+    RateLimited,
+    ServerError,
+    Timeout,
+    Unreachable,
+)
 from client_sdk.protocol import LedgerPage
 
 OK = Reply(200, b'{"entries": []}')
@@ -21,10 +30,10 @@ Happening = Reply | httpx2.TransportError | Callable[[], Reply]
 class Played:
     """Runs a flow with what happens at each send; a pause moves the clock on."""
 
-    def __init__(self, call: Call, happenings: list[Happening], timeout_s: float = 100.0, send_s: float = 0.0) -> None:
+    def __init__(self, call: Call, happenings: list[Happening], send_s: float = 0.0, **patience: float) -> None:
         self.now, self.sends, self.pauses = 1000.0, 0, []
         self.result: LedgerPage | ArogError
-        flow = exchange(call, LedgerPage, timeout_s, lambda: self.now)
+        flow = exchange(call, LedgerPage, Patience(**{"timeout_s": 100.0, **patience}), lambda: self.now)
         try:
             self.result = self._play(flow, iter(happenings), send_s)
         except ArogError as error:
@@ -114,6 +123,34 @@ def test_an_endless_retry_after_ends() -> None:
     assert Played(POST, [busy("0")] * 99, timeout_s=1e9).sends == 6
 
 
+@pytest.mark.parametrize("retries", [0, 1, 9])
+def test_retries_bound_how_often_a_call_is_sent_again(retries: int) -> None:
+    assert Played(POST, [busy("0")] * 99, timeout_s=1e9, retries=retries).sends == 1 + retries
+    refused = Played(POST, [httpx2.ConnectError("x")] * 99, timeout_s=1e9, connect_retries=retries)
+    assert isinstance(refused.result, Unreachable)
+    assert refused.sends == 1 + retries
+
+
+def test_pauses_between_connections_double_up_to_five_seconds() -> None:
+    refused = Played(POST, [httpx2.ConnectError("x")] * 99, timeout_s=1e9, connect_retries=7)
+    assert refused.pauses == [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+
+
+def test_no_number_of_retries_sends_a_question_again_that_may_have_been_taken() -> None:
+    many = {"retries": 9, "connect_retries": 9}
+    for happening in (httpx2.ReadError("x"), httpx2.ReadTimeout("x"), busy("1", 500), busy("1", 502), busy(None)):
+        assert Played(POST, [happening, OK], **many).sends == 1
+
+
+@pytest.mark.parametrize(
+    "patience",
+    [{"timeout_s": 0}, {"timeout_s": -1}, {"connect_timeout_s": 0}, {"retries": -1}, {"connect_retries": -1}],
+)
+def test_patience_below_nothing_is_refused(patience: dict[str, float]) -> None:
+    with pytest.raises(BadRequest):
+        Patience(**{"timeout_s": 1.0, **patience})
+
+
 @pytest.mark.parametrize("value", [None, "soon", "nan", "inf", "", "Thu, 99 Foo"])
 def test_without_a_usable_retry_after_nothing_is_repeated(value: str | None) -> None:
     played = Played(POST, [busy(value), OK])
@@ -150,5 +187,5 @@ def test_a_reply_may_hold_fields_that_this_version_does_not_know() -> None:
 
 
 def test_steps_show_no_body() -> None:
-    assert "Anna" not in repr(Send(Call("POST", "/chat", b"Anna"), 1.0))
+    assert "Anna" not in repr(Send(Call("POST", "/chat", b"Anna"), 1.0, 1.0))
     assert "Anna" not in repr(Reply(200, b"Anna"))

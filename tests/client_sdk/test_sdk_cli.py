@@ -18,11 +18,12 @@ from rich.console import Console
 from client_sdk import Chat, Piece, Stream, cli
 from client_sdk.cli import join_commands, run
 from client_sdk.cli_settings import choose
-from client_sdk.cli_show import make_console, printable, readable_payload, show_answer, show_notes
+from client_sdk.cli_show import make_console, readable_payload, show_answer, show_notes
 from client_sdk.cli_stream import show_stream
 from client_sdk.cli_trace import show_trace
 from client_sdk.errors import ArogError, NotConfigured, ServerError
 from client_sdk.key_file import key_path, load_key
+from client_sdk.printable import printable
 from client_sdk.private_file import create_private
 from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 

@@ -486,3 +486,38 @@ async def test_async_from_env(service: FakeService, monkeypatch: pytest.MonkeyPa
     async with AsyncChat.from_env() as chat:
         assert (await chat.ask(QUESTION)).answered
     assert service.seen[0]["graph"] == "demo"
+
+
+# --- comfort ----------------------------------------------------------------------------------------------
+
+
+def test_a_chat_knows_its_graph_and_lists_those_that_it_may_ask(chat: Chat) -> None:
+    assert (chat.graph, chat.graphs()) == ("demo", ["clinic", "demo"])
+
+
+async def test_an_async_chat_lists_them_too(service: FakeService) -> None:
+    async with AsyncChat(service.url, API_KEY, "clinic") as chat:
+        assert (chat.graph, await chat.graphs()) == ("clinic", ["clinic", "demo"])
+
+
+def test_retries_may_be_none(service: FakeService) -> None:
+    service.canned = [problem(429, "rate_limited", retry_after="0") for _ in range(2)]
+    with Chat(service.url, API_KEY, "demo", retries=0) as chat, pytest.raises(ArogError) as refused:
+        chat.ask(QUESTION)
+    assert refused.value.code == "rate_limited"
+    assert len(service.seen) == 1
+
+
+@pytest.mark.parametrize("bad", [{"timeout_s": 0.0}, {"retries": -1}, {"connect_timeout_s": -1.0}])
+def test_patience_that_can_not_be_is_told_at_once(service: FakeService, bad: dict[str, float]) -> None:
+    with pytest.raises(BadRequest):
+        Chat(service.url, API_KEY, "demo", **bad)
+
+
+def test_options_hold_for_a_chat_from_the_environment(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_URL", service.url)
+    monkeypatch.setenv("AROG_API_KEY", API_KEY)
+    with Chat.from_env(strategy="arog", depth=2, names=7) as chat:
+        chat.ask(QUESTION)
+    assert service.seen[0]["strategy"] == "arog"
+    assert (service.seen[0]["options"]["depth"], service.seen[0]["options"]["names"]) == (2, 7)

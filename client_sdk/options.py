@@ -1,0 +1,30 @@
+"""What Chat and AsyncChat can be told by keyword, as types that an editor and a type checker know."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from client_sdk.protocol import StrategyName
+from client_sdk.sealing import KeyPair
+
+
+class AskOptions(TypedDict, total=False):
+    """Limits of one question: `width` relations a round, `depth` rounds, `relations_per_concept`, and how many
+    `names` of one set are restored."""
+
+    width: int
+    depth: int
+    relations_per_concept: int
+    names: int
+
+
+class ChatOptions(AskOptions, total=False):
+    """Those limits for every question, and what a Chat is made with beside its address; see Chat."""
+
+    strategy: StrategyName
+    key: KeyPair
+    timeout_s: float
+    connect_timeout_s: float
+    retries: int
+    connect_retries: int
+    plain_http: bool
