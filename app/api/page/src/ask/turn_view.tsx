@@ -1,0 +1,38 @@
+import { ErrorNote } from "../shared/components/error_note";
+import { Answered } from "./answered";
+import { askAgain, askInNewConversation, failures, live } from "./asking";
+import type { Turn } from "./conversation";
+import { NamedText } from "./named_text";
+import { Progress } from "./progress";
+
+/** One question, and below it how far its answer is, the answer, or why there is none. */
+export function TurnView({ turn, number, isLast }: { turn: Turn; number: number; isLast: boolean }) {
+  const now = live.value?.turn === turn.id ? live.value : null;
+  const failure = failures.value.get(turn.id);
+  return (
+    <article class="turn" aria-label={`Question ${number}`}>
+      <h2 class="question">{turn.typed}</h2>
+      <div class="answer" aria-live="polite" aria-busy={now !== null}>
+        {now !== null && now.segments.length === 0 && <Progress stage={now.stage} />}
+        {now !== null && now.segments.length > 0 && <p class="answer-text"><NamedText segments={now.segments} /></p>}
+        {now === null && turn.reply !== null && <Answered turn={turn} reply={turn.reply} isLast={isLast} />}
+        {now === null && turn.reply === null && failure instanceof Error && (
+          <ErrorNote problem={failure}>
+            {isLast && failure.code === "unknown_conversation" && (
+              <button type="button" onClick={() => void askInNewConversation()}>Ask in a new conversation</button>
+            )}
+            {isLast && failure.code !== "unknown_conversation" && (
+              <button type="button" onClick={() => void askAgain()}>Try again</button>
+            )}
+          </ErrorNote>
+        )}
+        {now === null && turn.reply === null && !(failure instanceof Error) && (
+          <p class="row quiet">
+            <span>{failure === "stopped" ? "Stopped." : "Not answered."}</span>
+            {isLast && <button type="button" onClick={() => void askAgain()}>Ask again</button>}
+          </p>
+        )}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,149 @@
+/** The wire types of the service that asking needs; client_sdk/protocol is their original. */
+
+import { type Decoded, fields, list, mapOf, nullable, number, oneOf, optional, text, truth } from "./decode";
+
+export const X25519_SUITE = "DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM";
+
+export const MAX_MESSAGES = 100;
+export const MAX_MESSAGE_CHARS = 8_000;
+
+export const messageOf = fields({ role: oneOf("user", "assistant"), content: text });
+export type Message = Decoded<typeof messageOf>;
+
+export const capsuleOf = fields({ suite: text, sealed: text });
+export type Capsule = Decoded<typeof capsuleOf>;
+
+export const namesOf = fields({ names: list(text), total: number });
+export type Names = Decoded<typeof namesOf>;
+export type NameTable = ReadonlyMap<string, Names>;
+
+export const capsuleContentOf = fields({ answer_id: text, table: mapOf(namesOf) });
+export type CapsuleContent = Decoded<typeof capsuleContentOf>;
+
+const ITEM_KINDS = ["entity", "set", "value", "number", "truth", "table"] as const;
+export const itemOf = fields({
+  pseudonym: text,
+  kind: oneOf(...ITEM_KINDS),
+  concept: text,
+  size: optional(number, 1),
+  ordered: optional(truth, false),
+});
+export type Item = Decoded<typeof itemOf>;
+
+export const factOf = fields({
+  head: text,
+  head_concept: text,
+  path: list(text),
+  tail: text,
+  tail_concept: text,
+  size: optional(text, "1"),
+  cited: optional(truth, false),
+});
+export type Fact = Decoded<typeof factOf>;
+
+export const ambiguityOf = fields({ pseudonym: text, choices: list(text), hints: optional(list(factOf), []) });
+export type Ambiguity = Decoded<typeof ambiguityOf>;
+
+export const readingOf = fields({ pseudonym: text, start: number, end: number });
+
+export const usageOf = fields({
+  calls: optional(number, 0),
+  prompt_tokens: optional(number, 0),
+  completion_tokens: optional(number, 0),
+  tokens_counted_by: optional(text, "wordpiece"),
+  rounds: optional(number, 0),
+  retries: optional(number, 0),
+  over_budget: optional(truth, false),
+  cost: optional(nullable(number), null),
+  currency: optional(text, ""),
+  milliseconds: optional(mapOf(number), new Map<string, number>()),
+});
+export type Usage = Decoded<typeof usageOf>;
+
+export const chatAnswerOf = fields({
+  id: text,
+  conversation: text,
+  graph: text,
+  message: messageOf,
+  answered: truth,
+  entities: list(itemOf),
+  evidence: list(factOf),
+  grounded: truth,
+  ambiguous: list(ambiguityOf),
+  inexact: optional(list(readingOf), []),
+  notes: optional(list(text), []),
+  usage: usageOf,
+  capsule: nullable(capsuleOf),
+});
+export type ChatAnswer = Decoded<typeof chatAnswerOf>;
+
+export const stageEventOf = fields({ name: text, number: nullable(number) });
+export type Stage = Decoded<typeof stageEventOf>;
+export const capsuleEventOf = fields({ id: text, conversation: text, graph: text, capsule: nullable(capsuleOf) });
+export type CapsuleEvent = Decoded<typeof capsuleEventOf>;
+export const textEventOf = fields({ text });
+export const errorBodyOf = fields({ code: text, message: text, hint: text, id: text });
+export const errorEventOf = fields({ code: text, message: text, hint: text, id: text, status: number });
+
+export const graphNamesOf = fields({ graphs: list(text) });
+
+export const tracedCallOf = fields({
+  step: text,
+  at: text,
+  outcome: text,
+  prompt: nullable(text),
+  reply: nullable(text),
+});
+export type TracedCall = Decoded<typeof tracedCallOf>;
+export const traceContentOf = fields({
+  answer_id: text,
+  calls: list(tracedCallOf),
+  names_kept: truth,
+  table: mapOf(namesOf),
+});
+export type TraceContent = Decoded<typeof traceContentOf>;
+export const sealedTraceOf = fields({ answer: text, capsule: capsuleOf });
+
+export const ledgerRowOf = fields({
+  id: text,
+  at: text,
+  answer: text,
+  step: text,
+  size: number,
+  digest: text,
+  verdict: text,
+  payload: nullable(text),
+});
+export type LedgerRow = Decoded<typeof ledgerRowOf>;
+export const ledgerPageOf = fields({ entries: list(ledgerRowOf) });
+
+export interface ChatOptions {
+  width?: number;
+  depth?: number;
+  relations_per_concept?: number;
+  names?: number;
+}
+
+export interface ChatRequest {
+  graph: string;
+  messages: Message[];
+  conversation: string | null;
+  strategy: "sets" | "arog";
+  options: ChatOptions;
+  public_key: string;
+  stream: boolean;
+}
+
+/** HPKE's `info`: binds a capsule to its answer, so that it opens nowhere else. */
+export function capsuleContext(answerId: string, conversation: string, graph: string): Uint8Array {
+  return utf8(["arog capsule 1", answerId, conversation, graph].join("\n"));
+}
+
+/** HPKE's `info` of a trace. */
+export function traceContext(answerId: string): Uint8Array {
+  return utf8(["arog trace 1", answerId].join("\n"));
+}
+
+function utf8(words: string): Uint8Array {
+  return new TextEncoder().encode(words);
+}

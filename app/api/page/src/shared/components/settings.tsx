@@ -1,0 +1,64 @@
+import { useState } from "preact/hooks";
+import { change, leave, session, settings } from "../session";
+import { Dialog } from "./dialog";
+import { THEMES, chosenTheme, chooseTheme } from "../theme";
+
+const NAMES_OF_A_SET = [50, 200, 1000];
+
+/** The graph, how it looks, how many names of a set are asked for, and the way out. */
+export function Settings({ onClose }: { onClose: () => void }) {
+  const [isLeaving, setLeaving] = useState(false);
+  return (
+    <Dialog title="Settings" onClose={onClose}>
+      <label class="field">
+        <span>Graph</span>
+        <select
+          value={settings.value.graph}
+          onChange={(event) => void change({ graph: event.currentTarget.value })}
+        >
+          {session.value?.graphs.map((name) => <option key={name}>{name}</option>)}
+        </select>
+      </label>
+      <label class="field">
+        <span>Names of one set, at most</span>
+        <select
+          value={settings.value.names}
+          onChange={(event) => void change({ names: Number(event.currentTarget.value) })}
+        >
+          {NAMES_OF_A_SET.map((count) => <option key={count} value={count}>{count}</option>)}
+        </select>
+      </label>
+      <fieldset class="field">
+        <legend>Look</legend>
+        <div class="segments">
+          {THEMES.map((theme) => (
+            <label key={theme.id}>
+              <input
+                type="radio"
+                name="theme"
+                checked={chosenTheme.value === theme.id}
+                onChange={() => chooseTheme(theme.id)}
+              />
+              <span>{theme.title}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <section class="field">
+        <h3>Kept in this browser</h3>
+        <p class="quiet">
+          Your API key, your conversations, and the key that opens names. The key that opens names never leaves this
+          browser: without it, the names of earlier answers can't be read any more.
+        </p>
+        {isLeaving ? (
+          <p class="row">
+            <button type="button" class="danger" onClick={() => void leave().then(onClose)}>Delete it all</button>
+            <button type="button" onClick={() => setLeaving(false)}>Keep it</button>
+          </p>
+        ) : (
+          <p><button type="button" onClick={() => setLeaving(true)}>Forget everything …</button></p>
+        )}
+      </section>
+    </Dialog>
+  );
+}

@@ -1,0 +1,86 @@
+/** Who is using the page: the API key, the graphs that it may ask, and the reader's key. One for the whole page. */
+
+import { computed, signal } from "@preact/signals";
+import type { ReaderKey } from "../protocol/sealing";
+import { graphNamesOf } from "../protocol/wire";
+import { hasCrypto, makeKey, needsPassphrase, openKeptKey } from "./keys";
+import { Service } from "./service";
+import { forgetEverything, keepSettings, keptSettings, type KeptSettings } from "./store";
+
+export interface Session {
+  apiKey: string;
+  service: Service;
+  key: ReaderKey;
+  graphs: string[];
+}
+
+/** `insecure`: the browser gives no cryptography here. `locked`: the key waits for its passphrase. */
+export type Phase = "starting" | "insecure" | "welcome" | "locked" | "ready";
+
+export const phase = signal<Phase>("starting");
+export const session = signal<Session | null>(null);
+export const settings = signal<KeptSettings>({ apiKey: "", graph: "", names: 50 });
+export const graph = computed(() => settings.value.graph);
+
+/** What is kept here becomes the session; without it the first-run screen comes. Raises ArogError. */
+export async function begin(): Promise<void> {
+  if (!hasCrypto()) {
+    phase.value = "insecure";
+    return;
+  }
+  const kept = await keptSettings();
+  if (kept === null) {
+    phase.value = "welcome";
+    return;
+  }
+  settings.value = { ...settings.value, ...kept };
+  if (await needsPassphrase()) {
+    phase.value = "locked";
+    return;
+  }
+  await unlock("");
+}
+
+/** Opens the kept key. Raises WrongPassphrase. */
+export async function unlock(passphrase: string): Promise<void> {
+  const key = (await openKeptKey(passphrase)) ?? (await makeKey(passphrase));
+  const { apiKey, graph } = settings.value;
+  session.value = { apiKey, service: new Service(apiKey), key, graphs: [graph] };
+  phase.value = "ready";
+  // The graphs may have changed since; without the service the history can still be read.
+  await refreshGraphs().catch(() => undefined);
+}
+
+export async function refreshGraphs(): Promise<void> {
+  const now = session.value;
+  if (now !== null) {
+    session.value = { ...now, graphs: await graphsOf(now.apiKey) };
+  }
+}
+
+/** The graphs that an API key may ask. Raises ArogError. */
+export async function graphsOf(apiKey: string): Promise<string[]> {
+  return (await new Service(apiKey).ask("/graphs", graphNamesOf)).graphs;
+}
+
+/** Ends the first run: keeps the settings, and makes the reader's key where there is none. */
+export async function enter(apiKey: string, graphs: string[], graph: string, passphrase: string): Promise<void> {
+  const key = (await openKeptKey(passphrase)) ?? (await makeKey(passphrase));
+  await change({ apiKey, graph });
+  session.value = { apiKey, service: new Service(apiKey), key, graphs };
+  phase.value = "ready";
+}
+
+/** Changes what is kept of the settings. */
+export async function change(some: Partial<KeptSettings>): Promise<void> {
+  settings.value = { ...settings.value, ...some };
+  await keepSettings(settings.value);
+}
+
+/** Takes everything out of this browser. */
+export async function leave(): Promise<void> {
+  await forgetEverything();
+  session.value = null;
+  settings.value = { apiKey: "", graph: "", names: 50 };
+  phase.value = "welcome";
+}

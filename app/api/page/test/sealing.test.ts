@@ -1,0 +1,51 @@
+import { DhkemX25519HkdfSha256 } from "@hpke/dhkem-x25519";
+import { describe, expect, test } from "vitest";
+import { fromBase64url, toBase64url } from "../src/protocol/base64url";
+import { CannotOpen, openCapsule, openTrace, readerKeyOf } from "../src/protocol/sealing";
+import { capsuleContext, traceContext } from "../src/protocol/wire";
+import { CAPSULES, keyOf, tableOf } from "./vectors";
+
+const { id, conversation, graph } = CAPSULES.answer;
+const context = capsuleContext(id, conversation, graph);
+const key = await keyOf(CAPSULES.private_key, CAPSULES.public_key);
+
+/** The key as browsers without X25519 hold it. */
+async function softKey() {
+  const kem = new DhkemX25519HkdfSha256();
+  const privateKey = await kem.deserializePrivateKey(fromBase64url(CAPSULES.private_key).buffer);
+  const publicKey = await kem.deserializePublicKey(fromBase64url(CAPSULES.public_key).buffer);
+  return readerKeyOf({ privateKey, publicKey }, kem);
+}
+
+describe.each([["WebCrypto's key", key], ["a key in JavaScript", await softKey()]])("with %s", (_kind, reader) => {
+  test("its public half reads as the SDK writes it", () => {
+    expect(reader.publicText).toBe(CAPSULES.public_key);
+  });
+
+  test.each(CAPSULES.opened)("a capsule of the SDK opens", async ({ capsule, content }) => {
+    const opened = await openCapsule(capsule, reader, context);
+    expect(opened.answer_id).toBe(content.answer_id);
+    expect(opened.table).toEqual(tableOf(content.table));
+  });
+
+  test.each(CAPSULES.traces)("a trace of the SDK opens", async ({ capsule, content }) => {
+    const opened = await openTrace(capsule, reader, traceContext(id));
+    expect(opened.calls).toEqual(content.calls);
+    expect(opened.table).toEqual(tableOf(content.table));
+  });
+
+  test.each(CAPSULES.refused)("a capsule that is not right stays shut: $why", async ({ capsule }) => {
+    await expect(openCapsule(capsule, reader, context)).rejects.toBeInstanceOf(CannotOpen);
+  });
+});
+
+test("only one text stands for the same bytes", () => {
+  for (const { text, bytes } of CAPSULES.base64url) {
+    if (bytes === null) {
+      expect(() => fromBase64url(text), text).toThrow();
+    } else {
+      expect([...fromBase64url(text)]).toEqual(bytes);
+      expect(toBase64url(Uint8Array.from(bytes))).toBe(text.replace(/=+$/, ""));
+    }
+  }
+});

@@ -1,0 +1,93 @@
+"""The page for browsers at `/`: files that Vite built into page/dist, under a policy that lets nothing else in."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+DIST: Final = Path(__file__).parent / "page" / "dist"
+# Scripts, styles and requests of this address alone, nothing inline, and no text that becomes markup or code.
+POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+_PAGE_HEADERS: Final = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+# Their names hold a hash of their content.
+_ASSET_HEADERS: Final = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+NOT_BUILT: Final = (
+    "The service runs; its page for browsers is not built.\n\n"
+    "Build it with Node 20.19 or newer, in the folder of arog:  make page\n"
+    "Then start the service again. All else works without it: /openapi.json says what there is.\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    media_type: str
+    plain: bytes = field(repr=False)
+    gzipped: bytes | None = field(repr=False)
+
+
+def page_routes(dist: Path = DIST) -> APIRouter:
+    """The routes of the page in `dist`; where it is not built, `/` says how to build it. Nobody needs a key for them:
+    the files are the same for all, and hold no data."""
+    router = APIRouter(include_in_schema=False)
+    index, assets = dist / "index.html", _assets_in(dist / "assets")
+    page = index.read_bytes() if index.is_file() else None
+
+    @router.get("/")
+    async def get_page() -> Response:
+        if page is None:
+            return PlainTextResponse(NOT_BUILT, 404)
+        return Response(page, headers=_PAGE_HEADERS, media_type="text/html")
+
+    @router.get("/assets/{name}")
+    async def get_asset(name: str, request: Request) -> Response:
+        found = assets.get(name)
+        if found is None:
+            raise HTTPException(404)
+        if found.gzipped is not None and "gzip" in request.headers.get("accept-encoding", ""):
+            headers = {**_ASSET_HEADERS, "Content-Encoding": "gzip"}
+            return Response(found.gzipped, headers=headers, media_type=found.media_type)
+        return Response(found.plain, headers=_ASSET_HEADERS, media_type=found.media_type)
+
+    return router
+
+
+def _assets_in(folder: Path) -> Mapping[str, _File]:
+    """By their names; a `.gz` beside a file is the same, smaller."""
+    paths = [path for path in folder.glob("*") if path.suffix != ".gz"]
+    return {path.name: _file(path) for path in paths}
+
+
+def _file(path: Path) -> _File:
+    gzipped = path.with_name(path.name + ".gz")
+    media_type = "text/javascript" if path.suffix == ".js" else mimetypes.guess_type(path.name)[0]
+    return _File(
+        media_type or "application/octet-stream",
+        path.read_bytes(),
+        gzipped.read_bytes() if gzipped.is_file() else None,
+    )

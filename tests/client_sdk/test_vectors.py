@@ -1,0 +1,62 @@
+"""The SDK passes the vectors that it shares with the page (tests/vectors); the page's own tests read the same."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client_sdk.protocol import Capsule, capsule_context, trace_context
+from client_sdk.sealing import CannotOpen, KeyPair, from_base64url, open_capsule, open_trace
+from tests.vectors import make
+
+FOLDER = Path(make.__file__).parent
+
+
+def vectors(name: str) -> dict[str, Any]:
+    return dict(json.loads((FOLDER / f"{name}.json").read_text("utf-8")))
+
+
+CAPSULES = vectors("capsules")
+KEY = KeyPair.from_bytes(from_base64url(CAPSULES["private_key"]))
+CONTEXT = capsule_context(*CAPSULES["answer"].values())
+
+
+def test_names_come_back_as_the_vectors_say_whole_and_streamed() -> None:
+    assert vectors("restoring") == make.restoring()
+
+
+@pytest.mark.parametrize("kind", ["opened", "traces"])
+def test_capsules_of_the_vectors_open(kind: str) -> None:
+    assert CAPSULES["public_key"] == KEY.public_text
+    for one in CAPSULES[kind]:
+        capsule = Capsule.model_validate(one["capsule"])
+        if kind == "opened":
+            opened = open_capsule(capsule, KEY, CONTEXT).model_dump_json()
+        else:
+            opened = open_trace(capsule, KEY, trace_context(CAPSULES["answer"]["id"])).model_dump_json()
+        assert json.loads(opened) == one["content"]
+
+
+@pytest.mark.parametrize("one", CAPSULES["refused"], ids=lambda one: one["why"])
+def test_capsules_that_are_not_right_stay_shut(one: dict[str, Any]) -> None:
+    with pytest.raises(CannotOpen):
+        open_capsule(Capsule.model_validate(one["capsule"]), KEY, CONTEXT)
+
+
+def test_only_one_text_stands_for_the_same_bytes() -> None:
+    assert CAPSULES["base64url"] == make.capsules()["base64url"]
+
+
+def test_streams_hold_the_events_that_the_vectors_say() -> None:
+    for one in vectors("events")["streams"]:
+        assert make.stream_events(base64.b64decode(one["bytes"])) == one["events"]
+
+
+@pytest.mark.parametrize("one", vectors("readings")["streams"], ids=lambda one: one["why"])
+def test_streamed_answers_are_read_as_the_vectors_say(one: dict[str, Any]) -> None:
+    shown, code = make.read([(event["name"], event["data"]) for event in one["events"]])
+    assert (shown, code) == (one["shown"], one["error"])

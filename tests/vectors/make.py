@@ -1,0 +1,239 @@
+"""Writes the vectors that the SDK and the page's TypeScript both must pass: `python -m tests.vectors.make`.
+
+What is expected in them is what the SDK does when they are written; the tests beside the SDK hold it to them since.
+Sealed bytes are drawn anew at each run, for HPKE's one-shot form takes no seed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from client_sdk._reading import AnswerReader
+from client_sdk.errors import ArogError
+from client_sdk.protocol import CapsuleContent, Names, TraceContent, TracedCall, capsule_context, trace_context
+from client_sdk.protocol.capsule import X25519_SUITE
+from client_sdk.restore import Restorer, restore
+from client_sdk.sealing import KeyPair, from_base64url, parse_public_key, seal, to_base64url
+from client_sdk.streaming import TextPiece
+from client_sdk.trace import Trace
+
+FOLDER = Path(__file__).parent
+Table = dict[str, dict[str, Any]]
+# A key for these vectors alone.
+KEY = KeyPair.from_bytes(bytes(range(1, 33)))
+OTHER_KEY = KeyPair.from_bytes(bytes(range(33, 65)))
+ID, CONVERSATION, GRAPH = "a4Qk", "cT9x", "clinic"
+
+TABLE: Table = {
+    "Eq7f2k": {"names": ["Anna Keller"], "total": 1},
+    "Eq7": {"names": ["Jörg Fährmann"], "total": 1},
+    "Sk3mmd": {"names": ["Robert Downey Jr.", "Zoë Ωmega", "张伟明"], "total": 5},
+    "Vx81zp": {"names": ["1961-03-12"], "total": 1},
+    "Enone1": {"names": [], "total": 0},
+    "Enone2": {"names": [], "total": 7},
+    "Ecomma": {"names": ["Keller, Anna", "Berg"], "total": 2},
+    "Eself1": {"names": ["Eq7f2k"], "total": 1},
+    "Eemoji": {"names": ["😀 Straße"], "total": 1},
+    "__proto__": {"names": ["no"], "total": 1},
+    "not one": {"names": ["never"], "total": 1},
+}
+TEXTS = [
+    "",
+    "It is Eq7f2k.",
+    "Eq7f2k and Eq7 are treated by Sk3mmd.",
+    "It is Vx81zp, not Vx81zpq or xVx81zp.",
+    "eq7f2k EQ7F2K Eq7f2k",
+    "Eq7f2k's doctor, (Eq7f2k), “Eq7f2k”, _Eq7f2k_, **Eq7f2k**",
+    "Enone1 | Enone2 | Ecomma | Eself1 | Eemoji.",
+    "éEq7f2k Eq7f2ké ßEq7 Eq7ß ①Eq7",
+    "张Eq7f2k明 のEq7です 김Eq7f2k서 אEq7ב",
+    "😀Eq7f2k😀 𝒜Eq7f2k Eq7f2k𝒜 𠀀Eq7f2k𠀀",
+    "Eq7f2k\u0301 \u0301Eq7 Eq7\u200dEq7",
+    "It is Sk3mmd.. Robert Downey Jr.Sk3mmd.",
+    "Eq7…. Eq7! Ecomma?.",
+    "constructor __proto__ toString Eq7f2",
+    "Eq7-Eq7f2k/Eq7.Eq7f2k\nEq7\tEq7f2k",
+]
+STREAMED = [TEXTS[2], TEXTS[3], TEXTS[6], TEXTS[8], TEXTS[9], TEXTS[10], TEXTS[11]]
+PAYLOADS = [
+    '{"messages":[{"role":"user","content":"Who treats Eq7f2k?\\nEq7 or\\tEq7f2k\\u00e9Eq7?"}]}',
+    '"say \\"Eq7f2k\\" \\\\nEq7 \\u0041Eq7"',
+    "Eq7 without any JSON, Sk3mmd",
+]
+
+
+def table_of(raw: Table) -> dict[str, Names]:
+    return {pseudonym: Names.model_validate(names) for pseudonym, names in raw.items()}
+
+
+def restoring() -> dict[str, Any]:
+    table = table_of(TABLE)
+    return {
+        "table": TABLE,
+        "texts": [{"text": text, "restored": restore(text, table)} for text in TEXTS],
+        "streams": [streamed(pieces) for text in STREAMED for pieces in splits(text)],
+        "prompts": [{"text": text, "restored": with_names(text)} for text in PAYLOADS],
+    }
+
+
+def splits(text: str) -> list[list[str]]:
+    """In two at every place, and letter by letter."""
+    return [*([text[:at], text[at:]] for at in range(1, len(text))), list(text)]
+
+
+def streamed(pieces: list[str]) -> dict[str, Any]:
+    restorer = Restorer(table_of(TABLE))
+    shown = [restorer.push(piece) for piece in pieces]
+    return {"pieces": pieces, "shown": shown, "rest": restorer.finish()}
+
+
+def with_names(text: str) -> str:
+    return Trace("", (), True, table_of(TABLE)).with_names(text)
+
+
+def sealed_to(key: KeyPair, plain: str, context: bytes) -> dict[str, str]:
+    sealed = seal(plain.encode(), parse_public_key(key.public_text), context)
+    return {"suite": X25519_SUITE, "sealed": to_base64url(sealed)}
+
+
+def capsules() -> dict[str, Any]:
+    context = capsule_context(ID, CONVERSATION, GRAPH)
+    content = CapsuleContent(answer_id=ID, table=table_of(TABLE)).model_dump_json()
+    call = TracedCall(step="step", at="2026-01-02T03:04:05Z", outcome="used", prompt="Who is Eq7?", reply=None)  # type: ignore[arg-type]
+    trace = TraceContent(answer_id=ID, calls=[call], names_kept=True, table=table_of(TABLE)).model_dump_json()
+    good = sealed_to(KEY, content, context)
+    raw = from_base64url(good["sealed"])
+    changed = to_base64url(raw[:-1] + bytes([raw[-1] ^ 1]))
+    return {
+        "private_key": to_base64url(KEY.to_bytes()),
+        "public_key": KEY.public_text,
+        "answer": {"id": ID, "conversation": CONVERSATION, "graph": GRAPH},
+        "opened": [
+            {"capsule": good, "content": json.loads(content)},
+            {"capsule": sealed_to(KEY, content + " " * 300, context), "content": json.loads(content)},
+        ],
+        "traces": [{"capsule": sealed_to(KEY, trace, trace_context(ID)), "content": json.loads(trace)}],
+        "refused": [
+            {"why": "another key", "capsule": sealed_to(OTHER_KEY, content, context)},
+            {"why": "another answer", "capsule": sealed_to(KEY, content, capsule_context("b", CONVERSATION, GRAPH))},
+            {"why": "another kind", "capsule": sealed_to(KEY, content, trace_context(ID))},
+            {"why": "a changed byte", "capsule": {**good, "sealed": changed}},
+            {"why": "cut", "capsule": {**good, "sealed": to_base64url(raw[:40])}},
+            {"why": "empty", "capsule": {**good, "sealed": ""}},
+            {"why": "no base64url", "capsule": {**good, "sealed": good["sealed"] + "!"}},
+            {"why": "another suite", "capsule": {**good, "suite": "MLKEM768-X25519,HKDF-SHA256,ChaCha20Poly1305"}},
+            {"why": "no content", "capsule": sealed_to(KEY, '{"table": {}}', context)},
+            {"why": "no JSON", "capsule": sealed_to(KEY, "names", context)},
+        ],
+        "base64url": [
+            {"text": text, "bytes": bytes_of(text)}
+            for text in ("", "AA", "AA==", "AQ", "AB", "_-8", "/+8", "A", "AAA", "AAB", "AAAA", "AA AA", "AA\n", "é")
+        ],
+    }
+
+
+def bytes_of(text: str) -> list[int] | None:
+    """None where it is no base64url."""
+    try:
+        return list(from_base64url(text))
+    except ValueError:
+        return None
+
+
+STREAM_BYTES = [
+    b"event: stage\ndata: {}\n\n",
+    b': ping\n\nevent: text\ndata: {"text": "na\xc3\xafve \xf0\x9f\x98\x80"}\n\nevent: usage\ndata:{}\n\n',
+    b"event:a\r\ndata: one\r\ndata: two\r\n\r\ndata\n\nid: 7\nretry: 10\ndata: three\n\n",
+    b"event: late\ndata: cut",
+    b"data: unnamed\n\n",
+]
+
+
+def stream_events(raw: bytes) -> list[dict[str, str]]:
+    request = httpx2.Request("POST", "http://arog.invalid/chat")
+    response = httpx2.Response(200, headers={"Content-Type": "text/event-stream"}, content=raw, request=request)
+    return [{"name": each.event, "data": each.data} for each in httpx2.EventSource(response)]
+
+
+def events() -> dict[str, Any]:
+    return {
+        "streams": [{"bytes": base64.b64encode(raw).decode(), "events": stream_events(raw)} for raw in STREAM_BYTES]
+    }
+
+
+def readings() -> dict[str, Any]:
+    """Whole streams of answers, right and wrong: what each event shows, or the error that ends it."""
+    context = capsule_context(ID, CONVERSATION, GRAPH)
+    capsule = sealed_to(KEY, CapsuleContent(answer_id=ID, table=table_of(TABLE)).model_dump_json(), context)
+    told = {"id": ID, "conversation": CONVERSATION, "graph": GRAPH, "capsule": capsule}
+    text = "It is Eq7f2k, not Eq7. Sk3mmd."
+    usage = {"calls": 1, "milliseconds": {"total": 50.0}}
+    answer = {
+        **told, "message": {"role": "assistant", "content": text}, "answered": True, "entities": [], "evidence": [],
+        "grounded": True, "ambiguous": [], "usage": usage, "of_a_newer_version": 1,
+    }  # fmt: skip
+    error = {"code": "model_unavailable", "message": "m", "hint": "h", "id": "r1", "status": 502}
+    names = ("capsule", told)
+    pieces = [("text", {"text": text[:8]}), ("text", {"text": text[8:20]}), ("text", {"text": text[20:]})]
+    stages = [("stage", {"name": "linking"}), ("stage", {"name": "round", "number": 2})]
+    empty = sealed_to(KEY, CapsuleContent(answer_id="another", table={}).model_dump_json(), context)
+    streams = {
+        "right": [*stages, names, *pieces, ("evidence", {"evidence": []}), ("usage", usage), ("answer", answer)],
+        "unknown events": [("weather", {"sun": 1}), names, *pieces, ("answer", answer)],
+        "cut": [*stages, names, *pieces],
+        "an error": [*stages, ("error", error)],
+        "an error halfway": [names, pieces[0], ("error", error)],
+        "text before names": [pieces[0]],
+        "names twice": [names, names],
+        "another graph": [("capsule", {**told, "graph": "other"})],
+        "another conversation": [("capsule", {**told, "conversation": "other"})],
+        "names of another answer": [("capsule", {**told, "capsule": empty})],
+        "a capsule that does not open": [("capsule", {**told, "id": "other"})],
+        "other text": [names, pieces[0], ("answer", answer)],
+        "other names": [names, *pieces, ("answer", {**answer, "conversation": "other"})],
+        "no JSON": [("stage", "{")],
+        "another form": [("text", {"words": "x"})],
+    }
+    return {
+        "private_key": to_base64url(KEY.to_bytes()),
+        "graph": GRAPH,
+        "conversation": CONVERSATION,
+        "streams": [reading(why, sent) for why, sent in streams.items()],
+    }
+
+
+def reading(why: str, sent: list[tuple[str, Any]]) -> dict[str, Any]:
+    written = [(name, data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)) for name, data in sent]
+    shown, code = read(written)
+    return {"why": why, "events": [{"name": n, "data": d} for n, d in written], "shown": shown, "error": code}
+
+
+def read(written: list[tuple[str, str]]) -> tuple[list[str], str]:
+    """What is shown, stages in brackets, and the code of the error that ends it."""
+    reader, shown = AnswerReader(KEY, GRAPH, CONVERSATION), []
+    try:
+        for name, data in written:
+            piece = reader.read(name, data)
+            if piece is not None:
+                shown.append(piece.text if isinstance(piece, TextPiece) else f"[{piece}]")
+        reader.whole()
+    except ArogError as problem:
+        return shown, problem.code
+    return shown, ""
+
+
+def write(name: str, content: dict[str, Any]) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=True)
+    (FOLDER / f"{name}.json").write_text(text + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    write("restoring", restoring())
+    write("capsules", capsules())
+    write("events", events())
+    write("readings", readings())
