@@ -14,7 +14,7 @@ from app.budgets import UNLIMITED, Budgets
 from app.citing import as_fact, cited_by, explanation, keep_reason, said_by
 from app.conversations import Conversation, ConversationStore
 from app.llm.guarded import Errand, GuardedReasoner, Spent
-from app.llm.reasoner import Reasoner
+from app.llm.reasoner import AsksTasks, Reasoner
 from app.privacy.anonymise import Anonymised, Anonymiser
 from app.privacy.capsule import seal_names
 from app.privacy.completing import Completed, Completer, Meanings
@@ -29,6 +29,7 @@ from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
 from app.stopwatch import OnStage, Stopwatch, tell_nobody
 from app.strategies.base import Draft, Finding, Inquiry, Limits, Profile, Strategy, StrategyNotOffered
+from app.strategies.metered import IN_THE_HOUSE, Disclosure
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
@@ -86,12 +87,13 @@ class ChatService:
         budgets: Budgets = UNLIMITED,
         recogniser: Recogniser | None = None,
         profile: Profile = Profile.OPEN,
+        disclosure: Disclosure = IN_THE_HOUSE,
     ) -> None:
         self._catalog, self._conversations, self._ledger = catalog, conversations, ledger
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
         self._remark_on, self._currency, self._budgets = remark_on, currency, budgets
         self._recogniser = recogniser
-        self.profile = profile
+        self.profile, self._disclosure = profile, disclosure
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
@@ -106,9 +108,10 @@ class ChatService:
         if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
         async with self._guarded(caller, answer_id, asked) as reasoner:
+            metered = self._disclosure.around(reasoner, asked.graph.blind, self.profile)
             for read in completed.read.readings():
                 with watch.stage("finding"):
-                    inquiry = _inquiry(asked, read, reasoner, self.profile, on_stage)
+                    inquiry = _inquiry(asked, read, metered, self.profile, on_stage)
                     finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
                 with watch.stage("concluding"):
                     outcome = _conclude(asked, read, finding)
@@ -119,7 +122,8 @@ class ChatService:
         with watch.stage("keeping"):
             keep_reason(asked.conversation, finding, outcome.conclusion)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
-        return sealed.model_copy(update={"usage": _usage(reasoner.spent, finding, watch, self._currency)})
+        usage = _usage(reasoner.spent, finding, watch, self._currency, metered.fewest)
+        return sealed.model_copy(update={"usage": usage})
 
     def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
         """What the last answer rests on, from what the conversation kept: nothing is asked of anybody."""
@@ -184,9 +188,7 @@ def _known(completed: Completed) -> Finding | None:
     return Finding(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
-def _inquiry(
-    asked: _Asked, read: Anonymised, reasoner: GuardedReasoner, profile: Profile, on_stage: OnStage
-) -> Inquiry:
+def _inquiry(asked: _Asked, read: Anonymised, reasoner: AsksTasks, profile: Profile, on_stage: OnStage) -> Inquiry:
     options = asked.request.options
     return Inquiry(
         dialogue=read.dialogue,
@@ -265,7 +267,7 @@ def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclu
     return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own, **masks}
 
 
-def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str) -> Usage:
+def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, anonymity: int | None) -> Usage:
     stages = watch.milliseconds()
     stages["guarding"] = round(spent.guard_s * 1000, 3)
     stages["reasoning"] = round(spent.reasoner_s * 1000, 3)
@@ -281,5 +283,6 @@ def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str) -> U
         over_budget=finding.over_budget,
         cost=cost,
         currency=currency if cost is not None else "",
+        anonymity=anonymity,
         milliseconds=stages,
     )

@@ -8,6 +8,7 @@ from client_sdk.protocol import ChatAnswer
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+_ENTITIES = (1, 2, 5, 10, 20, 50, 100, 1_000, 10_000, 100_000)
 
 
 class Metrics:
@@ -28,6 +29,12 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._fitting = Histogram(
+            "arog_anonymity",
+            "Entities that fit what a question's prompts showed of a thing, the least.",
+            buckets=_ENTITIES,
+            registry=self._registry,
+        )
         self._ready = Gauge("arog_ready", "1 when questions can be asked.", registry=self._registry)
 
     def count_request(self, method: str, route: str, status: int) -> None:
@@ -42,6 +49,8 @@ class Metrics:
         self._retries.inc(answer.usage.retries)
         self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
         self._tokens.labels("completion").inc(answer.usage.completion_tokens)
+        if answer.usage.anonymity is not None:
+            self._fitting.observe(answer.usage.anonymity)
         for stage, milliseconds in answer.usage.milliseconds.items():
             self._stages.labels(stage).observe(milliseconds / 1000)
 

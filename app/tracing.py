@@ -83,4 +83,5 @@ def _call(entry: LedgerEntry, reply: LedgerReply | None) -> TracedCall:
         outcome="none" if reply is None else reply.outcome,
         prompt=None if entry.payload is None else entry.payload.decode("utf-8", "replace"),
         reply=None if reply is None else reply.text,
+        anonymity=entry.anonymity,
     )

@@ -44,6 +44,7 @@ from app.stopwatch import OnStage, tell_nobody
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Profile, Strategy
+from app.strategies.metered import Disclosure
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.tracing import Tracer
@@ -199,6 +200,7 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
             profile=Profile(settings.told),
+            disclosure=Disclosure(meters=settings.profile is not None or settings.reasoner == "endpoint"),
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts, settings.max_unpacked_bytes),

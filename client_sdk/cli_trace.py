@@ -28,6 +28,8 @@ def show_trace(console: Console, trace: Trace) -> None:
     for number, step in enumerate(trace.steps, start=1):
         remark = f"  ({_OUTCOMES[step.outcome]})" if step.outcome in _OUTCOMES else ""
         _say(console, f"{number}. {step.step}  {step.at.isoformat(timespec='seconds')}{remark}", "bold")
+        if step.anonymity is not None:
+            _say(console, f"(entities of the graph that fit what it shows of a thing: {step.anonymity:,})", "dim")
         for title, text in _parts(step):
             _show_both(console, title, text, trace.with_names(text))
 
@@ -43,6 +45,7 @@ def trace_as_json(trace: Trace) -> str:
             "step": step.step,
             "at": step.at.isoformat(),
             "outcome": step.outcome,
+            "anonymity": step.anonymity,
             "prompt": step.prompt,
             "prompt_with_names": named(step.prompt),
             "reply": step.reply,

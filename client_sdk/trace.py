@@ -20,7 +20,8 @@ class TraceStep:
     """One request to the model. `prompt` is its body as it left, `reply` what came back, both in pseudonyms.
 
     They are None once the service keeps them no longer, and where nothing was sent or came back. `outcome` is
-    `used`, `unusable` (the reply broke its rules), `blocked` (the guard stopped the request) or `none`.
+    `used`, `unusable` (the reply broke its rules), `blocked` (the guard stopped the request) or `none`. `anonymity`:
+    how many entities of the graph fit what the prompt shows of a thing; None where it shows none.
     """
 
     step: str
@@ -28,6 +29,7 @@ class TraceStep:
     outcome: str
     prompt: str | None = field(repr=False)
     reply: str | None = field(repr=False)
+    anonymity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +63,4 @@ def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trac
 
 
 def _step(call: TracedCall) -> TraceStep:
-    return TraceStep(call.step, call.at, call.outcome, call.prompt, call.reply)
+    return TraceStep(call.step, call.at, call.outcome, call.prompt, call.reply, call.anonymity)

@@ -16,6 +16,7 @@ STORE_WORDS = (
     "kg_store.terms",
     "kg_store.blind_graph",
     "kg_store.expressions",
+    "kg_store.fitting_entities",
     "kg_store.kin",
     "kg_store.walking",
 )
@@ -138,6 +139,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "app.llm.guarded",
         "app.llm.reasoner",
         "app.strategies.base",
+        "app.strategies.metered",
         "client_sdk.protocol",
         "client_sdk.sealing",
         "kg_store",

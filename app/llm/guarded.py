@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from app.llm.budget import Account, QuestionBudgetUsedUp
-from app.llm.reasoner import Manner, Reasoner, ReasonerError, Reply, ReplyT, Task, Tokens
+from app.llm.reasoner import Reasoner, ReasonerError, Reply, ReplyT, Task, Tokens
 from app.llm.veiling import Veil
 from app.privacy.guard import Blocked, Guard, digest_of
 from app.privacy.ledger import Ledger, LedgerEntry, LedgerReply
@@ -119,7 +119,7 @@ class GuardedReasoner:
         began = time.perf_counter()
         egress = self.inner.egress_of(task)
         await self._afford(egress)
-        entry = await self._clear(task.kind.name, egress)
+        entry = await self._clear(task, egress)
         sent = time.perf_counter()
         self.spent.guard_s += sent - began
         try:
@@ -157,29 +157,32 @@ class GuardedReasoner:
         return sum(self.inner.tokens_in(egress) for egress in requests) <= left
 
     def _mine(self, task: Task[ReplyT]) -> Task[ReplyT]:
-        return replace(Veil(self.masks).put_on(task), manner=Manner(tenant=self.errand.tenant))
+        return replace(Veil(self.masks).put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
 
-    async def _clear(self, step: str, egress: Egress) -> LedgerEntry:
+    async def _clear(self, task: Task[ReplyT], egress: Egress) -> LedgerEntry:
         try:
             digest = self.guard.clear(egress, self.issued() | Veil(self.masks).issued)
         except Blocked as blocked:
-            entry = self._entry(step, egress, digest_of(egress), hits=blocked.hits, blocked=True)
+            entry = self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True)
             await asyncio.to_thread(self.ledger.record, entry)
             raise
-        entry = self._entry(step, egress, digest)
+        entry = self._entry(task, egress, digest)
         await asyncio.to_thread(self.ledger.record, entry)
         return entry
 
-    def _entry(self, step: str, egress: Egress, digest: str, hits: int = 0, blocked: bool = False) -> LedgerEntry:
+    def _entry(
+        self, task: Task[ReplyT], egress: Egress, digest: str, hits: int = 0, blocked: bool = False
+    ) -> LedgerEntry:
         return LedgerEntry(
             tenant=self.errand.tenant,
             caller=self.errand.caller,
             answer=self.errand.answer,
             conversation=self.errand.conversation,
-            step=step,
+            step=task.kind.name,
             size=len(egress.body),
             digest=digest,
             verdict="blocked" if blocked else "clear",
             hits=hits,
             payload=None if blocked else egress.body,
+            anonymity=None if blocked else task.manner.anonymity,
         )

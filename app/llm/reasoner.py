@@ -222,11 +222,13 @@ class Manner:
 
     `tenant` (an id) decides whose turn it is and is never sent. `complaints` are sentences of ours about the reply
     before this one: which field broke which rule. `endpoint` is the position of the first endpoint to try.
+    `anonymity` is for the ledger alone: how many entities fit what the input shows of a thing; None: it shows none.
     """
 
     tenant: str = ""
     complaints: tuple[str, ...] = ()
     endpoint: int = 0
+    anonymity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

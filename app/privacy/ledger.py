@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.privacy.errors import PrivacyError
 from app.privacy.ledger_adoption import adopting
 from app.privacy.ledger_chain import REPLY, REQUEST, BrokenHead, Chains, in_utc
-from app.privacy.ledger_seals import PURPOSE, reply_context, request_context
+from app.privacy.ledger_seals import PURPOSE, opened_content, reply_context, request_context, sealed_content
 from app.privacy.ledger_tables import ledger_entries, ledger_replies
 from kg_store.keys import MasterKey
 
@@ -38,7 +38,8 @@ class LedgerUnavailable(PrivacyError):
 class LedgerEntry:
     """One request to the model. `caller` is the API key's id, `payload` the body, in pseudonyms.
 
-    `hits` counts what the guard found; a blocked body is never kept. `size` and `digest` are the body's.
+    `hits` counts what the guard found; a blocked body is never kept. `size` and `digest` are the body's. `anonymity`:
+    how many entities fit what it shows of a thing, None where it shows none; sealed with the body, and kept as long.
     """
 
     tenant: str
@@ -51,6 +52,7 @@ class LedgerEntry:
     verdict: Verdict
     hits: int = 0
     payload: bytes | None = field(default=None, repr=False)
+    anonymity: int | None = None
     id: str = field(default_factory=lambda: token_hex(16))
     at: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
@@ -133,7 +135,7 @@ class Ledger:
     def _sealed(self, entry: LedgerEntry) -> bytes | None:
         if entry.payload is None or entry.verdict != "clear":
             return None
-        return self._master.seal(PURPOSE, request_context(entry), entry.payload)
+        return self._master.seal(PURPOSE, request_context(entry), sealed_content(entry.payload, entry.anonymity))
 
     def _reply_row(self, reply: LedgerReply) -> dict[str, object]:
         plain = (reply.text or "").encode(errors="replace")
@@ -157,7 +159,8 @@ class Ledger:
         entry = LedgerEntry(**(values | {"at": in_utc(row.at)}))
         if row.sealed is None:
             return entry
-        return replace(entry, payload=self._master.open(PURPOSE, request_context(entry), row.sealed))
+        payload, anonymity = opened_content(self._master.open(PURPOSE, request_context(entry), row.sealed), entry.size)
+        return replace(entry, payload=payload, anonymity=anonymity)
 
 
 _PLAIN: Final = (

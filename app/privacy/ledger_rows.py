@@ -15,7 +15,7 @@ from app.privacy.checkpoints import Checkpoint, Signer, checkpoints_of, is_ours
 from app.privacy.ledger import LedgerUnavailable
 from app.privacy.ledger_chain import REPLY, REQUEST, Head, content_of, is_sealed
 from app.privacy.ledger_check import ChainRow, Checked, Finding, Walk
-from app.privacy.ledger_seals import PURPOSE, reply_context, request_context
+from app.privacy.ledger_seals import PURPOSE, opened_content, reply_context, request_context
 from app.privacy.ledger_tables import ledger_entries, ledger_heads, ledger_replies
 from kg_store.keys import MasterKey
 from kg_store.terms import KeyProblem
@@ -110,7 +110,8 @@ def _tenant_of_reply() -> Any:
 def _requests(connection: Connection, master: MasterKey, tenant: str) -> Iterator[tuple[ChainRow, bytes | None]]:
     for page in _pages(connection, ledger_entries, tenant):
         for row in page:
-            payload = _opened(master, request_context(row), row.sealed)
+            plain = _opened(master, request_context(row), row.sealed)
+            payload = None if plain is None else opened_content(plain, row.size)[0]
             content, fits = content_of(REQUEST, row._asdict()), _fits(payload, row)
             yield ChainRow(row.number, row.link, content, row.sealed is not None, fits, row.position), payload
 

@@ -36,3 +36,14 @@ def request_context(entry: HasIds) -> bytes:
 def reply_context(entry: HasIds) -> bytes:
     """Binds a reply to the request that it came back to."""
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
+
+
+def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
+    """What is sealed of a request: its body, and behind it a number, where there is one."""
+    return payload if anonymity is None else payload + str(anonymity).encode()
+
+
+def opened_content(plain: bytes, size: int) -> tuple[bytes, int | None]:
+    """The body, which has `size` bytes, and the number. Rows of before the number was kept have the body alone."""
+    payload, number = plain[:size], plain[size:]
+    return payload, int(number) if number.isdigit() else None

@@ -72,6 +72,11 @@ class Usage(Wire):
     over_budget: bool = Field(default=False, description="the question ended by its budget of tokens, unanswered")
     cost: float | None = Field(default=None, description="money, in `currency`")
     currency: str = ""
+    anonymity: int | None = Field(
+        default=None,
+        description="how many entities of the graph, at the least, fit what one of the question's prompts showed of a "
+        "thing; null where none was shown, or nothing left the service",
+    )
     milliseconds: dict[str, float] = Field(
         default_factory=dict, description="per stage; where replies keep a pace, `total` in its steps"
     )

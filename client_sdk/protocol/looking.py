@@ -39,7 +39,8 @@ class TracedCall(Wire):
     pseudonyms; null once their retention has passed, and where nothing was sent or came back.
 
     `outcome`: `used`, `unusable` (the reply broke its schema or its task's rules), `blocked` (the guard stopped it),
-    `none` (nothing came back).
+    `none` (nothing came back). `anonymity`: how many entities of the graph fit what the prompt shows of a thing, the
+    least where it shows several; null where it shows none, and like the prompt.
     """
 
     step: str
@@ -47,6 +48,7 @@ class TracedCall(Wire):
     outcome: Literal["used", "unusable", "blocked", "none"]
     prompt: str | None = None
     reply: str | None = None
+    anonymity: int | None = None
 
 
 class TraceContent(Wire):

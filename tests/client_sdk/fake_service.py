@@ -277,7 +277,9 @@ class FakeService:
         at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         prompt = json.dumps({"messages": [{"role": "user", "content": "Who treats\nEq7f2k?"}]})
         calls = [
-            TracedCall(step="structure", at=at, outcome="unusable", prompt=prompt, reply="Ex81zp? Or Anna?"),
+            TracedCall(
+                step="structure", at=at, outcome="unusable", prompt=prompt, reply="Ex81zp? Or Anna?", anonymity=1_234
+            ),
             TracedCall(step="step", at=at, outcome="none", prompt=prompt),
             TracedCall(step="step", at=at, outcome="blocked"),
             TracedCall(step="answer", at=at, outcome="used"),

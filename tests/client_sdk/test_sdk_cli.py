@@ -298,6 +298,7 @@ def test_ledger_shows_payloads_only_when_asked(env: FakeService, capsys: pytest.
 
 TRACED = """\
 1. structure  2026-01-02T03:04:05+00:00  (the reply broke its rules)
+(entities of the graph that fit what it shows of a thing: 1,234)
 --- prompt, as the model had it
 [user]
 Who treats
@@ -341,6 +342,7 @@ def test_a_trace_as_json(env: FakeService, capsys: pytest.CaptureFixture[str]) -
     first, second, *_ = whole["steps"]
     assert (first["reply"], first["reply_with_names"]) == ("Ex81zp? Or Anna?", "Dr. Bruno Weiß? Or Anna?")
     assert "Anna Keller?" in first["prompt_with_names"]
+    assert (first["anonymity"], second["anonymity"]) == (1234, None)
     assert (second["outcome"], second["reply"], second["reply_with_names"]) == ("none", None, None)
 
 

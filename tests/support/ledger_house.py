@@ -43,6 +43,7 @@ class House:
         given = {
             "tenant": "t", "caller": "k", "answer": "a", "conversation": "c", "step": "answer", "size": len(body),
             "digest": sha256(body).hexdigest(), "verdict": "clear", "payload": body, "at": NOW,
+            "anonymity": 1,
         }  # fmt: skip
         return LedgerEntry(**(given | changes))
 

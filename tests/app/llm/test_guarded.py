@@ -113,6 +113,14 @@ async def test_what_is_sent_has_been_recorded_before(guarded: GuardedReasoner, l
     assert entry.step == "structure"
 
 
+async def test_the_number_that_fits_is_recorded_and_not_sent(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    asked = task("who is Eq7f2k")
+    await guarded.ask(replace(asked, manner=replace(asked.manner, anonymity=4321)))
+    assert b"4321" not in inner(guarded).sent[0]
+    (entry,) = ledger.entries("t1")
+    assert (entry.anonymity, entry.payload) == (4321, inner(guarded).sent[0])
+
+
 async def test_a_name_stops_the_request_and_is_recorded_as_a_count(guarded: GuardedReasoner, ledger: Ledger) -> None:
     with pytest.raises(Blocked):
         await guarded.ask(task("who treats zofia quarrel"))

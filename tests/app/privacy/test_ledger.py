@@ -51,6 +51,19 @@ def test_an_entry_comes_back_as_it_was_recorded(ledger: Ledger) -> None:
     assert ledger.entries("t") == [made]
 
 
+@pytest.mark.parametrize("anonymity", [None, 0, 7, 12_345])
+def test_the_number_that_fit_comes_back_and_lies_sealed_with_the_body(
+    ledger: Ledger, engine: Engine, anonymity: int | None
+) -> None:
+    made = entry(anonymity=anonymity, payload=b"Eq7f2k 42", hits=0)
+    ledger.record(made)
+    assert ledger.entries("t") == [made]
+    with engine.connect() as connection:
+        row = connection.execute(select(ledger_entries)).one()
+    assert row.sealed is not None
+    assert "anonymity" not in row._asdict()
+
+
 def test_the_newest_stands_first_and_the_limit_holds(ledger: Ledger) -> None:
     for number in range(5):
         ledger.record(entry(size=number))
