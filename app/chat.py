@@ -15,12 +15,14 @@ from app.citing import as_fact, cited_by, explanation, keep_reason, said_by
 from app.conversations import Conversation, ConversationStore
 from app.llm.guarded import Errand, GuardedReasoner, Spent
 from app.llm.reasoner import AsksTasks, Reasoner
+from app.llm.veiling import Veil
 from app.privacy.anonymise import Anonymised, Anonymiser
 from app.privacy.capsule import seal_names
 from app.privacy.completing import Completed, Completer, Meanings
 from app.privacy.conclude import Concluder, Conclusion
 from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
+from app.privacy.leaning import leans_on_earlier
 from app.privacy.ledger import Ledger
 from app.privacy.mask_names import names_of_masks
 from app.privacy.pseudonyms import PseudonymTable
@@ -105,6 +107,7 @@ class ChatService:
             asked = await opens(self._open, caller, request)
         with watch.stage("linking"):
             completed = await asyncio.to_thread(_read, asked, self._remark_on, self._recogniser)
+            completed = _in_thread(completed, answer_id, asked.conversation.table, self.profile)
         if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
         async with self._guarded(caller, answer_id, asked) as reasoner:
@@ -147,10 +150,9 @@ class ChatService:
             guard=Guard(asked.graph.names, self._statics),
             ledger=self._ledger,
             errand=Errand(caller.tenant, caller.key_id, answer_id, asked.conversation.id),
-            issued=lambda: asked.conversation.table.issued,
+            veil=lambda: _veil(asked, answer_id),
             most_tokens=self._budgets.question,
             account=self._budgets.tenants.account(caller.tenant) if self._budgets.tenants else None,
-            masks=asked.conversation.table.masks(asked.graph.blind.schema),
         )
 
 
@@ -169,6 +171,18 @@ def _read(asked: _Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> 
     if remark := remark_on(_as_worded(read.dialogue.question, table)):
         read = replace(read, notes=(*read.notes, remark))
     return Completer(table, Meanings(graph, table, asked.concluder)).complete(read)
+
+
+def _in_thread(completed: Completed, answer_id: str, table: PseudonymTable, profile: Profile) -> Completed:
+    """Without the turns that the question can do without; a profile that is open keeps them all."""
+    dialogue = completed.read.dialogue
+    earlier = table.join_thread(answer_id, leans=profile.is_open or leans_on_earlier(dialogue))
+    return replace(completed, read=replace(completed.read, dialogue=dialogue.with_earlier(earlier)))
+
+
+def _veil(asked: _Asked, answer_id: str) -> Veil:
+    table = asked.conversation.table
+    return Veil(table.sent_words(asked.graph.blind.schema, answer_id), table.issued)
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:

@@ -15,6 +15,7 @@ from app.llm.completion import Price
 from app.llm.concept_choice import Askable, askable, input_about, plain_concept
 from app.llm.guarded import Errand, GuardedReasoner, Spent
 from app.llm.reasoner import NameReply, Reasoner, Task, TaskKind
+from app.llm.veiling import Veil
 from app.privacy.guard import Blocked, Guard, StaticSegments
 from app.privacy.ledger import Ledger
 from app.privacy.safe_text import Egress, Segment
@@ -149,7 +150,7 @@ class ConceptRefiner:
             guard=Guard(graph.names, self._statics),
             ledger=self._ledger,
             errand=Errand(tenant, caller, secrets.token_urlsafe(12), ""),
-            issued=frozenset,
+            veil=Veil,
             account=tenants.account(tenant) if tenants else None,
         )
 

@@ -11,6 +11,7 @@ from app.privacy.capsule import seal_trace
 from app.privacy.conclude import Concluder
 from app.privacy.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
 from app.privacy.mask_names import names_of_masks
+from app.privacy.pseudonym_words import words_in
 from client_sdk.protocol import Names, SealedTrace, TraceContent, TracedCall
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog
@@ -65,9 +66,11 @@ class Tracer:
         except (UnknownGraph, UnknownConversation):
             return None
         said = " ".join(_ESCAPE.sub(" ", text) for call in calls for text in (call.prompt, call.reply) if text)
-        table = conversation.table
-        masks = names_of_masks(graph, [said], table.masks(graph.blind.schema))
-        return {**Concluder(graph, table, NAMES_OF_A_SET).names_of(table.known(said)), **masks}
+        table, sent = conversation.table, conversation.table.sent_words(graph.blind.schema, entry.answer)
+        ours = {word: pseudonym for pseudonym, word in sent.items()}
+        meant = {ours.get(each.word, each.word): each.word for each in words_in(said)}
+        names = Concluder(graph, table, NAMES_OF_A_SET).names_of([word for word in meant if table.meaning(word)])
+        return {meant[word]: name for word, name in names.items()} | names_of_masks(graph, [said], sent)
 
 
 def _calls(entries: Sequence[LedgerEntry], replies: dict[str, LedgerReply]) -> list[TracedCall]:

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 
+from kg_store.keyed_words import keyed_word
 from kg_store.normalising import normalise
 from kg_store.ordinary_words import is_ordinary
 from kg_store.public_words import PublicWords
 from kg_store.terms import LoadError, Schema, is_mask_word
 from kg_store.wording import readable_relation
 
-_LETTERS = string.ascii_lowercase + string.digits
-_TAIL_LENGTH = 5
 _EMPTY_WORDS = ("has ", "have ", "is ")
-_MOST_KEY_BYTES = 64
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
     """The opaque word of `told`, e.g. `Rk3m2a`; not in `taken`. Without `key` nobody can tell it from a random one."""
-    attempt = 0
-    while True:
-        text = f"{attempt}\n{told}".encode("utf-8", "surrogatepass")
-        number = int.from_bytes(blake2b(text, key=key[:_MOST_KEY_BYTES], digest_size=16).digest(), "big")
-        word = "R"
-        for _ in range(_TAIL_LENGTH):
-            number, at = divmod(number, len(_LETTERS))
-            word += _LETTERS[at]
-        if is_mask_word(word) and word not in taken:
-            return word
-        attempt += 1
+    return keyed_word("R", told, key, is_mask_word, taken)
 
 
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
@@ -59,19 +59,18 @@ class GuardedReasoner:
     """A reasoner for one question. Leaving its `async with` records what was replied, in one go.
 
     Promise: no byte reaches `inner` that the guard has not cleared and the ledger has not recorded.
-    Condition: `issued` gives the pseudonyms of this conversation. Limit: what the guard does not promise.
+    Condition: `veil` gives the pseudonyms of this conversation. Limit: what the guard does not promise.
     `most_tokens` is what the question may take, None for no limit; `account` is its tenant's, None where asking
-    costs nothing. `masks`: the conversation's own word for each opaque word of a masked relation.
+    costs nothing.
     """
 
     inner: Reasoner
     guard: Guard
     ledger: Ledger
     errand: Errand
-    issued: Callable[[], frozenset[str]]
+    veil: Callable[[], Veil]
     most_tokens: int | None = None
     account: Account | None = None
-    masks: Mapping[str, str] = field(default_factory=dict, repr=False)
     spent: Spent = field(default_factory=Spent)
     heard: list[LedgerReply] = field(default_factory=list)
 
@@ -106,7 +105,7 @@ class GuardedReasoner:
         task = self._mine(task)
         while True:
             try:
-                return Veil(self.masks).taken_off(await self._once(task))
+                return self.veil().taken_off(await self._once(task))
             except ReasonerError as error:
                 if error.tokens is not None:
                     self.spent.add(error.tokens)
@@ -157,11 +156,11 @@ class GuardedReasoner:
         return sum(self.inner.tokens_in(egress) for egress in requests) <= left
 
     def _mine(self, task: Task[ReplyT]) -> Task[ReplyT]:
-        return replace(Veil(self.masks).put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
+        return replace(self.veil().put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
 
     async def _clear(self, task: Task[ReplyT], egress: Egress) -> LedgerEntry:
         try:
-            digest = self.guard.clear(egress, self.issued() | Veil(self.masks).issued)
+            digest = self.guard.clear(egress, self.veil().sendable)
         except Blocked as blocked:
             entry = self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True)
             await asyncio.to_thread(self.ledger.record, entry)

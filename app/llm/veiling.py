@@ -1,4 +1,4 @@
-"""Opaque words of relations, drawn anew for a conversation: put in before a task leaves, taken out of its reply."""
+"""Words that go out for pseudonyms and masked relations: put in before a task leaves, taken out of its reply."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ _ModelT = TypeVar("_ModelT", bound=TaskModel)
 
 @dataclass(frozen=True, slots=True)
 class Veil:
-    """`words` leads from each opaque word of the graph to that of the conversation; no two lead to the same.
+    """`words` leads from each word of ours to the one that is sent for it; no two lead to the same. `issued` are the
+    conversation's pseudonyms, with a word in `words` or not.
 
-    Promise: no opaque word of the graph leaves, so that what one conversation tells of a relation says nothing of it
-    in the next. Limit: its description, if it has one, and what it leads to are the same in both.
+    Promise: no word that has another in `words` may leave. Limit: what a thing is asked about, and what a relation
+    leads to, may be the same under both words.
     """
 
     words: Mapping[str, str] = field(default_factory=dict, repr=False)
+    issued: frozenset[str] = frozenset()
 
     @property
-    def issued(self) -> frozenset[str]:
+    def sendable(self) -> frozenset[str]:
         """The words that may stand in what is sent."""
-        return frozenset(self.words.values())
+        return frozenset(self.words.values()) | (self.issued - self.words.keys())
 
     def put_on(self, task: Task[ReplyT]) -> Task[ReplyT]:
         return replace(task, input=_renamed(task.input, self.words)) if self.words else task

@@ -44,19 +44,21 @@ class Meaning:
 
 @dataclass(slots=True)
 class TableState:
-    """What a table keeps between requests: no text that anybody typed."""
+    """What a table keeps between requests: no text that anybody typed. `threads`: of each answer, the oldest first."""
 
     order_key: bytes = field(repr=False)
     meanings: dict[str, Meaning] = field(default_factory=dict, repr=False)
     digests: dict[str, str] = field(default_factory=dict, repr=False)
     settled: dict[int, bool] = field(default_factory=dict, repr=False)
     lost_paths: dict[str, RawPath] = field(default_factory=dict, repr=False)
+    threads: dict[str, str] = field(default_factory=dict)
 
 
 def write_state(state: TableState, schema: Schema) -> bytes:
     """Members of sets stay out: they are found anew. So does the text of literals: each request brings it."""
     rows = [_row(word, meaning, state, schema) for word, meaning in state.meanings.items()]
-    content = {"form": FORM, "key": state.order_key.hex(), "settled": list(state.settled.items()), "rows": rows}
+    settled = list(state.settled.items())
+    content = {"form": FORM, "key": state.order_key.hex(), "settled": settled, "threads": state.threads, "rows": rows}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
@@ -67,6 +69,7 @@ def read_state(data: bytes, schema: Schema) -> TableState:
         if content["form"] != FORM:
             raise ValueError("the conversation was kept in another form")
         state = TableState(bytes.fromhex(content["key"]), settled=dict(content["settled"]))
+        state.threads = dict(content.get("threads", {}))
         relations = {relation.iri: relation.id for relation in schema.relations}
         for word, row in content["rows"]:
             _read_row(word, row, state, relations)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 import secrets
-import string
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kg_store.keyed_words import ALPHABET, TAIL_LENGTH, keyed_word
+
 Letter = Literal["E", "V", "S"]
 """E: an entity. V: a value, a literal that somebody typed, or a number that was computed. S: a set."""
 
-_TAIL = string.ascii_lowercase + string.digits
-_TAIL_LENGTH = 5
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _SHAPE = re.compile(r"[EVS][a-z0-9]{5}")
 
@@ -31,9 +30,14 @@ class Standing:
 def draw_word(letter: Letter, taken: Container[str]) -> str:
     """A word that is not in `taken`. It has a digit and a small letter, so that it is no word and no number."""
     while True:
-        tail = "".join(secrets.choice(_TAIL) for _ in range(_TAIL_LENGTH))
+        tail = "".join(secrets.choice(ALPHABET) for _ in range(TAIL_LENGTH))
         if is_shaped(letter + tail) and letter + tail not in taken:
             return letter + tail
+
+
+def word_by_key(word: str, told: str, key: bytes, taken: Container[str]) -> str:
+    """The word that stands for the pseudonym `word` where `told` says; it has the same letter."""
+    return keyed_word(word[0], f"{told}\n{word}", key, is_shaped, taken)
 
 
 def is_shaped(word: str) -> bool:

@@ -10,8 +10,9 @@ from threading import Lock
 
 from app.privacy.pseudonym_state import Meaning, MeaningKind, TableState, read_state, write_state
 from app.privacy.pseudonym_words import Letter, draw_word, words_in
+from app.privacy.threads import WHOLE, extend_thread, masked_in_thread
 from kg_store.blind_graph import BlindGraph
-from kg_store.masking import mask_word, masks_of
+from kg_store.masking import masks_of
 from kg_store.normalising import normalise
 from kg_store.terms import NO_MIDS, Edges, Mid, Mids, Path, Schema, ValueKind, as_mids
 from kg_store.walking import members_of, walk
@@ -29,13 +30,15 @@ class PseudonymTable:
     """Promise: the same thing has one pseudonym through the conversation, and no pseudonym means two things.
 
     Condition: `to_bytes` is only ever stored sealed, for it holds MIDs and the conversation's key.
-    Limit: whoever sees two answers of one conversation can tell that the same thing is meant.
+    Limit: whoever sees two answers of one conversation can tell that the same thing is meant. The model can't, where
+    the later question does not lean on the earlier one (app/privacy/threads.py).
     """
 
     def __init__(self, state: TableState) -> None:
         self._state = state
         self._lock = Lock()
         self._issued: frozenset[str] | None = None
+        self._sent: dict[str, dict[str, str]] = {}
         self._words: dict[Hashable, str] = {
             _identity(meaning, state.digests.get(word)): word for word, meaning in state.meanings.items()
         }
@@ -87,6 +90,11 @@ class PseudonymTable:
     def in_order(self, keys: Sequence[str]) -> list[int]:
         """Positions of `keys` in the conversation's own order: the same facts, the same bytes."""
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
+
+    def in_sent_order(self, keys: Sequence[str]) -> list[int]:
+        """As `in_order`, but another order for each thread."""
+        thread = self._newest_thread
+        return self.in_order(keys if thread == WHOLE else [f"{thread}\n{key}" for key in keys])
 
     def meaning(self, pseudonym: str) -> Meaning | None:
         """None for a word that this conversation did not issue."""
@@ -148,12 +156,39 @@ class PseudonymTable:
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
-    def masks(self, schema: Schema) -> dict[str, str]:
-        """The conversation's own word for each opaque word of a masked relation; drawn anew for every conversation."""
-        found: dict[str, str] = {}
-        for word in masks_of(schema).values():
-            found[word] = mask_word(self._state.order_key, word, found.values())
-        return found
+    def join_thread(self, answer: str, leans: bool) -> int | None:
+        """Puts a new answer into the thread that it `leans` on, or begins one. How many earlier answers are in it;
+        None where the thread is the whole conversation, as it is when its first question leans on something."""
+        with self._lock:
+            threads = self._state.threads
+            thread = self._newest_thread if leans else answer
+            earlier = None if thread == WHOLE else sum(each == thread for each in threads.values())
+            threads[answer] = thread
+            return earlier
+
+    def sent_words(self, schema: Schema, answer: str) -> dict[str, str]:
+        """What stood or stands on the wire for each pseudonym of the conversation, and for the graph's opaque words.
+
+        They are drawn anew for every thread: what one told of a thing says nothing of it in the next. Pseudonyms that
+        go out as they are, in a thread that is the whole conversation, are left out.
+        """
+        with self._lock:
+            thread = self._state.threads.get(answer, WHOLE)
+            masks = masked_in_thread(self._state.order_key, thread, masks_of(schema).values())
+            if thread == WHOLE:
+                return masks
+            words = self._sent.setdefault(thread, {})
+            extend_thread(words, self._state.order_key, thread, self._state.meanings)
+            return words | masks
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The ids of this conversation's answers, the oldest first."""
+        return tuple(self._state.threads)
+
+    @property
+    def _newest_thread(self) -> str:
+        return next(reversed(self._state.threads.values()), WHOLE)
 
     def _word_of(self, meaning: Meaning, digest: str | None = None, letter: Letter | None = None) -> str:
         identity = _identity(meaning, digest)

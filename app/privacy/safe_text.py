@@ -52,6 +52,12 @@ class SafeDialogue:
     def question(self) -> SafeText:
         return self.turns[-1].text
 
+    def with_earlier(self, questions: int | None) -> SafeDialogue:
+        """The same question after so many earlier ones, with what was answered to them; all where it is None."""
+        asked = [at for at, turn in enumerate(self.turns) if turn.role == "user"]
+        first = 0 if questions is None else asked[-1 - questions :][0]
+        return replace(self, turns=self.turns[first:])
+
     def without_doubtful(self) -> SafeDialogue:
         """The same words, with nothing to start from where a topic may be no name."""
         return replace(self, topics=tuple(topic for topic in self.topics if not topic.doubtful))

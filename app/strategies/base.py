@@ -57,8 +57,9 @@ class Pseudonyms(Protocol):
         """The pseudonym of everything in the graph of one concept."""
         ...
 
-    def in_order(self, keys: Sequence[str]) -> list[int]:
-        """Positions of `keys` in the conversation's own order: the same facts, the same bytes."""
+    def in_sent_order(self, keys: Sequence[str]) -> list[int]:
+        """Positions of `keys` in an order of their own, the same while questions lean on each other: the same facts,
+        the same bytes."""
         ...
 
 

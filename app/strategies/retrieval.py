@@ -104,7 +104,7 @@ def show_things(inquiry: Inquiry, places: Iterable[Place]) -> list[Thing]:
 
 
 def show_evidence(inquiry: Inquiry, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
-    """Facts in the conversation's own order: the same facts give the same bytes, however they were found.
+    """Facts in the thread's own order: in a thread the same facts give the same bytes, however they were found.
 
     `told` are pseudonyms whose concept the prompt says elsewhere.
     """
@@ -118,14 +118,14 @@ def show_evidence(inquiry: Inquiry, facts: Sequence[FoundFact], told: Collection
             end_concept=facts[i].end_concept,
             size=facts[i].size,
         )
-        for i in inquiry.pseudonyms.in_order(keys)
+        for i in inquiry.pseudonyms.in_sent_order(keys)
     ]
 
 
 def show_candidates(inquiry: Inquiry, ways: Sequence[WayOn]) -> tuple[list[Candidate], dict[int, WayOn]]:
-    """Candidates numbered from 1 in the conversation's order, and the way that each number means."""
+    """Candidates numbered from 1 in the thread's order, and the way that each number means."""
     shown = [(way, labels_of(inquiry, way.path)) for way in ways]
-    order = inquiry.pseudonyms.in_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
+    order = inquiry.pseudonyms.in_sent_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
     candidates, by_number = [], {}
     for number, position in enumerate(order, start=1):
         way, labels = shown[position]
@@ -136,10 +136,10 @@ def show_candidates(inquiry: Inquiry, ways: Sequence[WayOn]) -> tuple[list[Candi
 
 
 def show_masked(inquiry: Inquiry, *shown: str) -> list[MaskedRelation]:
-    """What their owner says of the masked relations that stand in `shown`, in the conversation's own order."""
+    """What their owner says of the masked relations that stand in `shown`, in the thread's own order."""
     means = _described(inquiry.graph.schema)
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
-    ordered = [met[at] for at in inquiry.pseudonyms.in_order(met)]
+    ordered = [met[at] for at in inquiry.pseudonyms.in_sent_order(met)]
     return [MaskedRelation(relation=word, means=means[word]) for word in ordered]
 
 

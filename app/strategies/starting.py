@@ -11,6 +11,7 @@ import numpy as np
 from app.llm.embedder import Embedder
 from app.llm.nearness import asked_words
 from app.llm.question_words import singular
+from app.privacy.leaning import leans_on_earlier
 from app.privacy.safe_text import Topic
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place
@@ -19,22 +20,14 @@ from kg_store.walking import concept_of, kind_of, kinds_of, members_of
 
 MAX_KINDS = 3
 _WORD = re.compile(r"[^\W\d_]+")
-# Words by which a question leans on an earlier turn.
-_REFERS = frozenset(
-    "he she it they them him his her hers its their theirs those these that this one ones there same".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one.
-
-    `leans`: the question needs the turns before it.
-    """
+    """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one."""
 
     frontier: tuple[Place, ...]
     kinds: tuple[Place, ...]
-    leans: bool
 
 
 def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
@@ -42,15 +35,12 @@ def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
 
     A question that names no thing starts from its kinds; from those nearest in meaning where it names none.
     """
-    topics = inquiry.dialogue.topics
-    newest = [topic for topic in topics if topic.newest]
-    refers = inquiry.dialogue.leans or not _REFERS.isdisjoint(_words(inquiry.dialogue.question))
-    leans = refers or not newest
-    places = [_place(inquiry, topic) for topic in (topics if leans else newest)]
+    leans = leans_on_earlier(inquiry.dialogue)
+    places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if leans or topic.newest]
     kinds = _named_kinds(inquiry)
     if any(place.kind is not NodeKind.VALUE for place in places):
-        return Start(tuple(places), kinds, leans)
-    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), (), leans)
+        return Start(tuple(places), kinds)
+    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), ())
 
 
 def _place(inquiry: Inquiry, topic: Topic) -> Place:

@@ -21,9 +21,11 @@ from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import Reasoner, ReasonerUnavailable, ReplyUnusable
 from app.llm.wire import Wording
 from app.privacy.guard import Blocked, StaticSegments
-from app.privacy.ledger import Ledger, LedgerUnavailable
+from app.privacy.ledger import MAX_ENTRIES, Ledger, LedgerUnavailable
+from app.privacy.pseudonym_words import shaped_in
 from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.base import Profile
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring import Store, graphs_of, open_store
@@ -265,6 +267,41 @@ async def test_a_follow_up_leans_on_the_turns_before(
     assert secrets_in(server.everything) == []
 
 
+async def _words_sent(house: House, server: ModelServer, question: str) -> set[str]:
+    """Every pseudonym in the bytes that `question` made leave."""
+    server.received.clear()
+    await house.ask(question)
+    return {standing.word for standing in shaped_in(json.dumps(sent_to(server, "step")))}
+
+
+async def test_questions_that_lean_on_nothing_share_no_pseudonym_on_the_wire(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    house.chat.profile = Profile.KIND
+    server.replies = drafting("It is {1}.", "{treated by}")
+    questions = (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", DOCTOR_OF)
+    sent = [await _words_sent(house, server, question) for question in questions]
+    assert not sent[0] & sent[1]
+    assert sent[1] & sent[2]
+    assert not (sent[0] | sent[1] | sent[2]) & sent[3]
+    assert not set().union(*sent) & set(house.capsule)
+    assert secrets_in(server.everything) == []
+
+
+async def test_a_question_that_leans_takes_along_the_turns_of_its_thread_alone(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    house.chat.profile = Profile.KIND
+    server.replies = drafting("It is {1}.", "{treated by}")
+    turns = []
+    for question in (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", "And there?"):
+        await house.ask(question)
+        turns.append(len(sent_to(server, "step")[-1].get("dialogue", [])))
+    assert turns == [0, 0, 2, 4]
+
+
 async def test_a_thing_keeps_its_pseudonym_in_its_conversation_and_has_another_elsewhere(embedded: House) -> None:
     await embedded.ask(DOCTOR_OF)
     first = embedded.last.entities[0].pseudonym
@@ -353,13 +390,13 @@ async def test_nothing_is_sent_when_the_guard_stops_a_request(
     unregistered = StaticSegments()
     reasoner = PromptedReasoner(endpoint, embedder)
     chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, unregistered)
-    before = len(store.ledger.entries("default"))
+    before = len(store.ledger.entries("default", limit=MAX_ENTRIES))
     with pytest.raises(Blocked):
         await House(chat, store.ledger).ask(DOCTOR_OF)
     await endpoint.close()
     assert server.received == []
-    (newest, *_), after = store.ledger.entries("default"), len(store.ledger.entries("default"))
-    assert (newest.verdict, newest.payload, after) == ("blocked", None, before + 1)
+    newest, *rest = store.ledger.entries("default", limit=MAX_ENTRIES)
+    assert (newest.verdict, newest.payload, len(rest)) == ("blocked", None, before)
 
 
 async def test_nothing_is_sent_when_the_ledger_can_not_be_written(

@@ -405,7 +405,7 @@ def test_names_come_once_for_this_dialogue_and_before_the_text() -> None:
 
 
 @given(texts.filter(len))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_cut_into_three_is_shown_as_the_same_text(text: str) -> None:
     answer, whole = answer_with(text), restore(text, TABLE)
     for places in combinations(range(len(text) + 1), 2):
@@ -422,7 +422,6 @@ def test_every_possible_split_is_shown_as_the_same_text(text: str) -> None:
 
 
 @given(data=st.data(), text=texts.filter(len))
-@settings(deadline=None)
 def test_bytes_may_be_split_anywhere(data: st.DataObject, text: str) -> None:
     body = sse(events_of(answer_with(text), list(text)))
     places = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=12)))
@@ -432,7 +431,6 @@ def test_bytes_may_be_split_anywhere(data: st.DataObject, text: str) -> None:
 
 
 @given(texts.filter(len), st.lists(texts, max_size=5))
-@settings(deadline=None)
 def test_nothing_is_shown_that_what_follows_could_change(text: str, endings: list[str]) -> None:
     for end in range(1, len(text) + 1):
         beginning = text[:end]

@@ -30,7 +30,6 @@ def drawing(examples: int) -> Callable[[Any], Any]:
         test.hypothesis.inner_test = counted
         return settings(
             max_examples=int(os.environ.get(MANY, examples)),
-            deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
         )(test)
 

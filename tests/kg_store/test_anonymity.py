@@ -31,7 +31,7 @@ def close(one: ProfileRisk, other: ProfileRisk) -> bool:
     return exact and (one.expected, one.few) == pytest.approx((other.expected, other.few))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(graphs())
 def test_figures_are_those_of_walking_from_every_entity(graph: CompactGraph) -> None:
     k, mids = 3, entities(graph)
@@ -60,7 +60,7 @@ def bars(sizes: Sequence[int], found: Anonymity) -> list[int]:
     return [sum(first <= size < end for size in sizes) for first, end in zip(found.bounds, ends, strict=True)]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(graphs())
 def test_subjects_and_objects_of_relations_are_counted_and_the_rare_ones_told(graph: CompactGraph) -> None:
     found = measure_anonymity(graph._arrays, graph.schema, 3)

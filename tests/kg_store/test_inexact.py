@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.inexact import InexactNames
@@ -203,7 +203,6 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(deadline=None)  # A slow machine is no finding.
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map('"'.join), max_size=4))
 def test_what_was_read_before_changes_nothing_of_what_is_found(texts: list[str]) -> None:
     """Pieces between quotes are remembered where they hold no name, however they meet in other texts."""

@@ -11,7 +11,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kg_store import name_layout
@@ -368,7 +368,6 @@ def test_empty_index_finds_nothing() -> None:
 NAMES = st.lists(ANY_TEXT, max_size=8)
 
 
-@settings(deadline=None)  # The first one reads the dictionary.
 @given(NAMES, ANY_TEXT)
 def test_index_from_its_bytes_finds_the_same(names: list[str], text: str) -> None:
     index = NameIndex.build(
@@ -488,7 +487,6 @@ def test_marks_that_make_another_letter_are_not_dropped() -> None:
     assert found(index_of("Чайковский", "がん"), "Чаиковскии かん") == []
 
 
-@settings(deadline=None)  # The first one reads the dictionary.
 @given(st.lists(st.sampled_from(["Anna", "Berta", "film", "date", "12", "O'Neil"]), max_size=6))
 def test_secret_hits_are_those_that_are_protected_and_not_public(words: list[str]) -> None:
     entries = [named(1, "Anna"), named(2, "film"), named(3, "O'Neil"), valued(4, "Berta", ValueKind.TEXT)]

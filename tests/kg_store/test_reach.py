@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.expressions import Call, Name, names_in, parse
@@ -79,7 +79,6 @@ def test_what_does_not_fit_is_refused(text: str) -> None:
         outcome(text)
 
 
-@settings(deadline=None)
 @given(st.frozensets(st.sampled_from([ANNA, BEN, CARA])), st.frozensets(st.sampled_from([ANNA, BEN, CARA])))
 def test_what_a_union_reaches_is_the_union_of_what_each_reaches(a: frozenset[int], b: frozenset[int]) -> None:
     operands = {"A": as_mids(sorted(a)), "B": as_mids(sorted(b))}

@@ -72,7 +72,7 @@ def numbered(sets: list[frozenset[Step]] | list[frozenset[Path]]) -> list[int]:
 
 
 @pytest.mark.parametrize("rows", [1, 3, step_sets.MOST_ROWS])
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(graphs())
 def test_sets_of_steps_and_of_paths_are_those_that_walking_finds(rows: int, graph: CompactGraph) -> None:
     with pytest.MonkeyPatch.context() as patch:

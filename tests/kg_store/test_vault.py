@@ -45,7 +45,7 @@ def entity(*names: str) -> VaultRecord:
     return VaultRecord(NodeKind.ENTITY, names)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(records=st.dictionaries(st.integers(0, 2**63 - 1), RECORDS, max_size=20))
 def test_records_come_back_as_they_were_put_in(vault: Vault, records: dict[int, VaultRecord]) -> None:
     with vault._engine.begin() as connection:

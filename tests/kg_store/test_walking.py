@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.blind_graph import BlindGraph
@@ -130,7 +130,6 @@ NODES = st.integers(1, 4)
 MIDDLES = st.integers(21, 23)
 
 
-@settings(deadline=None)
 @given(st.sets(st.tuples(NODES, MIDDLES)), st.sets(st.tuples(MIDDLES, NODES)), st.sets(NODES))
 def test_a_step_through_mediators_joins_what_they_join(
     into: set[tuple[int, int]], out: set[tuple[int, int]], starts: set[int]

@@ -13,6 +13,7 @@ from app.llm.concepts import ConceptNamer
 from app.llm.embedder import Embedder
 from app.llm.guarded import Errand, GuardedReasoner
 from app.llm.reasoner import Reasoner
+from app.llm.veiling import Veil
 from app.privacy.anonymise import Anonymiser
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
@@ -83,7 +84,7 @@ class Asked:
     ) -> Inquiry:
         guarded = GuardedReasoner(
             reasoner, Guard(self.graph.names, self.statics), self.ledger, Errand("t1", "k", "a", "c"),
-            lambda: self.table.issued, most_tokens,
+            lambda: Veil(issued=self.table.issued), most_tokens,
         )  # fmt: skip
         told = self.rounds.append
         return Inquiry(self.dialogue(*turns), self.graph.blind, self.table, guarded, limits, told, profile)

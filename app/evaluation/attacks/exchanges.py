@@ -73,4 +73,6 @@ def _truth(scene: Scene, conversation: str | None) -> dict[str, Mids]:
     kept = scene.bench.services.store.conversations
     table = kept.open(TENANT, VICTIM.key_id, scene.loaded.graph, conversation, graph.schema).table
     meanings = {word: table.meaning(word) for word in table.issued}
-    return {word: NO_MIDS if meaning is None else meaning.mids for word, meaning in meanings.items()}
+    own = {word: NO_MIDS if meaning is None else meaning.mids for word, meaning in meanings.items()}
+    sent = (table.sent_words(graph.schema, answer) for answer in table.answers)
+    return own | {word: own[pseudonym] for words in sent for pseudonym, word in words.items() if pseudonym in own}

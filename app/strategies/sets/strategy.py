@@ -38,14 +38,12 @@ class _Progress:
     """What the rounds have gathered.
 
     `things` are shown beside the evidence; `places` is everywhere that one can go on from, `frontier` the newest of
-    them; `leans`: the question needs the turns before it; `walked` keeps one way from being offered twice; `shown` is
-    the evidence as it was shown, which only grows.
+    them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
     """
 
     things: dict[str, Place]
     frontier: list[Place]
     places: dict[str, Place]
-    leans: bool
     facts: list[FoundFact] = field(default_factory=list)
     shown: list[Evidence] = field(default_factory=list)
     path: list[PathTriple] = field(default_factory=list)
@@ -72,7 +70,7 @@ class SetsStrategy:
         start = starting_places(inquiry, self._embedder)
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
         places = {place.pseudonym: place for place in start.frontier}
-        progress = _Progress(things, list(start.frontier), places, start.leans)
+        progress = _Progress(things, list(start.frontier), places)
         if not start.frontier:
             return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         try:
@@ -144,10 +142,9 @@ class SetsStrategy:
 def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool) -> StepInput:
     candidates = show_candidates(inquiry, ways)[0]
     is_strict = inquiry.profile is Profile.STRICT
-    shows_turns = inquiry.profile.is_open or (progress.leans and not is_strict)
     return StepInput(
         question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
-        dialogue=show_dialogue(inquiry) if shows_turns else [],
+        dialogue=[] if is_strict else show_dialogue(inquiry),
         things=show_things(inquiry, progress.things.values()),
         evidence=progress.shown,
         path=progress.path,

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from app.llm.reasoner import ReasonerUnavailable
+from app.strategies.base import Profile
 from app.tables import conversations
 from client_sdk.protocol import ErrorBody, SealedTrace, TraceContent, trace_context
 from client_sdk.sealing import CannotOpen, KeyPair, open_trace
@@ -64,6 +65,18 @@ async def test_names_behind_an_escape_are_found(service: Running) -> None:
     (word,) = content.table
     assert f"\\n{word}" in (content.calls[0].prompt or "")
     assert names_in(content) == {"Valdis Ozolkrasts"}
+
+
+async def test_each_answer_is_traced_by_the_words_that_were_sent_for_it(service: Running) -> None:
+    """The same thing went out under other words in each of two questions that lean on nothing."""
+    service.services.chat.profile = Profile.KIND
+    key = service.key("default", *INSPECTS)
+    reply = (await service.http.post("/chat", json=question(), headers=key)).json()
+    again = await asked(service, key, conversation=reply["conversation"])
+    contents = [opened(await traced(service, key, answer_id)) for answer_id in (reply["id"], again)]
+    assert [names_in(content) for content in contents] == [{"Valdis Ozolkrasts"}] * 2
+    assert not contents[0].table.keys() & contents[1].table.keys()
+    assert all(word in (content.calls[0].prompt or "") for content in contents for word in content.table)
 
 
 async def test_all_of_it_is_sealed_the_models_words_too(service: Running) -> None:

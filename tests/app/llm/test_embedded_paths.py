@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.llm.embedded_paths import MAX_STEPS, known_paths, roots_of, score_paths
@@ -46,7 +46,6 @@ def test_a_path_may_come_back_to_its_root() -> None:
 PLACES = st.sampled_from(["Eq7f2k", "Sa1b2c", "Sd3e4f"])
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(PLACES, PLACES), max_size=5, unique=True), st.lists(PLACES, max_size=4))
 def test_no_path_is_longer_than_it_may_be_and_each_starts_at_the_root(
     joined: list[tuple[str, str]], offered: list[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy import Engine, create_engine
 from app.llm.budget import QuestionBudgetUsedUp, TenantBudgetUsedUp
 from app.llm.guarded import Errand, GuardedReasoner
 from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyT, ReplyUnusable, StructureInput, Task, TaskKind, Tokens
+from app.llm.veiling import Veil
 from app.privacy.guard import Blocked, Guard, StaticSegments
 from app.privacy.ledger import Ledger, LedgerUnavailable
 from app.privacy.ledger_tables import metadata
@@ -90,8 +92,8 @@ def guarded(ledger: Ledger) -> GuardedReasoner:
         NameEntry(2, "Eq7f2k", "name", None, True, True),
     ]
     names = NameIndex.build(entries).with_public(PublicWords.of(()))
-    issued = frozenset({"Eq7f2k"})
-    return GuardedReasoner(KeepingReasoner(ledger), Guard(names, StaticSegments()), ledger, ERRAND, lambda: issued)
+    veil = Veil(issued=frozenset({"Eq7f2k"}))
+    return GuardedReasoner(KeepingReasoner(ledger), Guard(names, StaticSegments()), ledger, ERRAND, lambda: veil)
 
 
 def inner(guarded: GuardedReasoner) -> KeepingReasoner:
@@ -142,13 +144,29 @@ async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
 
 async def test_a_pseudonym_issued_meanwhile_is_known_at_the_next_call(guarded: GuardedReasoner) -> None:
     issued = {"Eq7f2k"}
-    guarded.issued = lambda: frozenset(issued)
+    guarded.veil = lambda: Veil(issued=frozenset(issued))
     issued.clear()
     with pytest.raises(Blocked):
         await guarded.ask(task("who is Eq7f2k"))
     issued.add("Eq7f2k")
     await guarded.ask(task("who is Eq7f2k"))
     assert len(inner(guarded).sent) == 1
+
+
+async def test_a_pseudonym_goes_out_under_its_sent_word_alone(guarded: GuardedReasoner) -> None:
+    guarded.veil = lambda: Veil({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    await guarded.ask(task("who is Eq7f2k"))
+    assert b"Ez9y8x" in inner(guarded).sent[0]
+    assert b"Eq7f2k" not in inner(guarded).sent[0]
+
+
+async def test_a_pseudonym_that_kept_its_own_word_is_blocked(guarded: GuardedReasoner) -> None:
+    put_on, needed = Veil(), Veil({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    veils = chain((put_on,), repeat(needed))
+    guarded.veil = lambda: next(veils)
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert not inner(guarded).sent
 
 
 async def test_what_was_spent_adds_up(guarded: GuardedReasoner) -> None:
@@ -188,7 +206,7 @@ async def test_a_repair_is_cleared_recorded_and_counted_like_any_request(
 
 async def test_a_repair_that_would_name_something_is_blocked(guarded: GuardedReasoner) -> None:
     inner(guarded).complains = True
-    guarded.issued = lambda: frozenset({"Eq7f2k"} if not inner(guarded).sent else ())
+    guarded.veil = lambda: Veil(issued=frozenset({"Eq7f2k"} if not inner(guarded).sent else ()))
     with pytest.raises(Blocked):
         await guarded.ask(task("who is Eq7f2k"))
     assert len(inner(guarded).sent) == 1

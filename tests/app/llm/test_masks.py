@@ -69,7 +69,7 @@ def test_what_leaves_and_what_comes_back_hold_each_their_own_words() -> None:
     back = veil.taken_off(Reply(reply, words="as it was")).value
     assert (back.answer, back.text) == (['reach(Sk3mmd, "^Rk3m2a")'], "Its Rk3m2a: {1}")
     assert veil.taken_off(Reply(reply, words="as it was")).words == "as it was"
-    assert veil.issued == {"Rz9t4w"}
+    assert veil.sendable == {"Rz9t4w"}
 
 
 def test_a_model_that_names_concepts_is_shown_no_masked_relation() -> None:

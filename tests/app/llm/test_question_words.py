@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.llm.question_words import Usage, content_words, is_pseudonym, singular, walks
@@ -84,7 +84,6 @@ def test_words_for_what_is_shared_are_no_content() -> None:
     assert "same" not in {word for span in walked.spans for word in span.text.split()}
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from("who treats the mother of doctor 's Ez9y8x in lives".split()), max_size=9), st.booleans()
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.llm.complaints import complaints_of
@@ -31,7 +31,6 @@ def asked(question: str, told: str = "") -> Task[Any]:
     return Task(STRUCTURE, StructureInput(question=question, dialogue=dialogue, things=[]))
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_the_input_arrives_whole_and_stands_between_the_statics(question: str, told: str) -> None:
     task = asked(question, told)

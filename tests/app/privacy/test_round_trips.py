@@ -65,7 +65,7 @@ def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Name
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(talks())
 def test_restoring_what_was_anonymised_gives_the_original_back(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk
@@ -84,7 +84,7 @@ def folded(text: str) -> str:
     return re.sub(r"[-\s]+", "", text).casefold()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(talks())
 def test_what_is_anonymised_passes_the_guard_and_holds_no_name(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk
@@ -99,7 +99,7 @@ def test_what_is_anonymised_passes_the_guard_and_holds_no_name(talk: tuple[list[
         assert not words & {"Zor", "Quux", "Vex", "Ost", "Mür", "Jäk", "Новак", "Zed"}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @example((["Mür"], ["Mürhttps://x.example/Zor "]))
 @example((["山田"], ["山田https://x.example/Zor "]))
 @example((["Zor"], ["anna@x.exampleanna@x.example "]))
