@@ -340,9 +340,9 @@ KILLED_AT = (
     "kg_store.graph_rows.GraphRows.swap",
     "kg_store.catalog.Catalog.cut_out",
     "kg_store.graph_rows.GraphRows.forget",
-    "app.forgetting.requests_about",
+    "app.forgetting.forgetter.requests_about",
     "app.conversations.ConversationStore.forget",
-    "app.forgetting.look_for",
+    "app.forgetting.forgetter.look_for",
     "kg_store.forgotten_rows.ForgottenRows.end",
 )
 CHILD = """

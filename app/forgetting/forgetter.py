@@ -3,98 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from hashlib import blake2b
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Engine
 
 from app.conversations import ConversationStore
+from app.forgetting.chooser import Choice, Chooser, Wish
+from app.forgetting.planning import Plan, around, spoken
+from app.forgetting.telling import scanned, told_of
 from app.graph_admin import summary_of
 from app.jobs import Loaded, Progress, Work
 from app.privacy.ledger_search import requests_about
 from app.privacy.ledger_upkeep import LedgerUpkeep
-from app.problems import AmbiguousName, ForgetUnfinished, UnknownName
+from app.problems import ForgetUnfinished, UnknownName
 from app.traces_left import Sought, Traces, look_for
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.forgotten_rows import Erasure, Forgetting, ForgottenRows
-from kg_store.going import Going
 from kg_store.keys import MasterKey
 from kg_store.normalising import normalise
 from kg_store.schema_concepts import phrases_of
-from kg_store.terms import Hop, LoadError, Mids, NodeKind, ValueKind, as_mids
-from kg_store.vault import VaultRecord, readable_name
-from kg_store.walking import concept_of, kind_of
+from kg_store.terms import LoadError, as_mids
 
 PATIENCE_S: Final = 180.0
 """How long to wait for questions that still read the version before: as long as one may take, and more."""
 
 _LOOK_AGAIN_S: Final = 0.5
 _TRIES: Final = 5
-_FACTS_OF_A_CHOICE: Final = 4
 _UNTOUCHED_S: Final = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of several things of a name: `relations` tell what is known of it, `facts` in real words, for the owner."""
-
-    id: str
-    concept: str
-    relations: tuple[str, ...]
-    facts: tuple[str, ...] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be forgotten: by a name, or an id in the source. `choice` tells things of one name apart.
-
-    `kinds`: neighbours of these concepts go too; `mentions`: texts of others go in which one of its names stands.
-    """
-
-    name: str = field(repr=False)
-    choice: str | None = None
-    kinds: tuple[str, ...] = ()
-    mentions: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a wish would take out, in counts. `around`: the things that it has facts with and that stay, by concept.
-
-    `mentions`: names and values of others in which one of its names stands; `shared`: its names that others have too.
-    """
-
-    things: int
-    names: int
-    facts: int
-    values: int
-    mediators: int
-    alone: int
-    conversations: int
-    requests: int
-    mentions: int
-    shared: int
-    around: dict[str, int]
-
-    def sentences(self) -> list[str]:
-        around = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(self.around.items()))
-        told = [
-            f"{self.things} things go, with {self.names} names and {self.facts} facts",
-            f"with them {self.values} values that nobody else has, {self.mediators} mediators that joined them to "
-            f"others, {self.alone} things that hung on them alone",
-            f"{self.conversations} conversations in which they were met, and the texts of {self.requests} requests",
-        ]
-        if around:
-            told.append(f"what they had facts with stays: {around}")
-        if self.mentions:
-            told.append(f"{self.mentions} names or values of others hold one of the names, and stay as they are")
-        if self.shared:
-            told.append(f"{self.shared} of the names are others' too, and stay for them")
-        return told
 
 
 class Forgetter:
@@ -119,26 +57,25 @@ class Forgetter:
         self._catalog, self._conversations, self._upkeep = catalog, conversations, upkeep
         self._engine, self._master, self._folder, self._incoming = engine, master, folder, incoming
         self._name_concepts = name_concepts
-        self._rows = ForgottenRows(engine, master)
+        self._rows, self._chooser = ForgottenRows(engine, master), Chooser(catalog, master)
 
     def choices(self, tenant: str, graph: str, name: str) -> list[Choice]:
         """The things that `name` may mean, in a lasting order; none where there is none. Raises UnknownGraph."""
-        opened = self._catalog.open(tenant, graph)
-        return [self._choice(opened, mid) for mid in self._named(opened, name)]
+        return self._chooser.choices(self._catalog.open(tenant, graph), name)
 
     def plan(self, tenant: str, graph: str, wish: Wish) -> Plan:
         """What would go. Raises UnknownGraph, UnknownName, AmbiguousName, LoadError."""
         opened = self._catalog.open(tenant, graph)
-        going = self._catalog.going_with(opened, self._chosen(opened, wish))
-        names, texts = _spoken(opened, going.mids)
+        going = self._catalog.going_with(opened, self._chooser.chosen(opened, wish))
+        names, texts = spoken(opened, going.mids)
+        own = {*going.mids.tolist()}
         met = self._conversations.that_hold(
-            tenant, graph, _set(going.mids), (*names, *texts), opened.blind.schema
+            tenant, graph, own, (*names, *texts), opened.blind.schema
         )  # fmt: skip
         sought = Sought.of((*names, *texts), opened.public)
         requests = requests_about(
             self._engine, self._master, tenant, set(met), lambda plain: sought.is_in(_text(plain))
         )
-        own = _set(going.mids)
         return Plan(
             things=len(going.chosen),
             names=len(names),
@@ -150,7 +87,7 @@ class Forgetter:
             requests=len(requests),
             mentions=len(opened.names.holding(sought.texts) - own),
             shared=sum(bool(set(opened.names.named(name)) - own) for name in names),
-            around=_around(opened, going),
+            around=around(opened, going),
         )
 
     def forgetting(self, tenant: str, graph: str, wish: Wish | None, wait_s: float = PATIENCE_S) -> Work:
@@ -162,7 +99,7 @@ class Forgetter:
             raise UnknownName
         chosen: Sequence[int] = ()
         if wish is not None and not self.goes_on(tenant, graph, wish.name):
-            chosen = self._chosen(opened, wish)
+            chosen = self._chooser.chosen(opened, wish)
         del opened
 
         def forget(progress: Progress) -> Loaded:
@@ -213,7 +150,7 @@ class Forgetter:
             )
         self._rows.end(erasure)
         shared = sum(bool(opened.names.named(name)) for name in erasure.names)
-        return [*_told(erasure, met, requests, uploads), *_scanned(traces, sought, shared)]
+        return [*told_of(erasure, met, requests, uploads), *scanned(traces, sought, shared)]
 
     def _taken_out(self, erasure: Erasure, progress: Progress) -> Erasure:
         """The graph without it, whatever version is the current one by now."""
@@ -222,7 +159,7 @@ class Forgetter:
             going = self._catalog.going_with(opened, erasure.chosen)
             if not len(going.chosen):
                 return erasure
-            names, texts = _spoken(opened, going.mids)
+            names, texts = spoken(opened, going.mids)
             erasure = replace(
                 erasure,
                 mids=tuple(sorted({*erasure.mids, *going.mids.tolist()})),
@@ -294,110 +231,6 @@ class Forgetter:
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _chosen(self, opened: PrivateGraph, wish: Wish) -> list[int]:
-        named = self._named(opened, wish.name)
-        if wish.choice is not None:
-            named = [mid for mid in named if self._handle(mid) == wish.choice]
-        if not named:
-            raise UnknownName
-        if len(named) > 1:
-            raise AmbiguousName(len(named))
-        chosen = [*named, *_of_kinds(opened, named, wish.kinds)]
-        if wish.mentions:
-            names = [name for record in opened.vault.records(named).values() for name in record.names]
-            chosen += _texts_with(opened, names)
-        return chosen
-
-    def _named(self, opened: PrivateGraph, name: str) -> list[int]:
-        found = {*opened.names.named(name)}
-        by_id = self._catalog.mids_of_id(opened.tenant, opened.name, name.strip())
-        found |= {int(mid) for mid in by_id[opened.blind.signatures_of(by_id) >= 0]}
-        records = opened.vault.records(sorted(found))
-        return sorted(mid for mid in found if records[mid].kind is NodeKind.ENTITY and not records[mid].hidden)
-
-    def _choice(self, opened: PrivateGraph, mid: int) -> Choice:
-        mids, schema = as_mids([mid]), opened.blind.schema
-        hops = opened.blind.relations_of(mids)
-        facts = [_fact(opened, mid, hop) for hop in hops[:_FACTS_OF_A_CHOICE]]
-        labels = tuple(schema.label(hop) for hop in hops)
-        return Choice(self._handle(mid), concept_of(opened.blind, mids), labels, tuple(facts))
-
-    def _handle(self, mid: int) -> str:
-        """What tells a thing apart outside, where no MID may be."""
-        key = self._master.derived("choice of things")
-        return blake2b(mid.to_bytes(8, "big"), key=key, digest_size=4).hexdigest()
-
-
-def _spoken(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
-    """The names of these things, and the texts among their values; numbers and dates tell nobody apart."""
-    records = opened.vault.records(mids).values()
-    names = [name for record in records for name in record.names]
-    texts = [record.lexical for record in records if record.lexical and record.value_kind is ValueKind.TEXT]
-    return list(dict.fromkeys(names)), list(dict.fromkeys(texts))
-
-
-def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -> list[int]:
-    """Neighbours of these concepts. Raises UnknownName where there is none of one of them."""
-    blind, found = opened.blind, list[int]()
-    around = [tail for hop in blind.relations_of(as_mids(mids)) for tail in blind.neighbours(as_mids(mids), hop).tails]
-    concepts = {int(mid): concept_of(blind, as_mids([int(mid)])) for mid in as_mids(around)}
-    for kind in kinds:
-        of_kind = [mid for mid, concept in concepts.items() if concept == kind]
-        if not of_kind:
-            raise UnknownName
-        found += of_kind
-    return found
-
-
-def _texts_with(opened: PrivateGraph, names: Sequence[str]) -> list[int]:
-    """Values of text in which one of `names` stands."""
-    mids = sorted(opened.names.holding(names))
-    records = opened.vault.records(mids)
-    return [mid for mid in mids if mid in records and records[mid].value_kind is ValueKind.TEXT]
-
-
-def _around(opened: PrivateGraph, going: Going) -> dict[str, int]:
-    blind = opened.blind
-    tails = [blind.neighbours(going.chosen, hop).tails for hop in blind.relations_of(going.chosen)]
-    stay = {int(mid) for some in tails for mid in some} - _set(going.mids)
-    things = [as_mids([mid]) for mid in stay]
-    return dict(Counter(concept_of(blind, mid) for mid in things if kind_of(blind, mid) is NodeKind.ENTITY))
-
-
-def _fact(opened: PrivateGraph, mid: int, hop: Hop) -> str:
-    tails = opened.blind.neighbours(as_mids([mid]), hop).tails
-    record: VaultRecord | None = opened.vault.records(tails[:1]).get(int(tails[0]))
-    more = f" and {len(tails) - 1} more" if len(tails) > 1 else ""
-    return f"{opened.blind.schema.label(hop)}: {readable_name(record) if record else ''}{more}"
-
-
-def _set(mids: Mids) -> set[int]:
-    return set(mids.tolist())
-
 
 def _text(plain: bytes) -> str:
     return plain.decode("utf-8", "replace")
-
-
-def _told(erasure: Erasure, met: int, requests: int, uploads: int) -> list[str]:
-    return [
-        f"{len(erasure.chosen)} things are forgotten, {len(erasure.mids)} with what was theirs alone; "
-        f"{met} conversations and the texts of {requests} requests went with them",
-        *([f"{uploads} files of an upload that had not ended were deleted"] if uploads else []),
-    ]
-
-
-def _scanned(traces: Traces, sought: Sought, shared: int) -> list[str]:
-    told = [
-        f"looked for {len(sought.texts)} names and texts: in 0 of {traces.opened} sealed rows, opened, and in 0 of "
-        f"{traces.files} files ({traces.bytes} bytes) of the data folder"
-    ]
-    if sought.passed_over:
-        told.append(f"{sought.passed_over} of its names are everyday words, which stand everywhere: not looked for")
-    if shared:
-        told.append(f"{shared} of its names are others' too, and stay for them: not looked for")
-    if traces.others:
-        told.append(f"{traces.others} names or values of others hold one of its names, and stay as they are")
-    if traces.elsewhere:
-        told.append(f"{traces.elsewhere} rows of the tenant's other graphs hold one of its names")
-    return told
