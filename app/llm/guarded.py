@@ -95,6 +95,9 @@ class GuardedReasoner:
     def fits(self, *tasks: Task[Any]) -> bool:
         if self.most_tokens is None:
             return True
+        # A word that is sent for another is as long, so bytes can be counted without it.
+        if self._surely_fit([self.inner.egress_of(task) for task in tasks]):
+            return True
         return self._fit([self.inner.egress_of(self._mine(task)) for task in tasks])
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
@@ -147,13 +150,16 @@ class GuardedReasoner:
             await asyncio.to_thread(self.account.reserve, most, self.spent.tokens)
 
     def _fit(self, requests: Sequence[Egress]) -> bool:
-        if self.most_tokens is None:
+        if self.most_tokens is None or self._surely_fit(requests):
             return True
-        left = self.most_tokens - self.spent.tokens - len(requests) * self.inner.longest_reply
-        # No token is shorter than a byte, so most requests need not be counted.
-        if sum(len(egress.body) for egress in requests) <= left:
-            return True
-        return sum(self.inner.tokens_in(egress) for egress in requests) <= left
+        return sum(self.inner.tokens_in(egress) for egress in requests) <= self._left_for(requests)
+
+    def _surely_fit(self, requests: Sequence[Egress]) -> bool:
+        """No token is shorter than a byte, so most requests need not be counted."""
+        return sum(len(egress.body) for egress in requests) <= self._left_for(requests)
+
+    def _left_for(self, requests: Sequence[Egress]) -> int:
+        return (self.most_tokens or 0) - self.spent.tokens - len(requests) * self.inner.longest_reply
 
     def _mine(self, task: Task[ReplyT]) -> Task[ReplyT]:
         return replace(self.veil().put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
