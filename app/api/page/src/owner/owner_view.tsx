@@ -1,15 +1,33 @@
-/** Those who own graphs: the graphs of the tenant. */
+/** Those who own graphs: what is loaded, loading, and what prompts about it tell. */
 
-import { session } from "../shared/session";
+import "../styles/owner.css";
+import { useEffect, useRef } from "preact/hooks";
+import { GraphList } from "./graphs/graph_list";
+import { GraphView } from "./graphs/graph_view";
+import { LoadView } from "./load/load_view";
+import { HREFS, place } from "./place";
+
+const TABS = [
+  { id: "list", title: "Graphs" },
+  { id: "load", title: "Load" },
+] as const;
 
 export function OwnerView() {
+  const now = place.value;
+  const top = useRef<HTMLElement>(null);
+  const where = now.at === "graph" ? `of ${now.name}` : now.at;
+  useEffect(() => top.current?.scrollTo(0, 0), [where]);
+  const current = now.at === "graph" ? "list" : now.at;
   return (
-    <main class="page-main">
-      <h1>Graphs</h1>
-      <p class="lead">The graphs that your key may ask.</p>
-      <ul class="plain-list">
-        {session.value?.graphs.map((name) => <li key={name} class="card">{name}</li>)}
-      </ul>
+    <main class="page-main owner" ref={top}>
+      <nav class="owner-tabs" aria-label="Looking after graphs">
+        {TABS.map((tab) => (
+          <a key={tab.id} class="tab" href={HREFS[tab.id]} aria-current={tab.id === current ? "page" : undefined}>
+            {tab.title}
+          </a>
+        ))}
+      </nav>
+      {now.at === "graph" ? <GraphView key={now.name} name={now.name} /> : now.at === "load" ? <LoadView /> : <GraphList />}
     </main>
   );
 }

@@ -1,0 +1,102 @@
+import type { TargetedEvent } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { bytes } from "../words";
+import { ACCEPTED, type ChosenFile, endingOf } from "./files";
+import { files, policy } from "./load_state";
+
+const MOST_POLICY_BYTES = 1_000_000;
+
+/** Where files are dropped or chosen, and the list of them. A `.toml` among them is the policy. */
+export function ChosenFiles() {
+  const [refused, setRefused] = useState<string[]>([]);
+  const [isOver, setOver] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+
+  const take = async (given: File[]) => {
+    const policies = given.filter((file) => file.name.toLowerCase().endsWith(".toml"));
+    const others = given.filter((file) => !policies.includes(file));
+    const taken = others.filter((file) => endingOf(file.name) !== null);
+    files.value = [...files.value, ...taken.map((file): ChosenFile => ({ file, part: "file" }))];
+    setRefused(others.filter((file) => !taken.includes(file)).map((file) => file.name));
+    const last = policies.at(-1);
+    if (last !== undefined && last.size <= MOST_POLICY_BYTES) {
+      policy.value = await last.text();
+    }
+  };
+  const onDrop = (event: TargetedEvent<HTMLElement, DragEvent>) => {
+    event.preventDefault();
+    setOver(false);
+    void take([...(event.dataTransfer?.files ?? [])]);
+  };
+  const onChoose = (event: TargetedEvent<HTMLInputElement>) => {
+    void take([...(event.currentTarget.files ?? [])]);
+    event.currentTarget.value = "";
+  };
+
+  return (
+    <section
+      class={isOver ? "card drop drop-over" : "card drop"}
+      aria-labelledby="files-title"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      <h2 id="files-title">Files</h2>
+      <p class="quiet">
+        Turtle, N-Triples, N-Quads, TriG, N3, RDF/XML, JSON-LD, or tables as CSV and TSV; each also packed as .gz. A
+        policy (.toml) may be among them. Of their names only the ending is sent.
+      </p>
+      <p class="row">
+        <button type="button" onClick={() => input.current?.click()}>Choose files …</button>
+        <span class="quiet">or drop them here</span>
+      </p>
+      <input
+        ref={input}
+        class="hidden"
+        type="file"
+        multiple
+        accept={ACCEPTED}
+        tabIndex={-1}
+        aria-label="Files of the graph"
+        onChange={onChoose}
+      />
+      {refused.length > 0 && (
+        <p class="note note-bad" role="alert">
+          {refused.join(", ")}: no ending that can be loaded.
+        </p>
+      )}
+      {files.value.length > 0 && (
+        <ul class="file-list">
+          {files.value.map((each, at) => <FileRow key={at} chosen={each} at={at} />)}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function FileRow({ chosen, at }: { chosen: ChosenFile; at: number }) {
+  const { file, part } = chosen;
+  const set = (part: ChosenFile["part"]) => {
+    files.value = files.value.map((each, position) => (position === at ? { ...each, part } : each));
+  };
+  const remove = () => {
+    files.value = files.value.filter((_each, position) => position !== at);
+  };
+  return (
+    <li class="file-row">
+      <span class="file-name">{file.name}</span>
+      <span class="quiet">{bytes(file.size)}</span>
+      <label>
+        <span class="hidden">What {file.name} holds</span>
+        <select value={part} onChange={(event) => set(event.currentTarget.value === "ontology" ? "ontology" : "file")}>
+          <option value="file">facts</option>
+          <option value="ontology">words of relations</option>
+        </select>
+      </label>
+      <button type="button" class="plain" aria-label={`Take ${file.name} out`} onClick={remove}>✕</button>
+    </li>
+  );
+}

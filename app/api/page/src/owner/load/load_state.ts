@@ -1,0 +1,129 @@
+/** One load at a time, from its files to its end; it goes on while another view is shown. */
+
+import { effect, signal } from "@preact/signals";
+import { ArogError } from "../../protocol/errors";
+import { isAborted, told } from "../../shared/service";
+import { change, refreshGraphs, session, settings } from "../../shared/session";
+import { type JobStatus, jobStatusOf } from "../wire";
+import { type ChosenFile, formOf } from "./files";
+import { upload } from "./uploading";
+
+export interface Load {
+  name: string;
+  files: ChosenFile[];
+  state: "sending" | "running" | "done" | "failed";
+  /** Of the upload while it is sent, of the job afterwards; 0 to 100. */
+  percent: number;
+  step: string;
+  job: JobStatus | null;
+  problem: ArogError | null;
+  /** The service can't be reached just now; the load may go on there. */
+  isLost: boolean;
+}
+
+/** What was put together and not sent yet. */
+export const files = signal<ChosenFile[]>([]);
+export const policy = signal("");
+export const load = signal<Load | null>(null);
+
+const LOOK_EVERY_MS = 300;
+let sending = new AbortController();
+
+effect(() => {
+  if (session.value === null) {
+    sending.abort();
+    files.value = [];
+    policy.value = "";
+    load.value = null;
+  }
+});
+
+/** Sends the files and follows the job to its end. Does not raise: `load` tells. */
+export async function begin(name: string): Promise<void> {
+  const now = session.value;
+  if (now === null) {
+    return;
+  }
+  sending = new AbortController();
+  const { signal } = sending;
+  const sent = files.value;
+  load.value = { name, files: sent, state: "sending", percent: 0, step: "", job: null, problem: null, isLost: false };
+  try {
+    const form = formOf(sent, policy.value);
+    const onProgress = (share: number) => tell({ percent: 100 * share });
+    const job = await upload(`/admin/graphs/${name}`, jobStatusOf, { apiKey: now.apiKey, form, onProgress, signal });
+    await follow(job.id, signal);
+  } catch (raised) {
+    if (isAborted(raised)) {
+      load.value = null;
+    } else {
+      tell({ state: "failed", problem: told(raised) });
+    }
+  }
+}
+
+/** Stops sending; what the service has begun goes on there. */
+export function stop(): void {
+  sending.abort();
+}
+
+/** Makes room for another load; with `isSame` of the same files, under the policy that was proposed for them. */
+export function forget(isSame = false): void {
+  const job = load.value?.job;
+  if (isSame) {
+    policy.value = job?.policy ?? policy.value;
+  } else if (job?.state === "done") {
+    files.value = [];
+    policy.value = "";
+  }
+  load.value = null;
+}
+
+async function follow(id: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const job = await look(id, signal);
+    if (job !== null) {
+      if (job.state === "failed") {
+        throw new ArogError(job.error ?? { code: "failed", message: "The load failed.", hint: "" });
+      }
+      const isDone = job.state === "done";
+      tell({ state: isDone ? "done" : "running", percent: job.percent, step: job.step, job, isLost: false });
+      if (isDone) {
+        await arrived(job);
+        return;
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+/** Null where the service can't be reached just now. */
+async function look(id: string, signal: AbortSignal): Promise<JobStatus | null> {
+  const now = session.value;
+  if (now === null) {
+    throw new DOMException("The session has ended.", "AbortError");
+  }
+  try {
+    return await now.service.ask(`/admin/jobs/${id}`, jobStatusOf, { signal });
+  } catch (raised) {
+    if (raised instanceof ArogError && (raised.code === "unreachable" || raised.code === "not_ready")) {
+      tell({ isLost: true });
+      return null;
+    }
+    throw raised;
+  }
+}
+
+/** The new graph can be asked: it joins the list, and is chosen where none was. */
+async function arrived(job: JobStatus): Promise<void> {
+  await refreshGraphs().catch(() => undefined);
+  if (settings.value.graph === "" && job.graph !== null && session.value?.graphs.includes(job.graph.name)) {
+    await change({ graph: job.graph.name });
+  }
+}
+
+function tell(some: Partial<Load>): void {
+  if (load.value !== null) {
+    load.value = { ...load.value, ...some };
+  }
+}
