@@ -6,6 +6,7 @@ reply in time · 4 the service refused · 5 the service failed · 6 the reply ca
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -47,10 +48,16 @@ def run(arguments: Sequence[str]) -> int:
         print(_GET_CLI, file=sys.stderr)
         return WRONG_USAGE
     joined = Joined()
+    words = arguments or _words_to_complete()
     # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
-    if not arguments or arguments[0] not in OWN_COMMANDS or _is_of_the_server(arguments):
+    if not words or words[0] not in OWN_COMMANDS or _is_of_the_server(words):
         joined = join_commands(app, entry_points(group=GROUP))
     return _run_app(app, arguments, joined)
+
+
+def _words_to_complete() -> list[str]:
+    """What stands on the line that a shell completes, without `arog` itself; nothing, where none is completed."""
+    return os.environ.get("COMP_WORDS", "").split()[1:] if "_AROG_COMPLETE" in os.environ else []
 
 
 def _is_of_the_server(arguments: Sequence[str]) -> bool:

@@ -1,103 +1,99 @@
-"""The terminal dialogue: questions line by line, from a person or from a pipe."""
+"""The terminal dialogue: one line after the other, from a person or from a pipe; an error ends the line alone."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Iterator
-
-from rich.console import Console
+from collections.abc import Callable, Iterable
 
 from client_sdk.answer import Answer
-from client_sdk.cli_errors import error_line, exit_code_of
-from client_sdk.cli_show import show_answer, show_evidence, show_ledger, show_notes, show_why
-from client_sdk.cli_stream import show_stream
-from client_sdk.cli_trace import show_trace
+from client_sdk.cli_errors import exit_code_of
+from client_sdk.cli_faces import Face
+from client_sdk.cli_told import Told, evidence, graphs, help_text, history, model_saw, remark, why
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversation
 
-HELP = (
-    "/why  how the last answer was found\n/evidence  every fact that was looked at\n/seen  what the model saw\n"
-    "/trace  each prompt and reply, beside the same with names\n"
-    "/reset  begin anew\n/quit  end (or Ctrl-D)"
-)
+COMMANDS = {
+    "/why": "how the last answer was found",
+    "/evidence": "every fact that was looked at",
+    "/seen": "what the model saw, with names where this key may have them",
+    "/graph [NAME]": "the graphs that this key may ask, or another of them",
+    "/history": "the dialogue so far",
+    "/reset": "begin anew",
+    "/help": "these lines",
+    "/quit": "end (or Ctrl-D); Ctrl-C ends a question",
+}
 
 
-def talk(chat: Chat, console: Console) -> int:
-    """Until /quit or the end of input. Gives the exit code of the last line that failed; 0 to a person."""
-    talker = _Talker(chat, console)
-    by_hand = sys.stdin.isatty()
-    if by_hand:
-        console.print("Ask away. /help lists the commands.", style="dim")
-    for line in _lines(console):
-        if line == "/quit":
-            break
-        talker.take(line)
-    return 0 if by_hand else talker.exit_code
+class Talk:
+    """One dialogue on a terminal. `open_chat` gives a Chat with the graph of a name, or the one of the settings."""
 
-
-class _Talker:
-    """Does one line after the other; an error ends the line, not the dialogue."""
-
-    def __init__(self, chat: Chat, console: Console) -> None:
-        self._chat, self._console = chat, console
+    def __init__(self, open_chat: Callable[[str | None], Chat], face: Face) -> None:
+        self._open_chat, self._face = open_chat, face
+        self._chat = open_chat(None)
         self._last: Answer | None = None
         self.exit_code = 0
 
-    def take(self, line: str) -> None:
+    @property
+    def graph(self) -> str:
+        return self._chat.graph
+
+    def graphs(self) -> list[str]:
+        """Those that the key may ask. Raises ArogError."""
+        return self._chat.graphs()
+
+    def go_through(self, lines: Iterable[str]) -> int:
+        """Until /quit or the last line. Gives the exit code of the last line that failed, or 0."""
         try:
-            self._do(line)
+            for line in lines:
+                if line == "/quit":
+                    break
+                self._take(line)
+        finally:
+            self._chat.close()
+        return self.exit_code
+
+    def _take(self, line: str) -> None:
+        try:
+            if line.startswith("/"):
+                self._face.show(self._command(*line.split()))
+            else:
+                self._last = self._face.ask(self._chat, line)
         except ArogError as error:
             self.exit_code = exit_code_of(error)
-            print(error_line(error), file=sys.stderr)
-            if isinstance(error, UnknownConversation):
-                print("arog: /reset begins a new conversation.", file=sys.stderr)
+            advice = "/reset begins a new conversation." if isinstance(error, UnknownConversation) else ""
+            self._face.fail(error, advice)
+        except KeyboardInterrupt:
+            self._face.show(remark("stopped", "(stopped)"))
 
-    def _do(self, line: str) -> None:
-        match line:
-            case "/help":
-                self._console.print(HELP)
-            case "/reset":
+    def _command(self, name: str, *words: str) -> Told:
+        match name, words, self._last:
+            case "/help", (), _:
+                return help_text(COMMANDS)
+            case "/reset", (), _:
                 self._chat.reset()
                 self._last = None
-                self._console.print("(a new dialogue)", style="dim")
-            case "/why" | "/evidence" | "/seen" | "/trace" if self._last is None:
-                self._console.print("(no answer yet)", style="dim")
-            case "/why" if self._last is not None:
-                show_why(self._console, self._last)
-            case "/evidence" if self._last is not None:
-                show_evidence(self._console, self._last)
-                show_notes(self._console, self._last)
-            case "/seen" if self._last is not None:
-                rows = self._chat.ledger(self._last.id)
-                show_ledger(self._console, reversed(rows), payload=True)
-            case "/trace" if self._last is not None:
-                show_trace(self._console, self._chat.trace(self._last.id))
-            case _ if line.startswith("/"):
-                self._console.print(f"There is no such command.\n{HELP}")
-            case _:
-                self._ask(line)
+                return remark("reset", "(a new dialogue)")
+            case "/history", (), _:
+                return history(self._chat.history)
+            case "/graph", (), _:
+                return graphs(self._chat.graphs(), self.graph)
+            case "/graph", (graph,), _:
+                return self._switch(graph)
+            case "/why" | "/evidence" | "/seen", (), None:
+                return remark("nothing", "(no answer yet)")
+            case "/why", (), Answer() as answer:
+                return why(answer)
+            case "/evidence", (), Answer() as answer:
+                return evidence(answer)
+            case "/seen", (), Answer() as answer:
+                return model_saw(self._chat, answer)
+        return help_text(COMMANDS, "There is no such command.")
 
-    def _ask(self, question: str) -> None:
-        if self._console.is_terminal:
-            self._last = show_stream(self._console, self._chat.stream(question))
-        else:
-            self._last = self._chat.ask(question)
-            show_answer(self._console, self._last)
-
-
-def _lines(console: Console) -> Iterator[str]:
-    """Lines that hold something. Ctrl-D ends them, and so does Ctrl-C."""
-    if not sys.stdin.isatty():
-        yield from (line.strip() for line in sys.stdin if line.strip())
-        return
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401  # gives input() editing and the earlier lines, kept in memory alone
-    while True:
-        try:
-            line = console.input("> ").strip()
-        except (EOFError, KeyboardInterrupt):
-            console.print()
-            return
-        if line:
-            yield line
+    def _switch(self, graph: str) -> Told:
+        """Another graph is another dialogue: names of one must not stand in questions to the other."""
+        allowed = self._chat.graphs()
+        if graph not in allowed:
+            return graphs(allowed, self.graph, "This key may not ask that graph, or there is none of that name.")
+        before, self._chat = self._chat, self._open_chat(graph)
+        before.close()
+        self._last = None
+        return remark("graph", f"(a new dialogue with {graph})", graph=graph)

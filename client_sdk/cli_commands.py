@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from client_sdk import cli_devices
-from client_sdk.cli_chat import talk
+from client_sdk.cli_chat import COMMANDS, Talk
+from client_sdk.cli_faces import JsonLines, Screen
+from client_sdk.cli_lines import completing, piped_lines, typed_lines
 from client_sdk.cli_options import ApiKey, PlainHttp, Url
 from client_sdk.cli_settings import choose
 from client_sdk.cli_show import (
     answer_as_json,
     make_console,
+    say,
     show_answer,
     show_evidence,
     show_ledger,
@@ -22,7 +26,7 @@ from client_sdk.cli_show import (
     show_why,
 )
 from client_sdk.cli_stream import show_stream
-from client_sdk.cli_trace import show_trace, trace_as_json
+from client_sdk.cli_trace import show_trace, trace_as_dict
 from client_sdk.client import Chat
 from client_sdk.errors import NotConfigured
 from client_sdk.key_file import create_key, key_path, load_or_create_key
@@ -38,7 +42,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 app = typer.Typer(
     help="Ask a private knowledge graph questions, in dialogue, through a model that you don't trust.",
     no_args_is_help=True,
-    add_completion=False,
     # Its tracebacks would print names.
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -106,11 +109,25 @@ def chat(
     graph: Graph = None,
     strategy: Strategy = "sets",
     names: Names = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line that is read")] = False,
+    history_file: Annotated[
+        Path | None, typer.Option(help="Keep what is typed in this file (it will hold names); else it is forgotten")
+    ] = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Talk with a graph; /why shows the path, /seen what the model saw, /reset begins anew, /quit ends."""
-    with _open_chat(url, api_key, graph, strategy, names, plain_http) as dialogue:
-        raise typer.Exit(talk(dialogue, make_console()))
+    """Talk with a graph; /help lists the commands: /why, /seen, /graph and others."""
+
+    def open_chat(other: str | None) -> Chat:
+        return _open_chat(url, api_key, other or graph, strategy, names, plain_http)
+
+    console = make_console()
+    talk = Talk(open_chat, JsonLines() if as_json else Screen(console))
+    by_hand = sys.stdin.isatty() and not as_json
+    if not by_hand:
+        raise typer.Exit(talk.go_through(piped_lines()))
+    say(console, "Ask away. /help lists the commands.", style="dim")
+    complete = completing([command.split()[0] for command in COMMANDS], talk.graphs)
+    talk.go_through(typed_lines(console, lambda: f"{talk.graph}> ", complete, history_file))
 
 
 # A group, so that the server's commands about the ledger can join it.
@@ -157,7 +174,7 @@ def trace(
     with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
         traced = dialogue.trace(answer)
     if as_json:
-        print(trace_as_json(traced))
+        print(json.dumps(trace_as_dict(traced), indent=2, ensure_ascii=False))
         return
     show_trace(make_console(), traced)
 

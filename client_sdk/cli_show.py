@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -20,19 +20,19 @@ def make_console() -> Console:
 
 def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None:
     """The text, then what the asker should know about it; `notes`, where they may explain it."""
-    _say(console, answer.text)
+    say(console, answer.text)
     show_remarks(console, answer, notes=notes)
 
 
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
     """What the asker should know beside the text: how names were read, and what they may mean otherwise."""
     if not answer.grounded and answer.answered:
-        _say(console, "(not everything in this answer is in the evidence)", "yellow")
+        say(console, "(not everything in this answer is in the evidence)", style="yellow")
     for typed, name in answer.inexact.items():
-        _say(console, f'("{typed}" was read as {name})', "yellow")
+        say(console, f'("{typed}" was read as {name})', style="yellow")
     for mention, choices in answer.ambiguous.items():
         numbered = "; ".join(f"{number}. {choice}" for number, choice in enumerate(choices, start=1))
-        _say(console, f'({mention} may be: {numbered}. Say which: "the second one", or a full name.)', "yellow")
+        say(console, f'({mention} may be: {numbered}. Say which: "the second one", or a full name.)', style="yellow")
     if notes and (not answer.answered or answer.ambiguous):
         show_notes(console, answer)
 
@@ -40,21 +40,31 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
 def show_notes(console: Console, answer: Answer) -> None:
     """How the answer was searched for, and what was left out."""
     for note in answer.notes:
-        _say(console, f"({note})", "dim")
+        say(console, f"({note})", style="dim")
 
 
 def show_why(console: Console, answer: Answer) -> None:
     """The path to the answer, and how the question was read."""
     for line in answer.why().splitlines():
-        _say(console, f"  {line}", "cyan")
+        say(console, ("  ", ""), _with_names(line, answer.names))
     show_notes(console, answer)
 
 
 def show_evidence(console: Console, answer: Answer) -> None:
+    """A line for each fact, those that lead to the answer in bold."""
     if not answer.evidence:
-        _say(console, "no evidence", "dim")
+        say(console, "no evidence", style="dim")
     for fact in answer.evidence:
-        _say(console, f"  {fact}", "cyan")
+        name = "bold" if fact.cited else ""
+        say(
+            console,
+            ("  ", ""),
+            (fact.head, name),
+            (f" ({fact.head_concept})", "dim"),
+            (f", {' > '.join(fact.path)}, ", "cyan"),
+            (fact.tail, name),
+            (f" ({fact.tail_concept})", "dim"),
+        )
 
 
 def show_ledger(console: Console, rows: Iterable[LedgerRow], payload: bool) -> None:
@@ -64,11 +74,11 @@ def show_ledger(console: Console, rows: Iterable[LedgerRow], payload: bool) -> N
         found = True
         at = row.at.isoformat(timespec="seconds")
         head = f"{at}  {row.step}  {row.size} bytes  {row.verdict}  answer {row.answer}  sha256 {row.digest}"
-        _say(console, head, "bold")
+        say(console, head, style="bold")
         if payload:
-            _say(console, readable_payload(row.payload))
+            say(console, readable_payload(row.payload))
     if not found:
-        _say(console, "the model was sent nothing", "dim")
+        say(console, "the model was sent nothing", style="dim")
 
 
 def readable_payload(payload: str | None) -> str:
@@ -94,8 +104,16 @@ def _lines_of(key: str, value: Any) -> str:
 
 
 def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
-    """Everything of the answer, names restored; `seen` holds the ledger's rows where they were asked for."""
-    whole: dict[str, Any] = {
+    """Everything of the answer; `seen` holds the ledger's rows where they were asked for."""
+    whole = answer_as_dict(answer)
+    if rows is not None:
+        whole["seen"] = [row.model_dump(mode="json") for row in rows]
+    return json.dumps(whole, indent=2, ensure_ascii=False)
+
+
+def answer_as_dict(answer: Answer) -> dict[str, object]:
+    """Everything of the answer, names restored."""
+    return {
         "id": answer.id,
         "conversation": answer.conversation,
         "text": answer.text,
@@ -119,10 +137,28 @@ def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
         "notes": answer.notes,
         "usage": answer.usage.model_dump(),
     }
-    if rows is not None:
-        whole["seen"] = [row.model_dump(mode="json") for row in rows]
-    return json.dumps(whole, indent=2, ensure_ascii=False)
 
 
-def _say(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(printable(text), style=style))
+def say(console: Console, *parts: Text | str | tuple[str, str], style: str = "") -> None:
+    """One line of texts, each alone or with its style; control characters of names do not reach the terminal."""
+    line = Text(style=style)
+    for part in parts:
+        match part:
+            case Text():
+                line.append_text(part)
+            case str():
+                line.append(printable(part))
+            case text, its_style:
+                line.append(printable(text), its_style)
+    console.print(line)
+
+
+def _with_names(line: str, names: Sequence[str]) -> Text:
+    """`line` in cyan, and what it names of the answer in bold."""
+    text = Text(printable(line), style="cyan")
+    for name in {printable(name) for name in names if name}:
+        at = text.plain.find(name)
+        while at >= 0:
+            text.stylize("bold", at, at + len(name))
+            at = text.plain.find(name, at + len(name))
+    return text

@@ -12,6 +12,7 @@ from client_sdk.protocol import Names, SealedTrace, TracedCall, trace_context
 from client_sdk.restore import restore
 from client_sdk.sealing import CannotOpen, KeyPair, open_trace
 
+_SHOWN_NAMES = 3
 _ESCAPE = re.compile(r"(\\+(?:u[0-9a-fA-F]{4}|.))", re.DOTALL)
 
 
@@ -41,10 +42,16 @@ class Trace:
     names_kept: bool
     _table: Mapping[str, Names] = field(repr=False)
 
+    @property
+    def pseudonyms(self) -> frozenset[str]:
+        """Those that have a name here."""
+        return frozenset(self._table)
+
     def with_names(self, text: str) -> str:
         """`text` of a step with its names restored: for the eyes of whoever holds the key, on this machine.
 
-        It is JSON within JSON: what stands behind an escape (`\\nEq7f2k`) begins a word. Names are not escaped.
+        Of a set three names are shown: prompts say the same set again and again. The text is JSON within JSON: what
+        stands behind an escape (`\\nEq7f2k`) begins a word. Names are not escaped.
         """
         parts = _ESCAPE.split(text)
         return "".join(part if at % 2 else restore(part, self._table) for at, part in enumerate(parts))
@@ -59,7 +66,8 @@ def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trac
         raise CannotOpenCapsule(
             f"the trace can't be opened: {problem}", code="cannot_open", hint=hint, id=answer_id
         ) from None
-    return Trace(answer_id, tuple(_step(call) for call in content.calls), content.names_kept, content.table)
+    short = {word: Names(names=one.names[:_SHOWN_NAMES], total=one.total) for word, one in content.table.items()}
+    return Trace(answer_id, tuple(_step(call) for call in content.calls), content.names_kept, short)
 
 
 def _step(call: TracedCall) -> TraceStep:

@@ -120,6 +120,7 @@ class FakeService:
         self.sealed_conversation: str | None = None
         self.without_capsule = False
         self.names_kept = True
+        self.may_inspect = True
         self.devices: list[Device] = []
         self.extra: dict[str, Any] = {}
         self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
@@ -204,6 +205,8 @@ class FakeService:
             return self._devices(method, urlsplit(path).path, body)
         if path == "/graphs":
             return Canned(200, GraphNames(graphs=["clinic", "demo"]).model_dump_json().encode())
+        if path.startswith("/trace/") and not self.may_inspect:
+            return problem(404, "unknown_answer")
         if path.startswith("/trace/"):
             return Canned(200, self._trace(path).model_dump_json().encode())
         if path.startswith("/ledger"):

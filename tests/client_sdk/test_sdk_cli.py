@@ -330,8 +330,9 @@ def test_a_wide_terminal_shows_a_trace_in_two_columns(env: FakeService) -> None:
     terminal = Console(file=shown, force_terminal=True, width=140, markup=False, highlight=False, soft_wrap=True)
     with Chat(env.url, API_KEY, "demo") as chat:
         show_trace(terminal, chat.trace("answer-1"))
-    lines = [line for line in shown.getvalue().splitlines() if "Ex81zp?" in line]
+    lines = [line for line in shown.getvalue().splitlines() if "? Or Anna?" in line]
     assert len(lines) == 1
+    assert "\x1b[1;35mEx81zp\x1b[0m? Or Anna?" in lines[0]
     assert "Dr. Bruno Weiß?" in lines[0]
 
 
@@ -375,59 +376,7 @@ def test_a_payload_is_made_readable(payload: str | None, readable: str) -> None:
     assert readable_payload(payload) == readable
 
 
-# --- chat -------------------------------------------------------------------------------------------------
-
-
-def test_chat_answers_piped_lines_in_one_dialogue(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pipe(
-        monkeypatch,
-        "/why\nWho?\n\n/why\n/evidence\n/seen\n/trace\nAnd who else?\n/reset\nAnew?\n/help\n/nonsense\n"
-        "/quit\nNever asked\n",
-    )
-    assert run(["chat"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("(no answer yet)\n" + TEXT)
-    assert "Anna Keller -> treated by (doctor) -> Dr. Bruno Weiß" in printed
-    assert "Anna Keller (patient), treated by" in printed
-    assert "[user]\nWho treats" in printed
-    assert "reply, with names, on this machine alone\nDr. Bruno Weiß?" in printed
-    assert "(a new dialogue)" in printed
-    assert "There is no such command." in printed
-    assert [len(one["messages"]) for one in env.seen] == [1, 3, 1]
-
-
-def test_an_error_ends_the_line_and_not_the_dialogue(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    env.canned.append(problem(404, "unknown_conversation"))
-    pipe(monkeypatch, "Who?\nAnd?\n")
-    assert run(["chat"]) == 4
-    printed = capsys.readouterr()
-    assert TEXT in printed.out
-    assert "/reset begins a new conversation" in printed.err
-    assert [len(one["messages"]) for one in env.seen] == [1, 1]
-
-
-class Keyboard(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_chat_by_hand_ends_with_ctrl_d_and_exits_with_zero(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from client_sdk import Chat
-    from client_sdk.cli_chat import talk
-
-    env.canned.append(problem(500, "internal"))
-    monkeypatch.setattr(sys, "stdin", Keyboard("Who?\n\nAnd?\n"))
-    terminal = Console(file=io.StringIO(), force_terminal=True, markup=False, highlight=False, soft_wrap=True)
-    with Chat(env.url, API_KEY, "demo") as chat:
-        assert talk(chat, terminal) == 0
-    assert "Dr. Bruno Weiß" in terminal.file.getvalue()
-    assert "(id err-1)" in capsys.readouterr().err
+# --- what others wrote --------------------------------------------------------------------------------------
 
 
 def test_names_cannot_steer_the_terminal(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,7 +37,8 @@ def test_capsules_of_the_vectors_open(kind: str) -> None:
         if kind == "opened":
             opened = open_capsule(capsule, KEY, CONTEXT).model_dump_json()
         else:
-            opened = open_trace(capsule, KEY, trace_context(CAPSULES["answer"]["id"])).model_dump_json()
+            trace = open_trace(capsule, KEY, trace_context(CAPSULES["answer"]["id"]))
+            opened = trace.model_dump_json(exclude_unset=True)  # a newer field is in no vector of before
         assert json.loads(opened) == one["content"]
 
 
