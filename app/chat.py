@@ -44,6 +44,7 @@ OVER_BUDGET = "No answer was found within the tokens that one question may take;
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
+DEFAULT_STRATEGY = "sets"
 OPEN_ALONE = frozenset({"arog"})
 """Strategies whose prompts tell of each thing what it has and what it lacks."""
 
@@ -96,6 +97,12 @@ class ChatService:
         self._remark_on, self._currency, self._budgets = remark_on, currency, budgets
         self._recogniser = recogniser
         self.profile, self._disclosure = profile, disclosure
+
+    @property
+    def strategies(self) -> list[str]:
+        """Those that are offered, the default one first."""
+        offered = [name for name in self._strategies if self.profile.is_open or name not in OPEN_ALONE]
+        return sorted(offered, key=lambda name: name != DEFAULT_STRATEGY)
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,

@@ -61,6 +61,9 @@ INCOMING = "incoming"
 class AnswersQuestions(Protocol):
     """What POST /chat needs; ChatService is the one that is built here."""
 
+    @property
+    def strategies(self) -> list[str]: ...
+
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer: ...
 
 

@@ -1,4 +1,4 @@
-"""The SDK's own commands: keygen, ask, chat, ledger, trace, device."""
+"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, proxy."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from client_sdk.cli_chat import COMMANDS, Talk
 from client_sdk.cli_faces import JsonLines, Screen
 from client_sdk.cli_lines import completing, piped_lines, typed_lines
 from client_sdk.cli_options import ApiKey, PlainHttp, Url
+from client_sdk.cli_proxy import proxy
 from client_sdk.cli_settings import choose
 from client_sdk.cli_show import (
     answer_as_json,
@@ -32,7 +33,7 @@ from client_sdk.errors import NotConfigured
 from client_sdk.key_file import create_key, key_path, load_or_create_key
 from client_sdk.protocol import HYBRID_SUITE, StrategyName
 
-OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device"})
+OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy"})
 
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
 Strategy = Annotated[StrategyName, typer.Option(help="The way to search; arog asks the model more often")]
@@ -160,6 +161,7 @@ def ledger(
 
 
 app.add_typer(cli_devices.app, name="device")
+app.command()(proxy)
 
 
 @app.command()

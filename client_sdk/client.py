@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 from collections.abc import AsyncGenerator, Generator
@@ -148,6 +149,18 @@ class Chat:
         """The turns so far as the user saw them, names restored."""
         return self._dialogue.shown
 
+    def fork(self, *told: str) -> Self:
+        """Another dialogue that begins with the turns of this one, in the same conversation: names keep their
+        pseudonyms. `told` are turns of the user's that it has besides, which nobody answers.
+
+        The two ask one after the other, and share a connection, which either one closes. Raises BadRequest, TooLarge.
+        """
+        other = copy.copy(self)
+        other._dialogue = self._dialogue.fork()
+        for text in told:
+            other._dialogue.tell(text)
+        return other
+
     def reset(self) -> None:
         """Forgets the dialogue; the next question begins a new conversation with new pseudonyms."""
         with self._turns.turn():
@@ -266,6 +279,14 @@ class AsyncChat:
     def history(self) -> list[Turn]:
         """The turns so far as the user saw them, names restored."""
         return self._dialogue.shown
+
+    def fork(self, *told: str) -> Self:
+        """As Chat.fork."""
+        other = copy.copy(self)
+        other._dialogue = self._dialogue.fork()
+        for text in told:
+            other._dialogue.tell(text)
+        return other
 
     async def reset(self) -> None:
         """As Chat.reset."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -47,6 +48,18 @@ class Dialogue:
         self._shown: list[Turn] = []
         self._conversation: str | None = None
 
+    def fork(self) -> Dialogue:
+        """Another dialogue that begins with the turns of this one, in the same conversation."""
+        other = copy.copy(self)
+        other._messages, other._shown = list(self._messages), list(self._shown)
+        return other
+
+    def tell(self, text: str) -> None:
+        """Adds a user's turn that nobody answers: the next question may lean on it. Raises BadRequest and TooLarge."""
+        _check_length(text)
+        self._messages.append(Message(role="user", content=text))
+        self._shown.append(Turn("user", text))
+
     @property
     def graph(self) -> str:
         return self._graph
@@ -59,15 +72,11 @@ class Dialogue:
         self, question: str, strategy: str | None, options: Mapping[str, object], stream: bool = False
     ) -> ChatRequest:
         """What to send to ask `question` now; changes nothing. Raises BadRequest and TooLarge."""
-        if len(question) > MAX_MESSAGE_CHARS:
-            hint = f"ask in at most {MAX_MESSAGE_CHARS} characters"
-            raise TooLarge("the question is too long", code="question_too_long", hint=hint)
-        if not question.strip():
-            raise BadRequest("the question is empty", code="question_empty", hint="ask something")
+        _check_length(question)
         try:
             return ChatRequest(
                 graph=self._graph,
-                # The newest turns that fit; pairs, so that the first is a user's.
+                # The newest turns that fit; mostly pairs, so that the first is a user's.
                 messages=[*self._messages[-(MAX_MESSAGES - 2) :], Message(role="user", content=question)],
                 conversation=self._conversation,
                 strategy=strategy or self._strategy,
@@ -101,6 +110,14 @@ class Dialogue:
         self._shown += [Turn("user", question), Turn("assistant", opened.text)]
         self._conversation = answer.conversation
         return opened
+
+
+def _check_length(question: str) -> None:
+    if len(question) > MAX_MESSAGE_CHARS:
+        hint = f"ask in at most {MAX_MESSAGE_CHARS} characters"
+        raise TooLarge("the question is too long", code="question_too_long", hint=hint)
+    if not question.strip():
+        raise BadRequest("the question is empty", code="question_empty", hint="ask something")
 
 
 def _bad_request(problem: ValidationError) -> BadRequest:

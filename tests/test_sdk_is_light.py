@@ -106,6 +106,20 @@ def test_alone_its_command_says_how_to_get_the_extra(copy: Path) -> None:
     assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"
 
 
+def test_with_the_cli_alone_the_proxy_says_how_to_get_its_extra(copy: Path) -> None:
+    body = "from client_sdk.cli import run; sys.exit(run(['proxy', '--api-key', 'a-key']))"
+    done = run_alone(copy, body, BASE | {"typer", "rich"})
+    assert (done.returncode, done.stderr) == (
+        2, "arog: the proxy is an extra. Get it with: pip install 'arog[proxy]'.\n"
+    )  # fmt: skip
+
+
+def test_with_its_extra_the_proxy_needs_nothing_else(copy: Path) -> None:
+    extra = BASE | {"typer", "rich", "starlette", "uvicorn"}
+    done = run_alone(copy, "import client_sdk.proxy.serving; print(*sorted(sys.modules))", extra)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_refusal_of_this_test_works(copy: Path) -> None:
     assert run_alone(copy, "import numpy").returncode == 1
 

@@ -142,9 +142,10 @@ async def post_chat(
 
 @asking.get("/graphs", response_model=GraphNames)
 async def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
-    """The graphs that this key may ask."""
+    """The graphs that this key may ask, and the strategies that are offered."""
     names = await run_in_threadpool(services.graphs.names, caller.tenant)
-    return GraphNames(graphs=[name for name in names if caller.may_ask(name)])
+    graphs = [name for name in names if caller.may_ask(name)]
+    return GraphNames(graphs=graphs, strategies=services.chat.strategies)
 
 
 @asking.get("/ledger", response_model=LedgerPage)

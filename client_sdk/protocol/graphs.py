@@ -15,9 +15,10 @@ JobState = Literal["queued", "running", "done", "failed"]
 
 
 class GraphNames(Wire):
-    """GET /graphs: the names of the graphs that the caller may ask."""
+    """GET /graphs: the names of the graphs that the caller may ask, and the strategies that the service offers."""
 
     graphs: list[str]
+    strategies: list[str] = Field(default=["sets"], description="the default one first")
 
 
 class GraphSummary(Wire):

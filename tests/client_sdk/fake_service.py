@@ -123,6 +123,9 @@ class FakeService:
         self.may_inspect = True
         self.devices: list[Device] = []
         self.extra: dict[str, Any] = {}
+        self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["sets", "arog"])
+        self.conversations = 0
+        self.numbers_conversations = False  # else each new one is the first
         self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
         self.cut = False
         self.hung_up = threading.Event()
@@ -201,10 +204,10 @@ class FakeService:
         http.close_connection = self.cut
 
     def _usual(self, method: str, path: str, body: bytes) -> Canned:
+        if path == "/graphs":
+            return Canned(200, self.graphs.model_dump_json().encode())
         if path.startswith("/devices"):
             return self._devices(method, urlsplit(path).path, body)
-        if path == "/graphs":
-            return Canned(200, GraphNames(graphs=["clinic", "demo"]).model_dump_json().encode())
         if path.startswith("/trace/") and not self.may_inspect:
             return problem(404, "unknown_answer")
         if path.startswith("/trace/"):
@@ -216,7 +219,10 @@ class FakeService:
         return Canned(200, json.dumps(whole).encode())
 
     def answer(self, request: ChatRequest, number: int) -> ChatAnswer:
-        answer_id, conversation = f"answer-{number}", request.conversation or "conversation-1"
+        if request.conversation is None:
+            self.conversations += 1
+        new = f"conversation-{self.conversations if self.numbers_conversations else 1}"
+        answer_id, conversation = f"answer-{number}", request.conversation or new
         capsule = None
         if request.public_key and not self.without_capsule:
             content = CapsuleContent(answer_id=self.sealed_answer_id or answer_id, table=self.table)

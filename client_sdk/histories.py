@@ -1,0 +1,67 @@
+"""Which dialogue a client goes on with that sends its whole history each time: found by the turns themselves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from client_sdk.dialogue import Turn
+
+ChatT = TypeVar("ChatT")
+
+MOST_KEPT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Generic[ChatT]):
+    """A dialogue as it stood after its first `turns` turns, and its conversation at the service."""
+
+    chat: ChatT
+    conversation: str
+    turns: int
+
+
+class Histories(Generic[ChatT]):
+    """Dialogues as they stood after each answer, by a digest of the turns that led there; in memory alone.
+
+    Promise: a history is answered from a dialogue whose turns it begins with, to the letter (but for space at the
+    ends of a turn), and whose `topic` is the same; two that differ in a turn never meet. Limit: two whose turns are
+    all the same can't be told apart. The `most` that were used last are kept.
+    """
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most = most
+        self._kept: OrderedDict[bytes, Known[ChatT]] = OrderedDict()
+
+    def find(self, topic: str, turns: Sequence[Turn]) -> Known[ChatT] | None:
+        """The dialogue after the longest beginning of `turns` that is known."""
+        known = [key for key in _keys(topic, turns) if key in self._kept]
+        if not known:
+            return None
+        self._kept.move_to_end(known[-1])
+        return self._kept[known[-1]]
+
+    def keep(self, topic: str, turns: Sequence[Turn], chat: ChatT, conversation: str) -> None:
+        """`chat` has come to the end of `turns`; what it becomes later must not change it."""
+        *_, key = _keys(topic, turns)
+        self._kept[key] = Known(chat, conversation, len(turns))
+        self._kept.move_to_end(key)
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+    def forget(self, conversation: str) -> None:
+        """The service has no such conversation any more."""
+        for key in [key for key, kept in self._kept.items() if kept.conversation == conversation]:
+            del self._kept[key]
+
+
+def _keys(topic: str, turns: Sequence[Turn]) -> Iterator[bytes]:
+    """One digest for each beginning of `turns`, the shortest first."""
+    key = hashlib.sha256(topic.encode()).digest()
+    for turn in turns:
+        text = turn.text.replace("\r\n", "\n").strip()
+        key = hashlib.sha256(key + turn.role.encode() + b"\0" + text.encode("utf-8", "surrogatepass")).digest()
+        yield key

@@ -1,0 +1,126 @@
+"""Who may come in: requests of this machine's own programs, with the proxy's key where it has one."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import sys
+import traceback
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from client_sdk.proxy.errors import DoorError, internal
+
+OPEN_PATHS: Final = frozenset({"/healthz"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a request needs. `hosts` are names by which it may call this machine beside localhost and addresses;
+    `origins` are those of pages that may ask from a browser."""
+
+    key: str = field(default="", repr=False)
+    hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+
+
+class Door:
+    """Lets in whoever calls this machine by a known name, from no foreign page, with the key where there is one.
+
+    Promise: a page in the user's browser can't ask, neither across origins nor by a name of its own that it points
+    at this machine (DNS rebinding). Condition: browsers send Host and Origin as they are. Not promised: without a
+    key any program of any user of this machine may ask.
+    """
+
+    def __init__(self, app: ASGIApp, entry: Entry) -> None:
+        self._app, self._entry = app, entry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (refusal := self._refusal(Headers(scope=scope), scope["path"])):
+            await as_reply(refusal)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, headers: Headers, path: str) -> DoorError | None:
+        if not is_known_host(headers.get("host", ""), self._entry.hosts):
+            sentence = "this machine is not known by that name; --allow-host lets it in"
+            return DoorError(403, sentence, "permission_error", "host_not_allowed")
+        if not self._is_own_page(headers):
+            sentence = "pages of that origin may not ask; --allow-origin lets one in"
+            return DoorError(403, sentence, "permission_error", "origin_not_allowed")
+        if path not in OPEN_PATHS and not self._has_key(headers):
+            sentence = "this proxy has a key of its own, and this is not it"
+            return DoorError(401, sentence, "authentication_error", "invalid_api_key")
+        return None
+
+    def _is_own_page(self, headers: Headers) -> bool:
+        origin = headers.get("origin")
+        return origin is None or origin in self._entry.origins
+
+    def _has_key(self, headers: Headers) -> bool:
+        if not self._entry.key:
+            return True
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        # Digests are of one length, so the time of comparing them tells nothing of the key's.
+        return hmac.compare_digest(_digest(given.strip()), _digest(self._entry.key)) and scheme.lower() == "bearer"
+
+
+class LastStop:
+    """Answers what nobody caught; the server would print its text, which may hold names."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = False
+
+        async def sent(message: Message) -> None:
+            nonlocal began
+            began = began or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        except Exception as error:
+            if scope["type"] != "http":
+                raise
+            tell(error)
+            if not began:
+                await as_reply(internal())(scope, receive, send)
+
+
+def is_known_host(host: str, known: Collection[str]) -> bool:
+    """Whether a Host header names this machine: an address, localhost, or one of `known`. Ports don't matter.
+
+    A page can't come from a bare address unless the server there gave it out, so addresses need no list.
+    """
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.rpartition(":")[0] or host
+    name = name.lower().rstrip(".")
+    if name == "localhost" or name in known:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def as_reply(error: DoorError, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(error.body, error.status, headers={**error.headers, **(headers or {})})
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+def tell(error: BaseException) -> None:
+    """Prints where something failed, and never what it said."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
+    print(f"arog: something failed inside the proxy: {type(error).__name__}{where}", file=sys.stderr)

@@ -1,0 +1,107 @@
+"""Errors in OpenAI's shape, and the one map from the SDK's errors to them.
+
+Clients of OpenAI raise by the status: 400 BadRequestError, 401 AuthenticationError, 403 PermissionDeniedError,
+404 NotFoundError, 409 ConflictError, 429 RateLimitError, 500 and above InternalServerError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from client_sdk.errors import (
+    ArogError,
+    BadRequest,
+    ConversationBusy,
+    DeadlinePassed,
+    ModelUnavailable,
+    NotAuthenticated,
+    NotPermitted,
+    NotReady,
+    RateLimited,
+    Refused,
+    ServerError,
+    Timeout,
+    TooLarge,
+    UnknownGraph,
+    Unreachable,
+)
+
+_INVALID, _SERVER = "invalid_request_error", "server_error"
+
+
+@dataclass(slots=True)
+class DoorError(Exception):
+    """A reply that is an error. Its words are ours or the service's own sentences: no question, answer or name."""
+
+    status: int
+    sentence: str
+    type: str
+    code: str
+    param: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return {"error": {"message": self.sentence, "type": self.type, "param": self.param, "code": self.code}}
+
+
+def bad_request(sentence: str, param: str | None = None, code: str = "bad_request") -> DoorError:
+    return DoorError(400, sentence, _INVALID, code, param)
+
+
+def unknown_model() -> DoorError:
+    sentence = "there is no such model for this key; GET /v1/models lists those there are"
+    return DoorError(404, sentence, _INVALID, "model_not_found", "model")
+
+
+def internal() -> DoorError:
+    return DoorError(500, "something failed inside the proxy", _SERVER, "internal", headers=_no_retry())
+
+
+_BY_KIND: tuple[tuple[type[ArogError], int, str, str], ...] = (
+    (NotAuthenticated, 401, "authentication_error", "invalid_api_key"),
+    (NotPermitted, 403, "permission_error", ""),
+    (ConversationBusy, 409, _INVALID, ""),
+    (TooLarge, 400, _INVALID, "context_length_exceeded"),
+    (BadRequest, 400, _INVALID, ""),
+    (RateLimited, 429, "rate_limit_error", "rate_limit_exceeded"),
+    (Refused, 400, _INVALID, ""),
+    (ModelUnavailable, 502, _SERVER, ""),
+    (NotReady, 503, _SERVER, ""),
+    (DeadlinePassed, 504, _SERVER, ""),
+    (ServerError, 500, _SERVER, ""),
+    (Timeout, 504, _SERVER, ""),
+    (Unreachable, 502, _SERVER, ""),
+)
+_BY_CODE: Mapping[str, tuple[int, str, str]] = {
+    "strategy_not_offered": (404, _INVALID, "model_not_found"),
+    "budget_used_up": (429, "insufficient_quota", "insufficient_quota"),
+}
+# Asking again would cost the same once more, and end the same.
+_WORTH_A_RETRY = (RateLimited, NotReady, ConversationBusy, Unreachable)
+
+
+def error_for(error: ArogError) -> DoorError:
+    """What a client of OpenAI is told of what the SDK raised."""
+    if isinstance(error, UnknownGraph):
+        return unknown_model()
+    found = next(((status, kind, code) for cls, status, kind, code in _BY_KIND if isinstance(error, cls)), None)
+    status, kind, code = _BY_CODE.get(error.code) or found or (502, _SERVER, "")
+    headers = {} if isinstance(error, _WORTH_A_RETRY) and error.code not in _BY_CODE else _no_retry()
+    if error.retry_after_s is not None:
+        headers["retry-after"] = str(max(1, round(error.retry_after_s)))
+    param = "model" if code == "model_not_found" else None
+    return DoorError(status, _sentence(error), kind, code or error.code, param, headers)
+
+
+def _sentence(error: ArogError) -> str:
+    """What happened, what to do, and the id to look it up at the service."""
+    told = [str(error), error.hint, f"id {error.id}" if error.id else ""]
+    return "; ".join(part.rstrip(". ") for part in told if part)
+
+
+def _no_retry() -> dict[str, str]:
+    """Official clients try again by themselves, unless a reply says not to."""
+    return {"x-should-retry": "false"}

@@ -1,0 +1,139 @@
+"""Replies that end with their client: a completion in one piece, or as server-sent events with heartbeats."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Any, Final, TypeVar, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from client_sdk.errors import ArogError
+from client_sdk.protocol import StageName
+from client_sdk.proxy.door import tell
+from client_sdk.proxy.errors import DoorError, error_for, internal
+from client_sdk.proxy.replies import Completion, Spoken, comment, failure
+from client_sdk.streaming import Stage
+
+HEARTBEAT_S: Final = 5.0
+HUNG_UP: Final = 499
+_STAGES: Final = frozenset(get_args(StageName))
+T = TypeVar("T")
+Pieces = AsyncGenerator[Stage | str | Spoken]
+
+
+class CompletionStream(Response):
+    """Sends the chunks of a completion as its pieces come; stages are comments, which keep the connection open.
+
+    What fails before the first piece is an ordinary error reply; later it is an error event, the last one. A client
+    that goes away ends the work, here and at the service.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, completion: Completion, pieces: Pieces, headers: dict[str, str]) -> None:
+        super().__init__(headers={**headers, "cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._completion, self._pieces = completion, pieces
+        self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        work = asyncio.create_task(self._work())
+        watch = _when_gone(receive, work)
+        try:
+            await self._send_all(send, work)
+        finally:
+            await _end(work, watch)
+
+    async def _work(self) -> None:
+        try:
+            async with aclosing(self._pieces) as pieces:
+                async for piece in pieces:
+                    self._events.put_nowait(self._event(piece))
+        finally:
+            self._events.put_nowait(None)
+
+    def _event(self, piece: Stage | str | Spoken) -> bytes:
+        if isinstance(piece, Stage):
+            return comment(piece.name if piece.name in _STAGES else "working")
+        return self._completion.text(piece) if isinstance(piece, str) else self._completion.last(piece)
+
+    async def _send_all(self, send: Send, work: asyncio.Task[None]) -> None:
+        began = False
+        while (event := await self._next(began)) is not None:
+            if not began:
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                event, began = self._completion.first() + event, True
+            await _send(send, event)
+        await asyncio.wait([work])
+        problem = None if work.cancelled() else work.exception()
+        if problem is not None and not began:
+            raise problem
+        if problem is not None:
+            await _send(send, failure(_told(problem)))
+        if began:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _next(self, began: bool) -> bytes | None:
+        """The next event, or a heartbeat where there is none for a while; None at the end."""
+        try:
+            async with asyncio.timeout(HEARTBEAT_S if began else None):
+                return await self._events.get()
+        except TimeoutError:
+            return comment("ping")
+
+
+def _told(problem: BaseException) -> DoorError:
+    if isinstance(problem, ArogError):
+        return error_for(problem)
+    tell(problem)
+    return internal()
+
+
+async def joined(pieces: Pieces) -> tuple[str, Spoken]:
+    """All of an answer's text, and its end."""
+    text: list[str] = []
+    spoken: Spoken | None = None
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, str):
+                text.append(piece)
+            elif isinstance(piece, Spoken):
+                spoken = piece
+    assert spoken is not None, "a talk that raises nothing ends with its answer"
+    return "".join(text), spoken
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
+    """What `work` gives; None where the client went away first, and then the work is ended."""
+    task = asyncio.create_task(work)
+    watch = _when_gone(request.receive, task)
+    try:
+        await asyncio.wait([task])
+        return None if task.cancelled() else task.result()
+    finally:
+        await _end(task, watch)
+
+
+async def _send(send: Send, event: bytes) -> None:
+    await send({"type": "http.response.body", "body": event, "more_body": True})
+
+
+def _when_gone(receive: Receive, work: asyncio.Task[Any]) -> asyncio.Task[None]:
+    """Cancels `work` when the client has hung up."""
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        work.cancel()
+
+    return asyncio.create_task(watch())
+
+
+async def _end(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

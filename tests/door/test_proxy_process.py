@@ -1,0 +1,170 @@
+"""The openai package, unchanged, against `arog proxy` and `arog serve` as processes, on the demo graph."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from tests.support.demo import Demo
+from tests.support.proxy import ROOT, ProxyProcess, proxy_process
+
+DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
+NAMES = ("Valeska", "Dornbusch", "Emeka", "Osakwani", "Alder Clinic", "Lindqvist", "Rosalind", "Gallenbach")
+
+
+@pytest.fixture
+def client(proxy: ProxyProcess) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=proxy.url, api_key="anything", max_retries=0) as client:
+        yield client
+
+
+class Talk:
+    """A client that sends all of its history each time, as OpenAI's clients do."""
+
+    def __init__(self, client: openai.OpenAI, model: str = "demo") -> None:
+        self.client, self.model = client, model
+        self.history: list[Any] = []
+
+    def ask(self, text: str, *, stream: bool = False) -> str:
+        self.history.append({"role": "user", "content": text})
+        if stream:
+            with self.client.chat.completions.create(model=self.model, messages=self.history, stream=True) as chunks:
+                said = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        else:
+            reply = self.client.chat.completions.create(model=self.model, messages=self.history)
+            said = reply.choices[0].message.content or ""
+        self.history.append({"role": "assistant", "content": said})
+        return said
+
+
+def test_the_models_are_the_granted_graph_with_each_strategy(client: openai.OpenAI) -> None:
+    assert [model.id for model in client.models.list()] == ["demo", "demo:arog"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_dialogue_leans_on_its_earlier_turns(client: openai.OpenAI, stream: bool) -> None:
+    talk = Talk(client)
+    assert "Emeka Osakwani" in talk.ask(DOCTOR, stream=stream)
+    assert "Alder Clinic" in talk.ask("And where does he work?", stream=not stream)
+    assert "Kaveh Khorvand" in talk.ask("Which other patients has he?", stream=stream)
+
+
+def test_a_name_that_several_have_is_chosen_in_the_chat(client: openai.OpenAI) -> None:
+    talk = Talk(client)
+    told = talk.ask("Where does Marta Lindqvist live?")
+    first, second = (line for line in told.splitlines() if line.startswith(("1. ", "2. ")))
+    assert first.startswith("1. Marta Lindqvist (date of birth: ")
+    assert first[3:] != second[3:]
+    chosen = talk.ask("The second one.")
+    assert "lives in" in chosen
+    assert "Which one do you mean?" not in chosen
+
+
+def test_a_dialogue_goes_on_after_the_proxy_was_started_anew(
+    demo: Demo, client: openai.OpenAI, tmp_path: Path
+) -> None:
+    talk = Talk(client)
+    talk.ask(DOCTOR)
+    with (
+        proxy_process(tmp_path, demo.url, demo.api_key) as other,
+        openai.OpenAI(base_url=other.url, api_key="x", max_retries=0) as later,
+    ):
+        talk.client = later
+        assert "Alder Clinic" in talk.ask("And where does he work?")
+
+
+async def test_chats_at_once_are_not_mixed(proxy: ProxyProcess) -> None:
+    doctors = {"Valeska Dornbusch": "Emeka Osakwani", "Rosalind Rose": None}
+
+    async def talk(client: openai.AsyncOpenAI, name: str) -> tuple[str, str]:
+        first: Any = [{"role": "user", "content": f"Which doctor is {name} treated by?"}]
+        told = await client.chat.completions.create(model="demo", messages=first)
+        doctor = told.choices[0].message.content or ""
+        then: Any = [
+            *first, {"role": "assistant", "content": doctor}, {"role": "user", "content": "And where does he work?"},
+        ]  # fmt: skip
+        work = await client.chat.completions.create(model="demo", messages=then)
+        return doctor, work.choices[0].message.content or ""
+
+    async with openai.AsyncOpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client:
+        told = await asyncio.gather(*(talk(client, name) for name in [*doctors] * 4))
+    assert {doctor for doctor, _ in told[0::2]} == {"The doctor is Emeka Osakwani."}
+    assert {work for _, work in told[0::2]} == {"Emeka Osakwani works at Alder Clinic."}
+    assert len({doctor for doctor, _ in told[1::2]}) == 1
+    assert not any("Osakwani" in work for _, work in told[1::2])
+
+
+def test_what_a_graph_is_not_granted_looks_like_no_model(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError):
+        Talk(client, "another").ask(DOCTOR)
+
+
+def test_nothing_of_a_name_is_printed_or_lies_on_the_disk(
+    demo: Demo, client: openai.OpenAI, proxy: ProxyProcess
+) -> None:
+    talk = Talk(client)
+    talk.ask(DOCTOR, stream=True)
+    talk.ask("And where does Rosalind Rose live?")
+    for model, change in (("demo", {"n": 2}), ("another", {}), ("demo", {"stop": ["Valeska"]})):
+        with pytest.raises(openai.APIStatusError):
+            client.chat.completions.create(model=model, messages=talk.history, **change)
+    assert list(proxy.written) == ["config/key"]
+    left = [proxy.printed.read_bytes(), *proxy.written.values()]
+    assert proxy.printed.read_bytes()
+    assert [name for name in NAMES for content in left if name.encode() in content] == []
+
+
+def test_it_listens_to_this_machine_alone(demo: Demo, proxy: ProxyProcess, tmp_path: Path) -> None:
+    """127.0.0.2 is another address of this machine: what listens on all of them listens there, too."""
+    with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.2", proxy.port), timeout=5):
+        pass
+    with (
+        proxy_process(tmp_path, demo.url, demo.api_key, "--host", "0.0.0.0", PROXY_KEY="a-proxy-key") as everywhere,
+        socket.create_connection(("127.0.0.2", everywhere.port), timeout=5),
+    ):
+        assert "travel readable" in everywhere.printed.read_text()
+
+
+def test_for_other_machines_it_must_have_a_key(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "client_sdk", "proxy", "--host", "0.0.0.0", "--port", "0"]
+    environment = {
+        "PYTHONPATH": str(ROOT), "AROG_API_KEY": "a-key", "AROG_CONFIG_DIR": str(tmp_path), "PATH": "/usr/bin:/bin",
+    }  # fmt: skip
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "AROG_PROXY_KEY" in done.stderr
+
+
+def test_without_a_service_it_says_so_and_answers_with_errors(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and never listens
+        asks_nobody(tmp_path, f"http://127.0.0.1:{taken.getsockname()[1]}")
+
+
+def asks_nobody(folder: Path, url: str) -> None:
+    with (
+        proxy_process(folder, url, "a-key") as proxy,
+        openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client,
+    ):
+        assert "The service can't be asked" in proxy.printed.read_text()
+        with pytest.raises(openai.InternalServerError, match="no connection"):
+            Talk(client).ask(DOCTOR)
+        with pytest.raises(openai.InternalServerError):
+            client.models.list()
+
+
+def test_a_key_that_the_service_does_not_know_is_told(demo: Demo, tmp_path: Path) -> None:
+    with (
+        proxy_process(tmp_path, demo.url, "not-a-key") as proxy,
+        openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client,
+        pytest.raises(openai.AuthenticationError),
+    ):
+        Talk(client).ask(DOCTOR)
