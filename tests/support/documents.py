@@ -1,0 +1,65 @@
+"""The blocks of code in README and docs, and what the comment before each says of it.
+
+`<!-- runs -->` before a block of bash or python: it is run, and has to end well.
+`<!-- runs, shows: TEXT -->`: the same, and TEXT has to be in what it prints; `…` stands for anything in between.
+`<!-- fails, shows: TEXT -->`: it has to fail, and to print TEXT.
+`<!-- not run: REASON -->`: it is not run.
+`<!-- file: NAME -->` before any other block: it is written to that file first.
+Blocks of data (json, toml, ttl, csv, yaml, ini) need no comment: they have to parse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+SHELLS = ("bash", "python")
+
+Fate = Literal["runs", "fails", "not run", "file", "unmarked"]
+
+_BLOCK = re.compile(
+    r"^(?:<!-- (?P<mark>[^\n]*?) -->\n)?(?P<fence>`{3,})(?P<language>\w*)[^\n]*\n(?P<text>.*?)^(?P=fence)$",
+    re.M | re.S,
+)
+_MARK = re.compile(r"(?P<fate>runs|fails|not run|file)(?:(?:: |, shows: )(?P<told>.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`told` is what it shows, why it is not run, or the name of its file."""
+
+    document: Path
+    line: int
+    language: str
+    text: str
+    fate: Fate
+    told: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.document.relative_to(ROOT)}:{self.line}"
+
+
+def blocks_of(document: Path) -> Iterator[Block]:
+    text = document.read_text("utf-8")
+    for found in _BLOCK.finditer(text):
+        mark = _MARK.fullmatch(found["mark"] or "")
+        fate, told = (mark["fate"], mark["told"] or "") if mark else ("unmarked", "")
+        line = text.count("\n", 0, found.start("fence")) + 1
+        yield Block(document, line, found["language"], found["text"], fate, told)  # type: ignore[arg-type]
+
+
+def fences_of(document: Path) -> int:
+    """How many blocks begin or end in it, indented ones too."""
+    return len(re.findall(r"^\s*`{3,}\w*$", document.read_text("utf-8"), re.M))
+
+
+def shows(told: str, printed: str) -> bool:
+    """Whether `printed` holds the text; `…` stands for anything, and any white space for any other."""
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in told.split("…")]
+    return re.search(".*?".join(parts), printed, re.S) is not None
