@@ -1,14 +1,21 @@
-"""Progress bars of the evaluation's commands."""
+"""What the evaluation's commands show: progress, tables, and why an input is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final, NoReturn
 
+import typer
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.evaluation.question_sets import Show
+from app.evaluation.questions import QuestionsProblem
+
+WRONG_INPUT: Final = 2
+console = Console(stderr=True)
 
 
 def bars_on(console: Console) -> Progress:
@@ -23,3 +30,17 @@ def shown_progress(console: Console) -> Iterator[Show]:
     with bars_on(console) as bars:
         task = bars.add_task("", total=None)
         yield lambda title, done, total: bars.update(task, description=title, completed=done, total=total)
+
+
+def refuse(problem: QuestionsProblem) -> NoReturn:
+    console.print(f"arog: {problem}", markup=False)
+    raise typer.Exit(WRONG_INPUT)
+
+
+def print_markdown(text: str) -> None:
+    """Rendered for a person, as it is for a file or a pipe."""
+    out = Console()
+    if out.is_terminal:
+        out.print(Markdown(text))
+    else:
+        print(text)

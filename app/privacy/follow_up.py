@@ -139,7 +139,9 @@ class FollowUps:
         return self._with_persons(pointed, leans=True)
 
     def _with_persons(self, text: str, *, leans: bool) -> Whole:
-        return Whole(SafeText(self._persons.replaced_in(text)), leans=leans)
+        # Whom a pronoun means is a guess, which earlier turns may correct.
+        replaced_too = self._persons.replaced_in(text)
+        return Whole(SafeText(replaced_too), leans=leans or replaced_too != text)
 
     def _pointing_alone(self, text: str) -> re.Match[str] | None:
         found = _POINTING_ALONE.search(text)

@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-WRONG_INPUT = 2
 MISSED = 1
-
-console = Console(stderr=True)
 
 
 def commands(parent: typer.Typer) -> None:
@@ -34,15 +30,14 @@ def attack(
     from app.cli_show import failures_in_words
     from app.evaluation.attacks.bounds import markdown, write
     from app.evaluation.attacks.table import run_attacks
-    from app.evaluation.cli_progress import shown_progress
+    from app.evaluation.cli_progress import console, refuse, shown_progress
     from app.evaluation.questions import QuestionsProblem
 
     with failures_in_words(console), shown_progress(console) as show:
         try:
             lines = asyncio.run(run_attacks(only, data, limit, show))
         except QuestionsProblem as problem:
-            console.print(f"arog: {problem}", markup=False)
-            raise typer.Exit(WRONG_INPUT) from None
+            refuse(problem)
     if out:
         out.mkdir(parents=True, exist_ok=True)
         write(lines, out)

@@ -1,0 +1,146 @@
+"""The commands of `arog eval` that fill a table of bounds; each ends with code 1 when one is missed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeVar
+
+import typer
+
+from app.evaluation.cli_progress import console, print_markdown, refuse, shown_progress
+from app.evaluation.question_sets import Show
+from app.evaluation.questions import QuestionsProblem
+
+if TYPE_CHECKING:
+    from app.evaluation.embedded_measures import Measure
+
+MISSED: Final = 1
+
+Data = Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the table and what it was made of")]
+Limit = Annotated[int, typer.Option(min=1, help="Questions of each set")]
+Only = Annotated[str, typer.Option(help="Run only what has this in its name")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn by chance")]
+
+DATA: Final = Path("../shared/data")
+_ResultT = TypeVar("_ResultT")
+
+
+def commands(parent: typer.Typer) -> None:
+    for command in (table, guard, embedded, endpoint, masked, linking, reliability):
+        parent.command()(command)
+
+
+def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
+    """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
+    from app.evaluation.table import run_table
+
+    results = _shown(lambda show: run_table(data, limit, seed, only, show))
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        results.write(out)
+    _end(results.markdown(), passed=not results.missed)
+
+
+def guard(
+    names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
+) -> None:
+    """How fast the guard reads a request, and what it takes of memory; ends with code 1 when a bound is missed."""
+    from app.evaluation.guard_scale import markdown, measure_scale
+
+    scale = measure_scale(names)
+    _end(markdown(scale), passed=scale.passed)
+
+
+def embedded(
+    data: Data = DATA,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the table and for files of wrong answers, which hold names")
+    ] = None,
+    limit: Limit = 1000,
+    only: Only = "",
+    seed: Seed = 0,
+) -> None:
+    """Measure the reasoner that needs no model against its bounds; ends with code 1 when one is missed."""
+    from app.evaluation.embedded_table import run_embedded_table
+
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+    _measured(_shown(lambda show: run_embedded_table(data, limit, seed, only, show, out)), out, "embedded")
+
+
+def endpoint(data: Data = DATA, out: Out = None, limit: Limit = 200, only: Only = "", seed: Seed = 0) -> None:
+    """Measure what a model endpoint costs against its bounds; ends with code 1 when one is missed."""
+    from app.evaluation.endpoint_table import run_endpoint_table
+
+    _measured(_shown(lambda show: run_endpoint_table(data, limit, seed, only, show)), out, "endpoint")
+
+
+def masked(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
+    """Show what is still answered when relations are masked; ends with code 1 when a bound is missed."""
+    from app.evaluation.masked_table import run_masked_table
+
+    _measured(_shown(lambda show: run_masked_table(data, limit, seed, only, show)), out, "masked")
+
+
+def linking(
+    data: Data = DATA,
+    mentions: Annotated[int, typer.Option(min=1, help="Misspelt and abbreviated names")] = 1000,
+    seed: Seed = 0,
+) -> None:
+    """Measure how well names are found as people type them; ends with code 1 when a bound is missed."""
+    from app.evaluation.linking_run import run_linking
+
+    results = _shown(lambda show: run_linking(data, mentions, seed, show))
+    _end(results.markdown(), passed=not results.missed)
+
+
+def reliability(
+    data: Data = DATA,
+    out: Annotated[Path | None, typer.Option(help="File for the tables")] = None,
+    limit: Limit = 300,
+    only: Only = "",
+    seed: Seed = 0,
+) -> None:
+    """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
+    from app.evaluation.reliability import reliability_markdown
+    from app.evaluation.reliability_run import run_reliability
+    from app.llm.embedded_step import LEAST_SCORE
+
+    points = _shown(lambda show: run_reliability(data, limit, seed, only, show))
+    text = reliability_markdown(points, LEAST_SCORE)
+    if out:
+        out.write_text(text, encoding="utf-8")
+    print_markdown(text)
+
+
+def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
+    """What `run` gives, with a bar for all that it does; failures end the command in words."""
+    from app.cli_show import failures_in_words
+
+    async def running(show: Show) -> _ResultT:
+        return await run(show)
+
+    with failures_in_words(console), shown_progress(console) as show:
+        try:
+            return asyncio.run(running(show))
+        except QuestionsProblem as problem:
+            refuse(problem)
+
+
+def _measured(measures: Sequence[Measure], out: Path | None, name: str) -> NoReturn:
+    from app.evaluation.embedded_measures import markdown, write_json
+
+    text = markdown(measures)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / f"{name}.md").write_text(text, encoding="utf-8")
+        write_json(measures, out / f"{name}.json")
+    _end(text, passed=all(measure.passed for measure in measures))
+
+
+def _end(text: str, *, passed: bool) -> NoReturn:
+    print_markdown(text)
+    raise typer.Exit(0 if passed else MISSED)
