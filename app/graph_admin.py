@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.conversations import ConversationStore
+from app.graph_preview import Previewer
 from app.graph_report.making import report_of, summarise
 from app.jobs import Loaded, Progress, Work
-from client_sdk.protocol import GraphReport, GraphSummary, PrivacySummary
+from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, PrivacySummary
 from kg_store.adjacency import Adjacency
 from kg_store.anonymity import DEFAULT_K, Anonymity, measure_anonymity
 from kg_store.catalog import Catalog, GraphInfo, NameConcepts
@@ -40,6 +41,7 @@ class GraphAdmin:
         """`k`: fewer entities than this are few, where reports tell of a graph's privacy."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
         self._most_unpacked, self._k = most_unpacked_bytes, k
+        self.previewer = Previewer(most_unpacked_bytes)
 
     def summaries(self, tenant: str) -> list[GraphSummary]:
         return [summary_of(info) for info in self._catalog.graphs(tenant)]
@@ -95,6 +97,11 @@ class GraphAdmin:
 
         info, graph = self._catalog.review(tenant, name, review)
         return report_of(info, measured[0], graph.names, graph.policy, graph.public)
+
+    def policy(self, tenant: str, name: str) -> GraphPolicy:
+        """The policy of the current version. Raises UnknownGraph."""
+        policy = self._catalog.open(tenant, name).policy
+        return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
 
     def delete(self, tenant: str, name: str) -> None:
         """Deletes a graph with its conversations. Raises UnknownGraph."""

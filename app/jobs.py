@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Engine, insert, select, update
 
+from app.job_gate import JobGate, NotWaiting
 from app.problems import GraphBusy, JobInterrupted, UnknownJob, error_body
 from app.tables import jobs
 from app.telemetry import event_log
@@ -47,13 +48,16 @@ class JobRunner:
         self._threads = ThreadPoolExecutor(LOADS_AT_ONCE, thread_name_prefix="load")
         self._lock = threading.Lock()
         self._live: dict[str, JobStatus] = {}
+        self._gates: dict[str, JobGate] = {}
         self._graphs: set[tuple[str, str]] = set()
 
-    def start(self, tenant: str, graph: str, work: Work, clean_up: Callable[[], None]) -> JobStatus:
+    def start(
+        self, tenant: str, graph: str, work: Work, clean_up: Callable[[], None], gate: JobGate | None = None
+    ) -> JobStatus:
         """Queues `work`; `clean_up` runs whatever happens, refusal included. Raises GraphBusy."""
         status = JobStatus(id="j" + secrets.token_hex(12), state="queued")
         try:
-            self._claim(tenant, graph, status)
+            self._claim(tenant, graph, status, gate or JobGate())
         except BaseException:
             clean_up()
             raise
@@ -64,13 +68,36 @@ class JobRunner:
         """How far a job of `tenant` is, or how it ended. Raises UnknownJob."""
         ours = (jobs.c.id == job_id) & (jobs.c.tenant == tenant)
         with self._lock:
-            live = self._live.get(job_id)
+            live, gate = self._live.get(job_id), self._gates.get(job_id)
         # Read after the look at the live ones: a job that ended in between is already written.
         with self._engine.connect() as connection:
             row = connection.execute(select(jobs).where(ours)).one_or_none()
         if row is None:
             raise UnknownJob
+        if live is not None and gate is not None and (told := gate.told) is not None:
+            return live.model_copy(update={"state": "waiting", "privacy": told})
         return live or JobStatus(id=row.id, state=row.state, step=row.step, percent=row.percent, **row.result)
+
+    def let_through(self, tenant: str, job_id: str) -> JobStatus:
+        """Lets the version of a job that waits go live. Raises UnknownJob, NotWaiting."""
+        gate = self._gate(tenant, job_id)
+        if gate is None:
+            raise NotWaiting
+        gate.let_through()
+        return self.status(tenant, job_id)
+
+    def stop(self, tenant: str, job_id: str) -> JobStatus:
+        """Ends a job at its next step, and leaves the graph as it was; one that has ended stays so.
+
+        Raises UnknownJob, and NotWaiting for one of another process.
+        """
+        gate = self._gate(tenant, job_id)
+        status = self.status(tenant, job_id)
+        if gate is None and status.state in ("queued", "running"):
+            raise NotWaiting
+        if gate is not None:
+            gate.stop()
+        return status
 
     def mark_interrupted(self) -> int:
         """Fails the jobs that this data folder's last process left; how many. Call before the first start."""
@@ -87,15 +114,26 @@ class JobRunner:
                 raise GraphBusy
 
     def close(self) -> None:
-        """Waits for running loads; queued ones are dropped, and marked at the next start."""
+        """Waits for running loads; those that wait for a word are stopped, queued ones dropped, and marked at the
+        next start."""
+        with self._lock:
+            waiting = [gate for gate in self._gates.values() if gate.told is not None]
+        for gate in waiting:
+            gate.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _claim(self, tenant: str, graph: str, status: JobStatus) -> None:
+    def _gate(self, tenant: str, job_id: str) -> JobGate | None:
+        """None where the job has ended, or runs in another process. Raises UnknownJob."""
+        self.status(tenant, job_id)
+        with self._lock:
+            return self._gates.get(job_id)
+
+    def _claim(self, tenant: str, graph: str, status: JobStatus, gate: JobGate) -> None:
         with self._lock:
             if (tenant, graph) in self._graphs:
                 raise GraphBusy
             self._graphs.add((tenant, graph))
-            self._live[status.id] = status
+            self._live[status.id], self._gates[status.id] = status, gate
         row = {"id": status.id, "tenant": tenant, "graph": graph, "home": self.home, "created_at": _now()}
         try:
             with self._engine.begin() as connection:
@@ -122,10 +160,11 @@ class JobRunner:
 
     def _reporter(self, job_id: str) -> Progress:
         """Progress into memory at once, into the database every few seconds."""
-        written = time.monotonic()
+        written, gate = time.monotonic(), self._gates[job_id]
 
         def report(step: str, percent: float) -> None:
             nonlocal written
+            gate.require_going()
             status = JobStatus(id=job_id, state="running", step=step, percent=min(max(percent, 0.0), 100.0))
             with self._lock:
                 self._live[job_id] = status
@@ -146,6 +185,7 @@ class JobRunner:
         with self._lock:
             self._graphs.discard((tenant, graph))
             self._live.pop(job_id, None)
+            self._gates.pop(job_id, None)
 
 
 def _done(job_id: str, loaded: Loaded) -> JobStatus:

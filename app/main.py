@@ -15,6 +15,7 @@ from app.api.admin import administering
 from app.api.errors import add_error_handlers
 from app.api.frame import Frame
 from app.api.limits import BodyLimit, Deadline, RateLimits
+from app.api.owning import owning
 from app.api.pacing import Pace
 from app.api.page_files import page_routes
 from app.api.routes import asking, watching
@@ -131,7 +132,7 @@ def create_app(
     app.add_middleware(Deadline, seconds=settings.request_deadline_s)
     app.add_middleware(Frame, metrics=metrics)
     add_error_handlers(app)
-    for router in (asking, administering, watching, page_routes()):
+    for router in (asking, administering, owning, watching, page_routes()):
         app.include_router(router)
     return app
 

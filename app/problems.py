@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from app.access import BadGrant, NoGrant, NotAuthenticated, NotPermitted, UnknownAnswer, UnknownKey
 from app.conversations import ConversationBusy, UnknownConversation
 from app.devices import DeviceNotAdmitted, TooManyDevices, UnknownDevice
+from app.job_gate import JobStopped, NotWaiting
 from app.llm.budget import BudgetUsedUp, TenantBudgetUsedUp
 from app.llm.reasoner import ReasonerError, ReasonerUnavailable
 from app.privacy.errors import PrivacyError
@@ -55,6 +56,14 @@ class UnknownJob(Exception):
 
 class GraphBusy(Exception):
     """A load of this graph is under way already."""
+
+
+class PreviewBusy(Exception):
+    """Another preview is being made."""
+
+
+class LedgerBroken(Exception):
+    """The end of the tenant's ledger was changed from outside."""
 
 
 class UnknownName(Exception):
@@ -137,6 +146,21 @@ _KINDS: dict[type[BaseException], Problem] = {
     UnknownJob: Problem(404, "unknown_job", "There is no job of that id.", "The reply to a load gives its id."),
     GraphBusy: Problem(
         409, "graph_busy", "This graph is being loaded already.", "Wait until that job has ended, then load again."
+    ),
+    JobStopped: Problem(
+        409, "stopped", "The load was stopped, or nobody said in time that it may go live.",
+        "The graph is as it was. Load it again where you want it.",
+    ),
+    NotWaiting: Problem(
+        409, "not_waiting", "This job waits for nobody's word here.",
+        "GET /admin/jobs/{id} tells how far it is; one of another replica has to be told there.",
+    ),
+    PreviewBusy: Problem(
+        409, "preview_busy", "Another preview is being made.", "Ask for yours again in a few seconds."
+    ),
+    LedgerBroken: Problem(
+        409, "ledger_broken", "The end of the ledger was changed from outside.",
+        "GET /admin/ledger/check says more, and so does `arog ledger verify`.",
     ),
     JobInterrupted: Problem(
         500, "interrupted", "The server stopped while the job ran; the graph is whole.", "Begin it again."

@@ -24,6 +24,7 @@ from app.endpoint_wiring import endpoints_of
 from app.forgetting import Forgetter
 from app.graph_admin import GraphAdmin
 from app.jobs import JobRunner
+from app.ledger_audit import LedgerAudit
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
@@ -109,6 +110,10 @@ class Store:
             # What was replaced in a question tells which names the graph has, those too that are withheld.
             entries = [replace(entry, payload=None) for entry in entries]
         return LedgerPage(entries=[_row(entry) for entry in entries])
+
+    @property
+    def audit(self) -> LedgerAudit:
+        return LedgerAudit(self.engine, self.master, self.upkeep)
 
     def purge(self) -> int:
         """Deletes expired conversations and payloads of the ledger; how many. Signs the ledgers that have grown."""

@@ -14,6 +14,7 @@ import numpy as np
 from kg_store.compact_graph import CompactGraph
 from kg_store.loading import LoadedGraph, load_graph, placeholder_schema
 from kg_store.policy import Policy
+from kg_store.predicate_uses import PredicateUse, uses_of
 from kg_store.raw_graph import RawGraph
 from kg_store.reading import read_sources
 from kg_store.terms import Mids, NodeKind, Relation, Schema, SignatureId, Step, ValueView
@@ -63,6 +64,7 @@ class Preview:
     concepts: tuple[str, ...]
     sample: tuple[PreviewEntity, ...]
     notes: tuple[str, ...]
+    predicates: tuple[PredicateUse, ...] = ()
 
 
 def preview(sources: Sequence[Path] | rdflib.Graph | RawGraph, policy: Policy, sample: int = 10) -> Preview:
@@ -87,6 +89,7 @@ def preview(sources: Sequence[Path] | rdflib.Graph | RawGraph, policy: Policy, s
         tuple(sorted(set(schema.concepts))),
         entities,
         loaded.notes,
+        uses_of(raw, policy, loaded.relations),
     )
 
 

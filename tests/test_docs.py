@@ -10,6 +10,7 @@ import pytest
 from app.access import BadGrant
 from app.api.admin import administering
 from app.api.errors import _BY_STATUS
+from app.api.owning import owning
 from app.api.routes import asking, watching
 from app.problems import (
     _KINDS,
@@ -65,7 +66,7 @@ def test_the_sdk_branches_on_codes_that_the_service_has() -> None:
 
 
 @pytest.mark.parametrize(
-    "route", [*asking.routes, *administering.routes, *watching.routes], ids=lambda route: route.path
+    "route", [*asking.routes, *administering.routes, *owning.routes, *watching.routes], ids=lambda route: route.path
 )
 def test_every_route_is_described(route: object) -> None:
     for method in route.methods:  # type: ignore[attr-defined]

@@ -22,6 +22,7 @@ from app.api.uploads import Upload, receive_upload
 from app.endpoint_wiring import probe_all, status_of
 from app.forgetting import Forgetter, Wish
 from app.graph_admin import ENDINGS
+from app.job_gate import JobGate
 from app.problems import BadRequest
 from app.refining import ConceptRefiner
 from app.settings import SettingsProblem
@@ -98,17 +99,23 @@ administering = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
 
 
 @administering.post("/graphs/{name}", status_code=202, response_model=JobStatus, openapi_extra=_LOAD_BODY)
-async def load_graph(request: Request, name: GraphName, caller: CallerOf, services: ServicesOf) -> JobStatus:
-    """Loads a graph, or a new version of it, in the background; GET /admin/jobs/{id} tells how far it is."""
+async def load_graph(
+    request: Request, name: GraphName, caller: CallerOf, services: ServicesOf, hold: bool = False
+) -> JobStatus:
+    """Loads a graph, or a new version of it, in the background; GET /admin/jobs/{id} tells how far it is.
+
+    With `hold` it waits, at most ten minutes, for POST /admin/jobs/{id}/live before the version takes its place.
+    """
+    gate = JobGate(holds=hold)
     if is_upload(request.scope):
         content_type = request.headers["content-type"]
         upload = await receive_upload(request.stream(), content_type, services.store.incoming, ENDINGS)
-        return await run_in_threadpool(_start_upload, services, caller.tenant, name, upload)
+        return await run_in_threadpool(_start_upload, services, caller.tenant, name, upload, gate)
     wanted = await _read_body(request)
     paths = [wanted.path] + ([wanted.ontology] if wanted.ontology else [])
     sources = [_allowed(path, services.store.settings.allowed_load_dir) for path in paths]
-    work = services.graphs.loading(caller.tenant, name, sources, wanted.policy)
-    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
+    work = services.graphs.loading(caller.tenant, name, sources, wanted.policy, gate.wait)
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None, gate)
 
 
 @administering.get("/graphs", response_model=GraphList)
@@ -250,13 +257,13 @@ def _refiner_of(services: Services) -> ConceptRefiner:
         ) from None
 
 
-def _start_upload(services: Services, tenant: str, name: str, upload: Upload) -> JobStatus:
+def _start_upload(services: Services, tenant: str, name: str, upload: Upload, gate: JobGate) -> JobStatus:
     try:
-        work = services.graphs.loading(tenant, name, [*upload.files, *upload.ontologies], upload.policy)
+        work = services.graphs.loading(tenant, name, [*upload.files, *upload.ontologies], upload.policy, gate.wait)
     except BaseException:
         upload.delete()
         raise
-    return services.jobs.start(tenant, name, work, upload.delete)
+    return services.jobs.start(tenant, name, work, upload.delete, gate)
 
 
 async def _read_body(request: Request) -> LoadByPath:

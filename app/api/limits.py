@@ -16,6 +16,7 @@ from app.access import Caller
 from app.problems import RateLimited, TooLarge
 
 UPLOADS = "/admin/graphs/"
+PREVIEW = "/admin/preview"
 
 
 class RateLimits:
@@ -80,7 +81,8 @@ class Deadline:
 
 
 def is_upload(scope: Scope) -> bool:
-    """True of POST /admin/graphs/{name} with files in it."""
+    """True of POST /admin/graphs/{name} and of POST /admin/preview with files in them."""
     content_type = Headers(scope=scope).get("content-type", "")
     path: str = scope["path"]
-    return scope["method"] == "POST" and path.startswith(UPLOADS) and content_type.startswith("multipart/form-data")
+    takes_files = path.startswith(UPLOADS) or path == PREVIEW
+    return scope["method"] == "POST" and takes_files and content_type.startswith("multipart/form-data")

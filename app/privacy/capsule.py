@@ -1,4 +1,4 @@
-"""The capsule: the names of one answer, and no others, sealed to the caller's key; and the trace of one answer."""
+"""The capsule: the names of one answer, and no others, sealed to the caller's key; and of a trace, and a preview."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from client_sdk.protocol import Capsule, CapsuleContent, Names, TraceContent, capsule_context, trace_context
+from client_sdk.protocol import (
+    Capsule,
+    CapsuleContent,
+    Names,
+    TraceContent,
+    capsule_context,
+    preview_context,
+    trace_context,
+)
 from client_sdk.sealing import parse_public_key, seal, to_base64url
 
 PAD_BYTES: Final = 512
@@ -31,6 +39,12 @@ def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
     All of it is sealed, the words of the model too: it may have guessed a name. Promise and limits: as `seal_names`.
     """
     return _sealed(public_key_text, content, trace_context(content.answer_id))
+
+
+def seal_preview(public_key_text: str, preview_id: str, table: Mapping[str, Names]) -> Capsule:
+    """The names of a preview's sample. Raises BadPublicKey. Promise and limits: as `seal_names`."""
+    content = CapsuleContent(answer_id=preview_id, table=dict(table))
+    return _sealed(public_key_text, content, preview_context(preview_id))
 
 
 def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:

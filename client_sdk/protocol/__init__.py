@@ -12,6 +12,8 @@ from client_sdk.protocol.answering import (
 )
 from client_sdk.protocol.api_keys import (
     KeyCreated,
+    KeyList,
+    KeyListed,
     KeyRole,
     NewKey,
 )
@@ -34,6 +36,7 @@ from client_sdk.protocol.capsule import (
     Names,
     SuiteName,
     capsule_context,
+    preview_context,
     trace_context,
 )
 from client_sdk.protocol.devices import Device, DeviceList, NewDevice
@@ -59,6 +62,7 @@ from client_sdk.protocol.graphs import (
     ForgetThing,
     GraphList,
     GraphNames,
+    GraphPolicy,
     GraphSummary,
     JobState,
     JobStatus,
@@ -66,11 +70,18 @@ from client_sdk.protocol.graphs import (
     RefineEstimate,
 )
 from client_sdk.protocol.looking import (
+    LedgerCheck,
     LedgerPage,
     LedgerRow,
     SealedTrace,
     TraceContent,
     TracedCall,
+)
+from client_sdk.protocol.preview import (
+    EntitySeen,
+    FactSeen,
+    GraphPreview,
+    PredicateSeen,
 )
 from client_sdk.protocol.watching import (
     EndpointList,
@@ -102,15 +113,19 @@ __all__ = [
     "EndpointList",
     "EndpointState",
     "EndpointStatus",
+    "EntitySeen",
     "ErrorBody",
     "ErrorEvent",
     "EvidenceEvent",
     "Fact",
+    "FactSeen",
     "ForgetChoice",
     "ForgetPlan",
     "ForgetThing",
     "GraphList",
     "GraphNames",
+    "GraphPolicy",
+    "GraphPreview",
     "GraphReport",
     "GraphSummary",
     "Item",
@@ -118,7 +133,10 @@ __all__ = [
     "JobState",
     "JobStatus",
     "KeyCreated",
+    "KeyList",
+    "KeyListed",
     "KeyRole",
+    "LedgerCheck",
     "LedgerPage",
     "LedgerRow",
     "Message",
@@ -126,6 +144,7 @@ __all__ = [
     "Names",
     "NewDevice",
     "NewKey",
+    "PredicateSeen",
     "PrivacySummary",
     "ProfileRisk",
     "Readiness",
@@ -147,5 +166,6 @@ __all__ = [
     "Usage",
     "Wire",
     "capsule_context",
+    "preview_context",
     "trace_context",
 ]

@@ -1,7 +1,8 @@
-"""POST /admin/keys: API keys."""
+"""GET and POST /admin/keys: API keys."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -33,3 +34,22 @@ class KeyCreated(Wire):
     tenant: str
     grants: list[str]
     role: KeyRole
+
+
+class KeyListed(Wire):
+    """One API key as GET /admin/keys lists it: nothing that could be asked with."""
+
+    key_id: str
+    role: KeyRole
+    grants: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+class KeyList(Wire):
+    """GET /admin/keys, oldest first, revoked ones too. `own` is the id of the key that asks."""
+
+    tenant: str
+    own: str
+    keys: list[KeyListed]

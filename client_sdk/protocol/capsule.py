@@ -45,3 +45,8 @@ def capsule_context(answer_id: str, conversation: str, graph: str) -> bytes:
 def trace_context(answer_id: str) -> bytes:
     """HPKE `info` of a trace."""
     return "\n".join(("arog trace 1", answer_id)).encode()
+
+
+def preview_context(preview_id: str) -> bytes:
+    """HPKE `info` of the names in a preview."""
+    return "\n".join(("arog preview 1", preview_id)).encode()

@@ -11,7 +11,8 @@ from client_sdk.protocol.answering import ErrorBody
 from client_sdk.protocol.graph_report import PrivacySummary
 from client_sdk.protocol.wire import Wire
 
-JobState = Literal["queued", "running", "done", "failed"]
+JobState = Literal["queued", "running", "waiting", "done", "failed"]
+"""`waiting`: for its owner's word that the new version may go live; only a load that was asked to hold does so."""
 
 
 class GraphNames(Wire):
@@ -44,7 +45,7 @@ class JobStatus(Wire):
     """GET /admin/jobs/{id}: `error` is set when the job failed, `graph` when it is done.
 
     `policy` is the policy that was proposed and used, as TOML, when the load came without one; `privacy` what prompts
-    about the graph will tell.
+    about the graph will tell, already while the job is `waiting`.
     """
 
     id: str
@@ -56,6 +57,14 @@ class JobStatus(Wire):
     policy: str | None = None
     notes: list[str] = Field(default_factory=list)
     privacy: PrivacySummary | None = None
+
+
+class GraphPolicy(Wire):
+    """GET /admin/graphs/{name}/policy: the policy of the current version, as TOML, and the names of its roles."""
+
+    graph: str
+    policy: str
+    roles: list[str]
 
 
 class RefineConcepts(Wire):

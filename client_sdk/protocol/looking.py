@@ -1,4 +1,4 @@
-"""GET /ledger and GET /trace: what the model was sent, and said."""
+"""GET /ledger and GET /trace: what the model was sent, and said; and whether its record is whole."""
 
 from __future__ import annotations
 
@@ -32,6 +32,23 @@ class LedgerPage(Wire):
     """GET /ledger: the caller's own entries, newest first."""
 
     entries: list[LedgerRow]
+
+
+class LedgerCheck(Wire):
+    """GET /admin/ledger/check: the tenant's chain by rows. `findings`: what is wrong, the first hundred of `wrong`.
+
+    `first` and `last` are the numbers of its rows, `key` the public key that its checkpoints are signed with, hex.
+    """
+
+    rows: int
+    first: int
+    last: int
+    checkpoints: int
+    is_whole: bool
+    wrong: int
+    findings: list[str]
+    remarks: list[str]
+    key: str
 
 
 class TracedCall(Wire):

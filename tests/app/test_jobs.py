@@ -12,10 +12,11 @@ import pytest
 from sqlalchemy import Engine, insert
 
 from app.database import make_engine
-from app.jobs import JobRunner, Loaded, Progress
+from app.job_gate import JobGate, JobStopped, NotWaiting
+from app.jobs import LOADS_AT_ONCE, JobRunner, Loaded, Progress
 from app.problems import GraphBusy, UnknownJob
 from app.tables import jobs, metadata
-from client_sdk.protocol import GraphSummary, JobStatus
+from client_sdk.protocol import GraphSummary, JobStatus, PrivacySummary
 from kg_store.terms import LoadError
 
 GRAPH = GraphSummary(
@@ -140,3 +141,48 @@ def test_what_a_killed_process_left_running_has_failed_at_the_next_start(engine:
     error = runner.status("north", "j1").error
     assert error is not None
     assert error.code == "interrupted"
+
+
+def test_a_queued_and_a_running_job_are_stopped_at_their_next_step(runner: JobRunner) -> None:
+    gates = [Gate() for _ in range(LOADS_AT_ONCE)]
+    running = [runner.start("north", f"g{number}", gate, nothing).id for number, gate in enumerate(gates)]
+    assert all(gate.reached.wait(10) for gate in gates)
+    ran = threading.Event()
+
+    def work(_progress: Progress) -> Loaded:
+        ran.set()
+        return Loaded(GRAPH)
+
+    queued = runner.start("north", "late", work, nothing).id
+    for job_id in (queued, *running):
+        with pytest.raises(UnknownJob):
+            runner.stop("south", job_id)
+        assert runner.stop("north", job_id).state in ("queued", "running")
+    for gate in gates:
+        gate.open.set()
+    assert ended(runner, queued).error is not None
+    assert not ran.is_set()
+    # Work that reports no further step is done: what is done can't be stopped.
+    assert {ended(runner, job_id).state for job_id in running} == {"done"}
+
+
+def test_a_gate_that_nobody_opens_in_time_stops_its_job() -> None:
+    told = PrivacySummary(k=20, profiles=[], warnings=[])
+    gate = JobGate(holds=True, waits_at_most_s=0.0)
+    with pytest.raises(JobStopped):
+        gate.wait(told)
+    with pytest.raises(NotWaiting):
+        gate.let_through()
+    JobGate().wait(told)
+
+
+def test_a_job_of_another_process_is_stopped_there(runner: JobRunner, engine: Engine) -> None:
+    gate = Gate()
+    job_id = runner.start("north", "clinic", gate, nothing).id
+    other = JobRunner(engine, "another home")
+    for act in (other.stop, other.let_through):
+        with pytest.raises(NotWaiting):
+            act("north", job_id)
+    gate.open.set()
+    assert ended(runner, job_id).state == "done"
+    other.close()

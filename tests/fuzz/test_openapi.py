@@ -26,6 +26,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.api.admin import administering
+from app.api.owning import owning
 from app.api.routes import asking, watching
 from app.main import create_app
 from tests.fuzz.examples import drawing
@@ -40,7 +41,7 @@ CHECKS = [
 ]
 ROUTES = [
     (method, route.path)  # type: ignore[attr-defined]
-    for route in (*asking.routes, *administering.routes, *watching.routes)
+    for route in (*asking.routes, *administering.routes, *owning.routes, *watching.routes)
     for method in sorted(route.methods)  # type: ignore[attr-defined]
 ]
 OPEN = {"/healthz", "/readyz", "/metrics"}

@@ -1,0 +1,65 @@
+"""The gate of a job: where it waits for its owner's word, and where it is stopped on its way."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from client_sdk.protocol import PrivacySummary
+
+WAITS_AT_MOST_S: Final = 600.0
+
+
+class JobStopped(Exception):
+    """A job's owner stopped it, or did not say in time that its version may go live."""
+
+
+class NotWaiting(Exception):
+    """The job waits for nobody's word here."""
+
+
+class JobGate:
+    """One job's. Safe to use from several threads.
+
+    `holds`: the job waits before its version goes live, and `told` says then what prompts about that will tell.
+    """
+
+    def __init__(self, holds: bool = False, waits_at_most_s: float = WAITS_AT_MOST_S) -> None:
+        self._holds, self._waits_at_most_s = holds, waits_at_most_s
+        self._said, self._lock = threading.Event(), threading.Lock()
+        self._told: PrivacySummary | None = None
+        self._stopped = False
+
+    @property
+    def told(self) -> PrivacySummary | None:
+        """What the job has told its owner, while it waits for the word."""
+        with self._lock:
+            return None if self._said.is_set() else self._told
+
+    def wait(self, told: PrivacySummary) -> None:
+        """Returns once the version may go live. Raises JobStopped."""
+        if not self._holds:
+            return
+        with self._lock:
+            self._told = told
+        if not self._said.wait(self._waits_at_most_s):
+            self.stop()
+        self.require_going()
+
+    def let_through(self) -> None:
+        """Raises NotWaiting."""
+        with self._lock:
+            if self._told is None or self._said.is_set():
+                raise NotWaiting
+            self._said.set()
+
+    def stop(self) -> None:
+        """Ends the job at its next step; one that has ended stays as it is."""
+        with self._lock:
+            self._stopped = True
+            self._said.set()
+
+    def require_going(self) -> None:
+        """Raises JobStopped."""
+        if self._stopped:
+            raise JobStopped

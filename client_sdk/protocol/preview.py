@@ -1,0 +1,64 @@
+"""POST /admin/preview: what a model would see of files under a policy, before they are loaded."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from client_sdk.protocol.capsule import Capsule
+from client_sdk.protocol.wire import Wire
+
+PredicateUseName = Literal["name", "class", "schema", "relation", "masked", "hidden"]
+
+
+class PredicateSeen(Wire):
+    """What the policy makes of one predicate of the files, and in how many triples it stands.
+
+    `label` is what a prompt shows, `description` what it shows beside an opaque word. `hidden`: the relation is not
+    in the graph, or its values are not. `value_kind` where it leads to values, and how those are `shown_as`.
+    """
+
+    predicate: str
+    use: PredicateUseName
+    triples: int
+    label: str = ""
+    description: str = ""
+    value_kind: str | None = None
+    shown_as: str | None = None
+
+
+class FactSeen(Wire):
+    """`relation` as a prompt shows it, and what stands at its end: a placeholder, never a name or value."""
+
+    relation: str
+    end: str
+
+
+class EntitySeen(Wire):
+    """One entity as a model would see it; its name is in the capsule, under the pseudonym."""
+
+    pseudonym: str
+    concept: str
+    facts: list[FactSeen]
+
+
+class GraphPreview(Wire):
+    """Counts, predicates and a sample. `policy` is the one that was used, as TOML; proposed where none was given.
+
+    `capsule` holds the names of the sample, a CapsuleContent sealed to the caller's key, whose HPKE `info` is
+    `arog preview 1` and the id, joined by a line feed.
+    """
+
+    id: str
+    policy: str
+    is_proposed: bool
+    triples: int
+    entities: int
+    values: int
+    mediators: int
+    predicates: list[PredicateSeen]
+    concepts: list[str]
+    sample: list[EntitySeen] = Field(repr=False)
+    notes: list[str]
+    capsule: Capsule | None = None
