@@ -4,12 +4,16 @@ import "../styles/owner.css";
 import { useEffect, useRef } from "preact/hooks";
 import { GraphList } from "./graphs/graph_list";
 import { GraphView } from "./graphs/graph_view";
+import { KeysView } from "./keys/keys_view";
+import { LedgerView } from "./ledger/ledger_view";
 import { LoadView } from "./load/load_view";
-import { HREFS, place } from "./place";
+import { HREFS, type Place, place } from "./place";
 
 const TABS = [
   { id: "list", title: "Graphs" },
   { id: "load", title: "Load" },
+  { id: "keys", title: "Keys" },
+  { id: "ledger", title: "Ledger" },
 ] as const;
 
 export function OwnerView() {
@@ -27,7 +31,22 @@ export function OwnerView() {
           </a>
         ))}
       </nav>
-      {now.at === "graph" ? <GraphView key={now.name} name={now.name} /> : now.at === "load" ? <LoadView /> : <GraphList />}
+      <Shown now={now} />
     </main>
   );
+}
+
+function Shown({ now }: { now: Place }) {
+  switch (now.at) {
+    case "graph":
+      return <GraphView key={now.name} name={now.name} />;
+    case "load":
+      return <LoadView />;
+    case "keys":
+      return <KeysView />;
+    case "ledger":
+      return <LedgerView />;
+    case "list":
+      return <GraphList />;
+  }
 }

@@ -1,7 +1,7 @@
 /** The wire types of those who own graphs; client_sdk/protocol is their original. */
 
-import { type Decoded, fields, list, nullable, number, oneOf, optional, text } from "../protocol/decode";
-import { errorBodyOf } from "../protocol/wire";
+import { type Decoded, fields, list, nullable, number, oneOf, optional, text, truth } from "../protocol/decode";
+import { capsuleOf, errorBodyOf } from "../protocol/wire";
 
 export const graphSummaryOf = fields({
   name: text,
@@ -24,7 +24,7 @@ export type PrivacySummary = Decoded<typeof privacySummaryOf>;
 
 export const jobStatusOf = fields({
   id: text,
-  state: oneOf("queued", "running", "done", "failed"),
+  state: oneOf("queued", "running", "waiting", "done", "failed"),
   step: optional(text, ""),
   percent: optional(number, 0),
   error: nullable(errorBodyOf),
@@ -72,3 +72,73 @@ export const graphReportOf = fields({
   names: nameGapsOf,
 });
 export type GraphReport = Decoded<typeof graphReportOf>;
+
+export const graphPolicyOf = fields({ graph: text, policy: text, roles: list(text) });
+
+const predicateSeenOf = fields({
+  predicate: text,
+  use: oneOf("name", "class", "schema", "relation", "masked", "hidden"),
+  triples: number,
+  label: optional(text, ""),
+  description: optional(text, ""),
+  value_kind: nullable(text),
+  shown_as: nullable(text),
+});
+export type PredicateSeen = Decoded<typeof predicateSeenOf>;
+const entitySeenOf = fields({
+  pseudonym: text,
+  concept: text,
+  facts: list(fields({ relation: text, end: text })),
+});
+export type EntitySeen = Decoded<typeof entitySeenOf>;
+export const graphPreviewOf = fields({
+  id: text,
+  policy: text,
+  is_proposed: truth,
+  triples: number,
+  entities: number,
+  values: number,
+  mediators: number,
+  predicates: list(predicateSeenOf),
+  concepts: list(text),
+  sample: list(entitySeenOf),
+  notes: list(text),
+  capsule: nullable(capsuleOf),
+});
+export type GraphPreview = Decoded<typeof graphPreviewOf>;
+
+/** HPKE's `info` of the names in a preview. */
+export function previewContext(previewId: string): Uint8Array {
+  return new TextEncoder().encode(`arog preview 1\n${previewId}`);
+}
+
+const keyListedOf = fields({
+  key_id: text,
+  role: text,
+  grants: list(text),
+  created_at: text,
+  expires_at: nullable(text),
+  revoked_at: nullable(text),
+});
+export type KeyListed = Decoded<typeof keyListedOf>;
+export const keyListOf = fields({ tenant: text, own: text, keys: list(keyListedOf) });
+export type KeyList = Decoded<typeof keyListOf>;
+export const keyCreatedOf = fields({ key_id: text, key: text, grants: list(text), role: text });
+export type KeyCreated = Decoded<typeof keyCreatedOf>;
+
+const deviceOf = fields({ fingerprint: text, suite: text, registered_at: text, revoked_at: nullable(text) });
+export type Device = Decoded<typeof deviceOf>;
+export const deviceListOf = fields({ key_id: text, required: truth, devices: list(deviceOf) });
+
+export const ledgerCheckOf = fields({
+  rows: number,
+  first: number,
+  last: number,
+  checkpoints: number,
+  is_whole: truth,
+  wrong: number,
+  findings: list(text),
+  remarks: list(text),
+  key: text,
+});
+export type LedgerCheck = Decoded<typeof ledgerCheckOf>;

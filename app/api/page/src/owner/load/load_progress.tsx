@@ -1,11 +1,12 @@
 import { ArogError } from "../../protocol/errors";
 import { ErrorNote } from "../../shared/components/error_note";
+import { useDoing } from "../asked";
 import { Counts } from "../graphs/graph_list";
 import { RiskChart, Warnings } from "../graphs/risk_chart";
 import { hrefOfGraph } from "../place";
 import { FaultLines } from "./fault_lines";
-import { placeOf, withFileNames } from "./files";
-import { type Load, forget, stop } from "./load_state";
+import { type ChosenFile, placeOf, withFileNames } from "./files";
+import { type Load, forget, makeLive, stop } from "./load_state";
 
 /** How far a load is, and how it ended. */
 export function LoadProgress({ load }: { load: Load }) {
@@ -13,6 +14,8 @@ export function LoadProgress({ load }: { load: Load }) {
     case "sending":
     case "running":
       return <UnderWay load={load} />;
+    case "waiting":
+      return <Waiting load={load} />;
     case "failed":
       return load.problem && <Failed load={load} problem={load.problem} />;
     case "done":
@@ -22,29 +25,60 @@ export function LoadProgress({ load }: { load: Load }) {
 
 function UnderWay({ load }: { load: Load }) {
   const isSending = load.state === "sending";
+  const { isBusy, problem, attempt } = useDoing();
   const what = isSending ? "sending the files" : load.step || "waiting for its turn";
   return (
     <section class="card load-progress" aria-labelledby="progress-title">
       <h2 id="progress-title">Loading {load.name}</h2>
       <progress max={100} value={load.percent} aria-labelledby="progress-title" />
       <p role="status">{load.isLost ? "The service can't be reached just now; still looking." : `${what} …`}</p>
-      {isSending && <p><button type="button" onClick={stop}>Stop</button></p>}
+      <p><button type="button" disabled={isBusy} onClick={() => attempt(stop)}>Stop</button></p>
+      {problem && <ErrorNote problem={problem} />}
+    </section>
+  );
+}
+
+/** All is built and measured: the owner says whether it takes the old version's place. */
+function Waiting({ load }: { load: Load }) {
+  const { isBusy, problem, attempt } = useDoing();
+  return (
+    <section class="load-progress" aria-labelledby="waiting-title">
+      <div class="card">
+        <h2 id="waiting-title">{load.name} is ready to go live</h2>
+        <p role="status">This is what prompts about it will tell. Without your word it is dropped after ten minutes.</p>
+        <p class="row">
+          <button type="button" class="primary" disabled={isBusy} onClick={() => attempt(makeLive)}>Make it live</button>
+          <button type="button" disabled={isBusy} onClick={() => attempt(stop)}>Drop it</button>
+        </p>
+        {problem && <ErrorNote problem={problem} />}
+      </div>
+      {load.job?.privacy && (
+        <>
+          <Warnings privacy={load.job.privacy} />
+          <RiskChart privacy={load.job.privacy} />
+        </>
+      )}
     </section>
   );
 }
 
 function Failed({ load, problem }: { load: Load; problem: ArogError }) {
   const place = placeOf(problem.message, load.files);
-  const message = place ? `In ${withFileNames(problem.message, load.files)}` : problem.message;
-  const { code, hint, id, status, retryAfterS } = problem;
   return (
     <section class="load-progress" aria-label="The load failed">
-      <ErrorNote problem={new ArogError({ code, message, hint, id, status, retryAfterS })}>
+      <ErrorNote problem={inFile(problem, load.files)}>
         <button type="button" onClick={() => forget()}>Close</button>
       </ErrorNote>
       {place && <FaultLines place={place} />}
     </section>
   );
+}
+
+/** The same with the file's own name. What its owner stopped needs no operator. */
+export function inFile(problem: ArogError, files: readonly ChosenFile[]): ArogError {
+  const { code, hint, status, retryAfterS } = problem;
+  const message = placeOf(problem.message, files) ? `In ${withFileNames(problem.message, files)}` : problem.message;
+  return new ArogError({ code, message, hint, id: code === "stopped" ? "" : problem.id, status, retryAfterS });
 }
 
 function Done({ load }: { load: Load }) {

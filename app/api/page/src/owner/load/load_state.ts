@@ -11,7 +11,7 @@ import { upload } from "./uploading";
 export interface Load {
   name: string;
   files: ChosenFile[];
-  state: "sending" | "running" | "done" | "failed";
+  state: "sending" | "running" | "waiting" | "done" | "failed";
   /** Of the upload while it is sent, of the job afterwards; 0 to 100. */
   percent: number;
   step: string;
@@ -38,8 +38,8 @@ effect(() => {
   }
 });
 
-/** Sends the files and follows the job to its end. Does not raise: `load` tells. */
-export async function begin(name: string): Promise<void> {
+/** Sends the files and follows the job to its end; `hold`: it asks before it goes live. Does not raise: `load` tells. */
+export async function begin(name: string, hold: boolean): Promise<void> {
   const now = session.value;
   if (now === null) {
     return;
@@ -51,7 +51,8 @@ export async function begin(name: string): Promise<void> {
   try {
     const form = formOf(sent, policy.value);
     const onProgress = (share: number) => tell({ percent: 100 * share });
-    const job = await upload(`/admin/graphs/${name}`, jobStatusOf, { apiKey: now.apiKey, form, onProgress, signal });
+    const job = await upload(`/admin/graphs/${name}?hold=${hold}`, jobStatusOf, { apiKey: now.apiKey, form, onProgress, signal });
+    tell({ job, state: "running", percent: 0 });
     await follow(job.id, signal);
   } catch (raised) {
     if (isAborted(raised)) {
@@ -62,9 +63,22 @@ export async function begin(name: string): Promise<void> {
   }
 }
 
-/** Stops sending; what the service has begun goes on there. */
-export function stop(): void {
-  sending.abort();
+/** Stops sending, or the job; the graph stays as it was. Raises ArogError. */
+export async function stop(): Promise<void> {
+  const job = load.value?.job;
+  if (job) {
+    await session.value?.service.tell(`/admin/jobs/${job.id}`, { method: "DELETE" });
+  } else {
+    sending.abort();
+  }
+}
+
+/** The version that waits takes its place. Raises ArogError. */
+export async function makeLive(): Promise<void> {
+  const job = load.value?.job;
+  if (job) {
+    await session.value?.service.tell(`/admin/jobs/${job.id}/live`, { method: "POST" });
+  }
 }
 
 /** Makes room for another load; with `isSame` of the same files, under the policy that was proposed for them. */
@@ -87,7 +101,7 @@ async function follow(id: string, signal: AbortSignal): Promise<void> {
         throw new ArogError(job.error ?? { code: "failed", message: "The load failed.", hint: "" });
       }
       const isDone = job.state === "done";
-      tell({ state: isDone ? "done" : "running", percent: job.percent, step: job.step, job, isLost: false });
+      tell({ state: job.state === "queued" ? "running" : job.state, percent: job.percent, step: job.step, job, isLost: false });
       if (isDone) {
         await arrived(job);
         return;

@@ -2,27 +2,40 @@
 
 import type { TargetedEvent } from "preact";
 import { useState } from "preact/hooks";
-import { useAsked } from "../asked";
-import { graphListOf } from "../wire";
+import { ErrorNote } from "../../shared/components/error_note";
+import { service, useAsked, useDoing } from "../asked";
+import { graphListOf, graphPolicyOf } from "../wire";
 import { ChosenFiles } from "./chosen_files";
-import { LoadProgress } from "./load_progress";
+import { FaultLines } from "./fault_lines";
+import { placeOf } from "./files";
+import { LoadProgress, inFile } from "./load_progress";
 import { begin, files, load, policy } from "./load_state";
 import { PolicyEditor } from "./policy_editor";
 import { faultLines } from "./policy_faults";
+import { isLooking, look, lookProblem, seen } from "./preview_state";
+import { PreviewView } from "./preview_view";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export function LoadView() {
   const known = useAsked("/admin/graphs", graphListOf);
   const [name, setName] = useState(load.value?.name ?? "");
+  const [hold, setHold] = useState(true);
   const now = load.value;
-  const isUnderWay = now?.state === "sending" || now?.state === "running";
+  const isUnderWay = now?.state === "sending" || now?.state === "running" || now?.state === "waiting";
   const isNew = !known.value?.graphs.some((graph) => graph.name === name);
-  const isReady = files.value.some((each) => each.part === "file") && NAME.test(name) && !isUnderWay;
+  const hasFiles = files.value.some((each) => each.part === "file");
+  const isReady = hasFiles && NAME.test(name) && !isUnderWay;
+  const found = lookProblem.value;
+  const place = found && placeOf(found.message, files.value);
+  const { problem, attempt } = useDoing();
+  const takeOver = async () => {
+    policy.value = (await service().ask(`/admin/graphs/${name}/policy`, graphPolicyOf)).policy;
+  };
   const submit = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (isReady) {
-      void begin(name).then(known.again);
+      void begin(name, hold).then(known.again);
     }
   };
   return (
@@ -66,10 +79,27 @@ export function LoadView() {
             <PolicyEditor
               value={policy.value}
               onInput={(value) => (policy.value = value)}
-              faults={faultLines(policy.value, now?.problem ?? null)}
+              faults={faultLines(policy.value, found ?? now?.problem ?? null)}
             />
+            <p class="row">
+              <button type="button" disabled={!hasFiles || isLooking.value} onClick={() => void look()}>
+                {isLooking.value ? "Looking …" : "Look first"}
+              </button>
+              {!isNew && <button type="button" onClick={() => attempt(takeOver)}>Take the policy of {name}</button>}
+              <span class="quiet">Shows what a model would see of these files. Nothing is loaded for it.</span>
+            </p>
+            {found && <ErrorNote problem={inFile(found, files.value)} />}
+            {problem && <ErrorNote problem={problem} />}
+            {place && <FaultLines place={place} />}
           </section>
-          <p class="row"><button class="primary" disabled={!isReady}>Load</button></p>
+          {seen.value && <PreviewView seen={seen.value} />}
+          <section class="card">
+            <label class="check">
+              <input type="checkbox" checked={hold} onChange={(event) => setHold(event.currentTarget.checked)} />
+              <span>Show me what prompts about it tell, before it goes live</span>
+            </label>
+            <p class="row"><button class="primary" disabled={!isReady}>Load</button></p>
+          </section>
         </form>
       )}
     </>
