@@ -161,6 +161,14 @@ class Chat:
             other._dialogue.tell(text)
         return other
 
+    def anew(self) -> Self:
+        """Another dialogue with the same settings and connection, in a conversation of its own. Neither waits for the
+        other."""
+        other = copy.copy(self)
+        other._dialogue, other._turns = self._dialogue.fork(), Turns()
+        other._dialogue.reset()
+        return other
+
     def reset(self) -> None:
         """Forgets the dialogue; the next question begins a new conversation with new pseudonyms."""
         with self._turns.turn():
@@ -286,6 +294,13 @@ class AsyncChat:
         other._dialogue = self._dialogue.fork()
         for text in told:
             other._dialogue.tell(text)
+        return other
+
+    def anew(self) -> Self:
+        """As Chat.anew."""
+        other = copy.copy(self)
+        other._dialogue, other._turns = self._dialogue.fork(), AsyncTurns()
+        other._dialogue.reset()
         return other
 
     async def reset(self) -> None:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, Generic, TypeVar
 
 from client_sdk.dialogue import Turn
 
 ChatT = TypeVar("ChatT")
 
-MOST_KEPT = 1_000
+MOST_KEPT: Final = 1_000
+ASKED_AGAIN: Final = 3
+"""Of a history that is not known, so many of the newest answered questions are asked again, and paid for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A user's turn before the question: to be asked again, or told only."""
+
+    text: str = field(repr=False)
+    ask: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +41,47 @@ class Histories(Generic[ChatT]):
 
     Promise: a history is answered from a dialogue whose turns it begins with, to the letter (but for space at the
     ends of a turn), and whose `topic` is the same; two that differ in a turn never meet. Limit: two whose turns are
-    all the same can't be told apart. The `most` that were used last are kept.
+    all the same can't be told apart. The `most` that were used last are kept. Threads may share it.
     """
 
     def __init__(self, most: int = MOST_KEPT) -> None:
-        self._most = most
+        self._most, self._lock = most, threading.Lock()
         self._kept: OrderedDict[bytes, Known[ChatT]] = OrderedDict()
 
     def find(self, topic: str, turns: Sequence[Turn]) -> Known[ChatT] | None:
         """The dialogue after the longest beginning of `turns` that is known."""
-        known = [key for key in _keys(topic, turns) if key in self._kept]
-        if not known:
-            return None
-        self._kept.move_to_end(known[-1])
-        return self._kept[known[-1]]
+        with self._lock:
+            known = [key for key in _keys(topic, turns) if key in self._kept]
+            if not known:
+                return None
+            self._kept.move_to_end(known[-1])
+            return self._kept[known[-1]]
 
     def keep(self, topic: str, turns: Sequence[Turn], chat: ChatT, conversation: str) -> None:
         """`chat` has come to the end of `turns`; what it becomes later must not change it."""
         *_, key = _keys(topic, turns)
-        self._kept[key] = Known(chat, conversation, len(turns))
-        self._kept.move_to_end(key)
-        while len(self._kept) > self._most:
-            self._kept.popitem(last=False)
+        with self._lock:
+            self._kept[key] = Known(chat, conversation, len(turns))
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
 
     def forget(self, conversation: str) -> None:
         """The service has no such conversation any more."""
-        for key in [key for key, kept in self._kept.items() if kept.conversation == conversation]:
-            del self._kept[key]
+        with self._lock:
+            for key in [key for key, kept in self._kept.items() if kept.conversation == conversation]:
+                del self._kept[key]
+
+
+def earlier(turns: Sequence[Turn]) -> Iterator[Earlier]:
+    """The user's turns of a history that is not known. Answers are left out: restored text is never sent back."""
+    answered = [
+        at for at, (turn, after) in enumerate(pairwise(turns)) if (turn.role, after.role) == ("user", "assistant")
+    ]
+    again = set(answered[-ASKED_AGAIN:])
+    for at, turn in enumerate(turns):
+        if turn.role == "user":
+            yield Earlier(turn.text, at in again)
 
 
 def _keys(topic: str, turns: Sequence[Turn]) -> Iterator[bytes]:

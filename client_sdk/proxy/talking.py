@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final
 
 import httpx2
@@ -18,7 +17,7 @@ from client_sdk.answer import Answer
 from client_sdk.client import TIMEOUT_S, AsyncChat
 from client_sdk.dialogue import Turn
 from client_sdk.errors import UnknownConversation
-from client_sdk.histories import Histories, Known
+from client_sdk.histories import Histories, Known, earlier
 from client_sdk.inert import Inert
 from client_sdk.protocol import GraphNames, Usage
 from client_sdk.proxy.asking import Wanted
@@ -28,8 +27,6 @@ from client_sdk.sealing import KeyPair
 from client_sdk.streaming import Stage, TextPiece
 
 MODELS_S: Final = 20.0
-ASKED_AGAIN: Final = 3
-"""Of a history that is not known, so many of the newest answered questions are asked again, and paid for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +39,6 @@ class Upstream:
     timeout_s: float = TIMEOUT_S
     plain_http: bool = False
     names: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """A user's turn before the question: to be asked again, or told only."""
-
-    text: str = field(repr=False)
-    ask: bool
 
 
 class Talks:
@@ -86,7 +75,7 @@ class Talks:
     async def _talk(self, wanted: Wanted, known: Known[AsyncChat] | None) -> AsyncGenerator[Stage | str | Spoken]:
         chat = known.chat.fork() if known else self._new(wanted)
         usages: list[Usage] = []
-        for before in _before(wanted.turns[known.turns if known else 0 :]):
+        for before in earlier(wanted.turns[known.turns if known else 0 :]):
             if not before.ask:
                 chat = chat.fork(before.text)
                 continue
@@ -127,15 +116,3 @@ class Talks:
     def _keep(self, wanted: Wanted, text: str, chat: AsyncChat, answer: Answer) -> None:
         turns = (*wanted.turns, Turn("user", wanted.question), Turn("assistant", text))
         self._histories.keep(wanted.topic, turns, chat, answer.conversation)
-
-
-def _before(turns: Sequence[Turn]) -> Iterator[_Before]:
-    """The user's turns of a history that is not known. Answers are left out: restored text is never sent back."""
-    answered = [
-        at for at, (turn, after) in enumerate(pairwise(turns))
-        if (turn.role, after.role) == ("user", "assistant")
-    ]  # fmt: skip
-    again = set(answered[-ASKED_AGAIN:])
-    for at, turn in enumerate(turns):
-        if turn.role == "user":
-            yield _Before(turn.text, at in again)

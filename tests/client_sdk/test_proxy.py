@@ -13,9 +13,10 @@ import openai
 import pytest
 
 from client_sdk import KeyPair
+from client_sdk.histories import ASKED_AGAIN
 from client_sdk.proxy import streaming
 from client_sdk.proxy.door import Entry
-from client_sdk.proxy.talking import ASKED_AGAIN, Upstream
+from client_sdk.proxy.talking import Upstream
 from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem, sse
 from tests.support.proxy import proxy_thread
 

@@ -145,6 +145,42 @@ def test_the_history_is_for_the_user(chat: Chat) -> None:
     assert len(chat.history) == 2
 
 
+def test_a_fork_begins_with_the_turns_so_far_and_goes_its_own_way(service: FakeService, chat: Chat) -> None:
+    chat.ask("a")
+    fork = chat.fork("It is about the ward.")
+    fork.ask("b")
+    chat.ask("c")
+    said = [[turn["content"] for turn in seen["messages"]] for seen in service.seen[1:]]
+    assert said == [["a", service.text, "It is about the ward.", "b"], ["a", service.text, "c"]]
+    assert {seen["conversation"] for seen in service.seen[1:]} == {"conversation-1"}
+    assert [turn.text for turn in fork.history][2:4] == ["It is about the ward.", "b"]
+    for text in ("", "x" * 8_001):
+        with pytest.raises(ArogError):
+            chat.fork(text)
+
+
+def test_a_dialogue_begun_anew_shares_its_settings_and_no_turn(service: FakeService) -> None:
+    service.numbers_conversations = True
+    with Chat(service.url, API_KEY, "clinic", width=7) as chat:
+        chat.ask("a")
+        other = chat.anew()
+        with chat.stream("b") as open_still:
+            next(open_still)
+            other.ask("c")
+    assert [turn["content"] for turn in service.seen[-1]["messages"]] == ["c"]
+    assert "conversation" not in service.seen[-1]
+    assert service.seen[-1]["options"]["width"] == 7
+    assert len(chat.history) == 2
+
+
+async def test_async_forks_and_dialogues_begun_anew(service: FakeService) -> None:
+    async with AsyncChat(service.url, API_KEY, "clinic") as chat:
+        await chat.ask("a")
+        await chat.fork("told").ask("b")
+        await chat.anew().ask("c")
+    assert [len(seen["messages"]) for seen in service.seen] == [1, 4, 1]
+
+
 def test_reset_begins_a_new_conversation(service: FakeService, chat: Chat) -> None:
     chat.ask(QUESTION)
     chat.reset()

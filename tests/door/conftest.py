@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.demo import Demo, demo_service
+from tests.support.demo_service import DemoService, demo_service
 from tests.support.proxy import ProxyProcess, proxy_process
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    with demo_service(tmp_path_factory.mktemp("service"), REQUESTS_PER_MINUTE="1000") as demo:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
+    with demo_service(tmp_path_factory.mktemp("service"), AROG_REQUESTS_PER_MINUTE="1000") as demo:
         yield demo
 
 
 @pytest.fixture(scope="session")
-def proxy(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProxyProcess]:
+def proxy(demo: DemoService, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProxyProcess]:
     with proxy_process(tmp_path_factory.mktemp("proxy"), demo.url, demo.api_key) as proxy:
         yield proxy
 

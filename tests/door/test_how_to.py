@@ -9,32 +9,39 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.demo import Demo
+from tests.support.demo_service import DemoService
+from tests.support.documents import blocks_of
 from tests.support.proxy import ROOT, ProxyProcess, proxy_process
 
-PAGES = ("openai-clients",)
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+PAGES = ("openai-clients", "langchain", "llamaindex")
 
 
 def blocks(page: str, language: str) -> list[str]:
-    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text("utf-8")
-    return [code for found, code in FENCE.findall(text) if found == language]
+    """Those that are to be run."""
+    found = blocks_of(ROOT / "docs" / "how-to" / f"{page}.md")
+    return [block.text for block in found if block.language == language and block.fate != "not run"]
 
 
-def here(code: str, demo: Demo, proxy: ProxyProcess) -> str:
+def here(code: str, demo: DemoService, proxy: ProxyProcess) -> str:
     """The code with the addresses of this test."""
     return code.replace("http://127.0.0.1:8100/v1", proxy.url).replace("http://127.0.0.1:8000", demo.url)
 
 
-def environment(demo: Demo, folder: Path) -> dict[str, str]:
+def environment(demo: DemoService, folder: Path) -> dict[str, str]:
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(folder), "AROG_URL": demo.url,
         "AROG_API_KEY": demo.api_key, "AROG_CONFIG_DIR": str(folder / "config"),
+        "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
 
 
+def test_every_block_of_commands_is_run_here_or_says_why_not() -> None:
+    left = [block for page in PAGES for block in blocks(page, "bash")]
+    assert [("curl" in block, "--allow-host" in block) for block in left] == [(True, False), (False, True)]
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_the_python_of_a_page_runs(page: str, demo: Demo, proxy: ProxyProcess, tmp_path: Path) -> None:
+def test_the_python_of_a_page_runs(page: str, demo: DemoService, proxy: ProxyProcess, tmp_path: Path) -> None:
     code = here("\n".join(blocks(page, "python")), demo, proxy)
     command = [sys.executable, "-c", code]
     done = subprocess.run(
@@ -45,7 +52,7 @@ def test_the_python_of_a_page_runs(page: str, demo: Demo, proxy: ProxyProcess, t
     assert "Alder Clinic" in done.stdout
 
 
-def test_what_is_asked_with_curl_is_answered(demo: Demo, proxy: ProxyProcess, tmp_path: Path) -> None:
+def test_what_is_asked_with_curl_is_answered(demo: DemoService, proxy: ProxyProcess, tmp_path: Path) -> None:
     (code,) = [block for block in blocks("openai-clients", "bash") if "curl" in block]
     done = subprocess.run(
         ["bash", "-e", "-c", here(code, demo, proxy)], env=environment(demo, tmp_path), cwd=tmp_path,
@@ -56,7 +63,7 @@ def test_what_is_asked_with_curl_is_answered(demo: Demo, proxy: ProxyProcess, tm
     assert done.stdout.rstrip().endswith("data: [DONE]")
 
 
-def test_the_options_of_the_page_are_those_of_the_command(demo: Demo, tmp_path: Path) -> None:
+def test_the_options_of_the_page_are_those_of_the_command(demo: DemoService, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "how-to" / "openai-clients.md").read_text("utf-8")
     told = set(re.findall(r"`(--[a-z-]+)", page.split("## The openai package")[0]))
     done = subprocess.run(
@@ -67,7 +74,7 @@ def test_the_options_of_the_page_are_those_of_the_command(demo: Demo, tmp_path: 
     assert told == has - {"--url", "--api-key", "--plain-http", "--help"}
 
 
-def test_a_container_reaches_it_by_its_name_for_this_machine(demo: Demo, tmp_path: Path) -> None:
+def test_a_container_reaches_it_by_its_name_for_this_machine(demo: DemoService, tmp_path: Path) -> None:
     """As the page says for Open WebUI, on an address that every machine has."""
     (line,) = [block for block in blocks("openai-clients", "bash") if "--allow-host" in block]
     options = line.strip().partition("arog proxy ")[2].replace("172.17.0.1", "127.0.0.1").split()

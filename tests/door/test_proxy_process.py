@@ -13,7 +13,7 @@ from typing import Any
 import openai
 import pytest
 
-from tests.support.demo import Demo
+from tests.support.demo_service import DemoService
 from tests.support.proxy import ROOT, ProxyProcess, proxy_process
 
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
@@ -69,7 +69,7 @@ def test_a_name_that_several_have_is_chosen_in_the_chat(client: openai.OpenAI) -
 
 
 def test_a_dialogue_goes_on_after_the_proxy_was_started_anew(
-    demo: Demo, client: openai.OpenAI, tmp_path: Path
+    demo: DemoService, client: openai.OpenAI, tmp_path: Path
 ) -> None:
     talk = Talk(client)
     talk.ask(DOCTOR)
@@ -108,7 +108,7 @@ def test_what_a_graph_is_not_granted_looks_like_no_model(client: openai.OpenAI) 
 
 
 def test_nothing_of_a_name_is_printed_or_lies_on_the_disk(
-    demo: Demo, client: openai.OpenAI, proxy: ProxyProcess
+    demo: DemoService, client: openai.OpenAI, proxy: ProxyProcess
 ) -> None:
     talk = Talk(client)
     talk.ask(DOCTOR, stream=True)
@@ -122,7 +122,7 @@ def test_nothing_of_a_name_is_printed_or_lies_on_the_disk(
     assert [name for name in NAMES for content in left if name.encode() in content] == []
 
 
-def test_it_listens_to_this_machine_alone(demo: Demo, proxy: ProxyProcess, tmp_path: Path) -> None:
+def test_it_listens_to_this_machine_alone(demo: DemoService, proxy: ProxyProcess, tmp_path: Path) -> None:
     """127.0.0.2 is another address of this machine: what listens on all of them listens there, too."""
     with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.2", proxy.port), timeout=5):
         pass
@@ -161,7 +161,7 @@ def asks_nobody(folder: Path, url: str) -> None:
             client.models.list()
 
 
-def test_a_key_that_the_service_does_not_know_is_told(demo: Demo, tmp_path: Path) -> None:
+def test_a_key_that_the_service_does_not_know_is_told(demo: DemoService, tmp_path: Path) -> None:
     with (
         proxy_process(tmp_path, demo.url, "not-a-key") as proxy,
         openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client,

@@ -1,0 +1,189 @@
+"""LangChain: a graph as a chat model and as a retriever (the extra `langchain`).
+
+What they give holds real names. A chain that hands it to another model sends the names there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForLLMRun,
+    CallbackManagerForLLMRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.retrievers import BaseRetriever
+from langsmith.utils import tracing_is_enabled
+from pydantic import ConfigDict, PrivateAttr
+
+from client_sdk.answer import Answer
+from client_sdk.client import Chat
+from client_sdk.dialogue import Turn
+from client_sdk.errors import BadRequest, NotConfigured
+from client_sdk.integrations.facts import facts_of
+from client_sdk.integrations.talking import Talker
+
+
+class ChatArog(BaseChatModel):
+    """A graph as a chat model: `ChatArog(chat=Chat.from_env()).invoke("Who treats Anna Keller?")`.
+
+    The messages are the dialogue; each goes on in the conversation that it belongs to. System messages are ignored.
+    `evidence`: answers end with the path that led to them. Answers are not cached. Raises ArogError; tools, stops,
+    images and parameters of models raise BadRequest. `allow_tracing`: see ArogRetriever.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    chat: Chat
+    evidence: bool = False
+    allow_tracing: bool = False
+    cache: bool | None = False
+    _talker: Talker = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        super().model_post_init(context)
+        _refuse_tracing(self.allow_tracing)
+        self._talker = Talker(self.chat)
+
+    @property
+    def _llm_type(self) -> str:
+        return "arog"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"graph": self.chat.graph}
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002  # LangChain's interface
+        **kwargs: Any,
+    ) -> ChatResult:
+        *pieces, answer = self._talk(messages, stop, kwargs)
+        assert isinstance(answer, Answer)
+        text = "".join(piece for piece in pieces if isinstance(piece, str))
+        message = AIMessage(text, response_metadata=_about(answer, self.chat), usage_metadata=_usage(answer))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        for piece in self._talk(messages, stop, kwargs):
+            if isinstance(piece, str):
+                chunk = ChatGenerationChunk(message=AIMessageChunk(content=piece))
+                if run_manager:
+                    run_manager.on_llm_new_token(piece, chunk=chunk)
+                yield chunk
+            else:
+                last = AIMessageChunk(
+                    content="",
+                    response_metadata=_about(piece, self.chat),
+                    usage_metadata=_usage(piece),
+                    chunk_position="last",
+                )
+                yield ChatGenerationChunk(message=last)
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        """In one thread, and gathered: text comes when all of it is grounded, so that nothing is lost by it."""
+        for chunk in await asyncio.to_thread(lambda: list(self._stream(messages, stop, **kwargs))):
+            if run_manager and chunk.text:
+                await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+            yield chunk
+
+    def _talk(
+        self, messages: Sequence[BaseMessage], stop: list[str] | None, options: dict[str, Any]
+    ) -> Iterator[str | Answer]:
+        _refuse_tracing(self.allow_tracing)
+        given = sorted(name for name, value in {"stop": stop, **options}.items() if value)
+        if given:
+            raise _not_here(", ".join(given))
+        *turns, last = _turns(messages) or [Turn("assistant", "")]
+        if last.role != "user":
+            raise BadRequest("the last message is not the user's", code="no_question", hint="put the question last")
+        return self._talker.talk(turns, last.text, evidence=self.evidence)
+
+
+class ArogRetriever(BaseRetriever):
+    """A graph as a retriever: the facts that lead to the answer of a question, one document each, in their order.
+
+    A document's text is a fact, `Anna Keller (patient), treated by, Dr X (doctor)`; its metadata are the parts and
+    the answer's id. `all_facts`: with those that were looked at besides. Each query is a dialogue of its own.
+
+    Traces of LangSmith hold what a chain was asked and gave, real names included. Where tracing is on, this refuses
+    to work (NotConfigured) unless `allow_tracing` says that the names may go there. Raises ArogError.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    chat: Chat
+    all_facts: bool = False
+    allow_tracing: bool = False
+
+    def model_post_init(self, context: Any, /) -> None:
+        super().model_post_init(context)
+        _refuse_tracing(self.allow_tracing)
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002  # LangChain's interface
+    ) -> list[Document]:
+        _refuse_tracing(self.allow_tracing)
+        answer = self.chat.anew().ask(query)
+        told = facts_of(answer, all_facts=self.all_facts)
+        return [Document(text, id=id, metadata=metadata) for id, text, metadata in told]
+
+
+def _turns(messages: Sequence[BaseMessage]) -> list[Turn]:
+    turns = []
+    for message in messages:
+        if isinstance(message, SystemMessage):
+            continue
+        if not isinstance(message, HumanMessage | AIMessage) or getattr(message, "tool_calls", None):
+            raise _not_here(f"a message of the type {message.type}")
+        if any(block["type"] != "text" for block in message.content_blocks):
+            raise _not_here("anything but text")
+        if text := str(message.text).strip():
+            turns.append(Turn("user" if isinstance(message, HumanMessage) else "assistant", text))
+    return turns
+
+
+def _about(answer: Answer, chat: Chat) -> dict[str, Any]:
+    return {
+        "model_name": chat.graph, "answer": answer.id, "answered": answer.answered, "grounded": answer.grounded,
+        "finish_reason": "stop",
+    }  # fmt: skip
+
+
+def _usage(answer: Answer) -> UsageMetadata:
+    sent, got = answer.usage.prompt_tokens, answer.usage.completion_tokens
+    return UsageMetadata(input_tokens=sent, output_tokens=got, total_tokens=sent + got)
+
+
+def _not_here(what: str) -> BadRequest:
+    return BadRequest(f"{what} is nothing that a graph can be asked with", code="not_supported", hint="leave it out")
+
+
+def _refuse_tracing(allowed: bool) -> None:
+    if not allowed and tracing_is_enabled():
+        hint = "unset LANGSMITH_TRACING and LANGCHAIN_TRACING_V2, or say allow_tracing=True"
+        raise NotConfigured("LangSmith's tracing is on, and would get real names", code="tracing", hint=hint)

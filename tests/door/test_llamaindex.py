@@ -1,0 +1,59 @@
+"""LlamaIndex, as released: the query engine against a real service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from llama_index.core.base.response.schema import Response
+from llama_index.core.schema import QueryBundle
+from llama_index.core.tools import QueryEngineTool
+
+from client_sdk import Chat, KeyPair, UnknownGraph
+from client_sdk.integrations.llamaindex import ArogQueryEngine
+from tests.support.demo_service import DemoService
+
+DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
+KEY = KeyPair.generate()
+
+
+@pytest.fixture
+def chat(demo: DemoService) -> Iterator[Chat]:
+    with Chat(demo.url, demo.api_key, "demo", key=KEY) as chat:
+        yield chat
+
+
+def test_a_query_is_answered_with_its_sources(chat: Chat) -> None:
+    response = ArogQueryEngine(chat).query(DOCTOR)
+    assert isinstance(response, Response)
+    assert str(response) == "The doctor is Emeka Osakwani."
+    assert response.source_nodes[0].node.get_content() == (
+        "Valeska Dornbusch (patient), treated by, Emeka Osakwani (doctor)"
+    )
+    assert response.source_nodes[0].node.metadata["tail"] == "Emeka Osakwani"
+    assert response.metadata is not None
+    assert response.metadata["grounded"] is True
+
+
+def test_all_facts_follow_where_they_are_wanted(chat: Chat) -> None:
+    cited = ArogQueryEngine(chat).query(DOCTOR)
+    everything = ArogQueryEngine(chat, all_facts=True).query(DOCTOR)
+    assert len(everything.source_nodes) >= len(cited.source_nodes) > 0
+
+
+def test_queries_know_nothing_of_each_other(chat: Chat) -> None:
+    engine = ArogQueryEngine(chat)
+    engine.query(DOCTOR)
+    assert "Alder Clinic" not in str(engine.query("And where does he work?"))
+
+
+async def test_it_does_the_same_for_asyncio_and_as_a_tool(chat: Chat) -> None:
+    engine = ArogQueryEngine(chat)
+    assert str(await engine.aquery(QueryBundle(DOCTOR))) == "The doctor is Emeka Osakwani."
+    tool = QueryEngineTool.from_defaults(engine, name="clinic", description="Patients and doctors")
+    assert (await tool.acall(DOCTOR)).content == "The doctor is Emeka Osakwani."
+
+
+def test_errors_are_those_of_the_sdk(demo: DemoService) -> None:
+    with Chat(demo.url, demo.api_key, "another", key=KEY) as chat, pytest.raises(UnknownGraph):
+        ArogQueryEngine(chat).query(DOCTOR)
