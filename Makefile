@@ -17,9 +17,10 @@ export TOKENIZERS_PARALLELISM := false
 
 # The page for browsers: built where npm is there; without it the service says how to build it.
 PAGE := app/api/page
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -33,6 +34,18 @@ page-if-npm:
 # The page's own tests: types, and the vectors that it shares with the SDK.
 test-page: $(PAGE)/node_modules/.installed
 	@cd $(PAGE) && npm run --silent test
+
+# The page in Chromium, against the service as a process: what people do on it, and all bytes that travel.
+test-browser: $(VENV)/.installed-browser page has-chromium
+	@$(BIN)/python -m pytest tests/browser
+
+# The pictures of the page in docs/images, as those tests see it.
+page-pictures: $(VENV)/.installed-browser page has-chromium
+	@AROG_PICTURES=docs/images $(BIN)/python -m pytest tests/browser/test_asking.py
+
+has-chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+		|| { echo "Installing Chromium (once) ..."; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium; }
 
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -120,4 +133,8 @@ $(PAGE)/node_modules/.installed: $(PAGE)/package-lock.json
 $(PAGE)/dist/index.html: $(PAGE)/node_modules/.installed $(PAGE_SOURCES)
 	@echo "Building the page ..."
 	@cd $(PAGE) && npm run --silent build
+	@touch $@
+
+$(VENV)/.installed-browser: $(VENV)/.installed-dev
+	@$(PIP) -e ".[browser]"
 	@touch $@

@@ -1,18 +1,18 @@
 // Where the service serves it: hashed files under /assets/, nothing inline, so that a strict policy holds.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Plugin, defineConfig } from "vite";
 
-/** A `.gz` beside each text file, which the service sends to whoever takes it. */
+/** A `.gz` beside each text file as it was written, which the service sends to whoever takes it. */
 function compressed(): Plugin {
   return {
     name: "compressed",
     apply: "build",
-    generateBundle(_options, bundle) {
-      for (const [name, file] of Object.entries(bundle)) {
-        const source = file.type === "chunk" ? file.code : file.source;
-        if (/\.(js|css|svg)$/.test(name)) {
-          this.emitFile({ type: "asset", fileName: `${name}.gz`, source: gzipSync(source, { level: 9 }) });
-        }
+    writeBundle({ dir }, bundle) {
+      for (const name of Object.keys(bundle).filter((each) => /\.(js|css|svg)$/.test(each))) {
+        const path = join(dir ?? "dist", name);
+        writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
       }
     },
   };

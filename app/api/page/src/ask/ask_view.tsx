@@ -3,10 +3,13 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Dialog } from "../shared/components/dialog";
-import { current, failures, live, loadHistory } from "./asking";
+import { graph } from "../shared/session";
+import { seenTurn } from "./answered";
+import { announcement, current, failures, followGraph, live, loadHistory } from "./asking";
 import { Composer } from "./composer";
 import { EmptyState } from "./empty_state";
 import { History } from "./history";
+import { SeenPanel } from "./seen_panel";
 import { TurnView } from "./turn_view";
 
 const isHistoryOpen = signal(false);
@@ -16,13 +19,16 @@ export function AskView() {
   useEffect(() => {
     void loadHistory();
   }, []);
+  useEffect(() => followGraph(graph.value), [graph.value]);
   const { turns } = current.value;
   const latest = live.value;
   useEffect(() => {
     end.current?.scrollIntoView({ block: "end" });
   }, [current.value.id, turns.length, latest?.stage, latest?.segments.length, failures.value]);
+  // Of the conversation on the screen alone: another one's prompts would stand beside the wrong answer.
+  const seen = turns.find((turn) => turn.id === seenTurn.value?.id)?.reply ?? null;
   return (
-    <div class="ask">
+    <div class={seen === null ? "ask" : "ask ask-with-seen"}>
       <aside class="ask-side" aria-label="Conversations"><History /></aside>
       <main class="ask-main">
         <div class="ask-scroll">
@@ -31,6 +37,7 @@ export function AskView() {
               Conversations
             </button>
             <h1 class="hidden">Ask</h1>
+            <p class="hidden" role="status">{announcement.value}</p>
             {turns.length === 0 && <EmptyState />}
             <ol class="turns">
               {turns.map((turn, at) => (
@@ -42,6 +49,7 @@ export function AskView() {
         </div>
         <Composer />
       </main>
+      {seen !== null && <SeenPanel key={seen.id} reply={seen} onClose={() => (seenTurn.value = null)} />}
       {isHistoryOpen.value && (
         <Dialog title="Conversations" kind="side" onClose={() => (isHistoryOpen.value = false)}>
           <History onChosen={() => (isHistoryOpen.value = false)} />

@@ -3,11 +3,12 @@
 import { signal } from "@preact/signals";
 import type { ArogError } from "../protocol/errors";
 import { AnswerReader } from "../protocol/reading";
-import type { Segment } from "../protocol/restore";
+import { joined, type Segment } from "../protocol/restore";
 import type { Stage } from "../protocol/wire";
 import { isAborted, told } from "../shared/service";
-import { session, type Session, settings } from "../shared/session";
+import { change, session, type Session, settings } from "../shared/session";
 import { dropConversation, keepConversation, keptConversations } from "../shared/store";
+import { wordsOf } from "./progress";
 import { type Conversation, newConversation, newTurn, requestOf, type Turn } from "./conversation";
 
 /** The turn that is being answered now: how far it is, and the text so far. */
@@ -22,6 +23,8 @@ export const history = signal<Conversation[]>([]);
 export const live = signal<Live | null>(null);
 /** Why a turn has no answer; it is not kept. */
 export const failures = signal<ReadonlyMap<string, ArogError | "stopped">>(new Map());
+/** What is told to those who listen to the page: each stage, then the answer. */
+export const announcement = signal("");
 /** What stands in the box below the dialogue. */
 export const draft = signal("");
 
@@ -45,6 +48,14 @@ export function beginAnew(): void {
 export function show(conversation: Conversation): void {
   stop();
   current.value = conversation;
+  void change({ graph: conversation.graph });
+}
+
+/** The conversation on the screen is always one about the chosen graph. */
+export function followGraph(graph: string): void {
+  if (current.value.graph !== graph) {
+    beginAnew();
+  }
 }
 
 export async function drop(conversation: Conversation): Promise<void> {
@@ -61,9 +72,7 @@ export async function ask(typed: string, sent: string = typed): Promise<void> {
   if (now === null || live.value !== null || !typed.trim()) {
     return;
   }
-  if (current.value.turns.length === 0 && current.value.graph !== settings.value.graph) {
-    current.value = newConversation(settings.value.graph);
-  }
+  followGraph(settings.value.graph);
   const turn = newTurn(typed.trim(), sent.trim());
   const asked = { ...current.value, turns: [...current.value.turns, turn] };
   await remember(asked);
@@ -126,6 +135,7 @@ async function streamed(now: Session, asked: Conversation, turn: Turn, signal: A
       live.value = "stage" in shown
         ? { ...before, stage: shown.stage }
         : { ...before, segments: [...before.segments, ...shown.segments] };
+      announcement.value = reader.isDone ? joined(live.value.segments) : wordsOf(live.value.stage);
     }
     if (reader.isDone) {
       break;

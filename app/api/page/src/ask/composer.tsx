@@ -7,8 +7,11 @@ import { ask, current, draft, live, stop } from "./asking";
 export function Composer() {
   const box = useRef<HTMLTextAreaElement>(null);
   const isBusy = live.value !== null;
+  // Not where a keyboard would come up on the screen, nor away from what the reader is at.
   useEffect(() => {
-    box.current?.focus();
+    if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) {
+      box.current?.focus();
+    }
   }, [current.value.id, isBusy]);
   useEffect(() => {
     const area = box.current;
@@ -45,7 +48,7 @@ export function Composer() {
           ref={box}
           rows={1}
           aria-label="Your question"
-          placeholder={current.value.turns.length ? "Ask on: “and where does she work?”" : "Ask a question"}
+          placeholder={current.value.turns.length ? "Ask a follow-up question" : "Ask a question"}
           maxLength={MAX_MESSAGE_CHARS}
           value={draft.value}
           onInput={(event) => (draft.value = event.currentTarget.value)}

@@ -2,10 +2,10 @@ import { settings } from "../shared/session";
 import { ask } from "./asking";
 
 const DEMO_QUESTIONS = [
-  "Where does Rose live?",
-  "Which patients are treated by Dr. Mbekani?",
-  "What is Marta Lindqvist's date of birth?",
+  "Which cities have a population below 20,000?",
+  "Which doctor has the highest monthly salary?",
   "How many patients are insured by each insurer?",
+  "Which clinics were opened after 1 January 2000?",
 ];
 
 /** What to do before the first question. The demo graph, whose people are invented, comes with examples. */

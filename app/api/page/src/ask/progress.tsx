@@ -11,14 +11,15 @@ const WORDS = new Map([
 /** How far the service is, in words. */
 export function Progress({ stage }: { stage: Stage | null }) {
   return (
-    <p class="progress" role="status">
+    <p class="progress">
       <span class="progress-dot" aria-hidden="true" />
       {wordsOf(stage)} …
     </p>
   );
 }
 
-function wordsOf(stage: Stage | null): string {
+/** What is going on, in words. */
+export function wordsOf(stage: Stage | null): string {
   if (stage === null) {
     return "Asking";
   }

@@ -1,6 +1,7 @@
 import { ErrorNote } from "../shared/components/error_note";
 import { Answered } from "./answered";
 import { askAgain, askInNewConversation, failures, live } from "./asking";
+import { enterAgain } from "../shared/session";
 import type { Turn } from "./conversation";
 import { NamedText } from "./named_text";
 import { Progress } from "./progress";
@@ -12,7 +13,7 @@ export function TurnView({ turn, number, isLast }: { turn: Turn; number: number;
   return (
     <article class="turn" aria-label={`Question ${number}`}>
       <h2 class="question">{turn.typed}</h2>
-      <div class="answer" aria-live="polite" aria-busy={now !== null}>
+      <div class="answer" aria-busy={now !== null}>
         {now !== null && now.segments.length === 0 && <Progress stage={now.stage} />}
         {now !== null && now.segments.length > 0 && <p class="answer-text"><NamedText segments={now.segments} /></p>}
         {now === null && turn.reply !== null && <Answered turn={turn} reply={turn.reply} isLast={isLast} />}
@@ -24,6 +25,7 @@ export function TurnView({ turn, number, isLast }: { turn: Turn; number: number;
             {isLast && failure.code !== "unknown_conversation" && (
               <button type="button" onClick={() => void askAgain()}>Try again</button>
             )}
+            {failure.status === 401 && <button type="button" onClick={enterAgain}>Enter another API key</button>}
           </ErrorNote>
         )}
         {now === null && turn.reply === null && !(failure instanceof Error) && (

@@ -11,6 +11,7 @@ const WHOLE_RUN = /^[0-9A-Za-z]+$/;
 const ASCII_WORD = /^[0-9A-Za-z]$/;
 const JOINING = /^[\p{L}\p{N}\p{M}]$/u;
 const WITHOUT_CASE = /^\p{Lo}$/u;
+const NAMES_OF_A_SET = 5;
 const STOPS = /[.!?…]$/;
 
 /** A stretch of restored text; `pseudonym` is what stood there, where it was a name's. */
@@ -46,6 +47,11 @@ export function shown(names: Names): string {
   }
   const last = names.names.at(-1) ?? "";
   return names.names.length > 1 ? `${names.names.slice(0, -1).join(between)} and ${last}` : last;
+}
+
+/** The same names, at most five of each set, as facts and prompts show them. */
+export function inShort(table: NameTable): NameTable {
+  return new Map([...table].map(([key, { names, total }]) => [key, { names: names.slice(0, NAMES_OF_A_SET), total }]));
 }
 
 /**

@@ -71,6 +71,11 @@ export async function enter(apiKey: string, graphs: string[], graph: string, pas
   phase.value = "ready";
 }
 
+/** Back to the first-run screen for another API key; key and conversations stay. */
+export function enterAgain(): void {
+  phase.value = "welcome";
+}
+
 /** Changes what is kept of the settings. */
 export async function change(some: Partial<KeptSettings>): Promise<void> {
   settings.value = { ...settings.value, ...some };

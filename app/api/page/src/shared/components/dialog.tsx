@@ -33,10 +33,10 @@ export function Dialog({ title, onClose, children, kind = "box" }: Props) {
       }}
     >
       <div class="dialog-inside">
-        <header class="dialog-head">
+        <div class="dialog-head">
           <h2 id="dialog-title">{title}</h2>
           <button type="button" class="plain" aria-label="Close" onClick={onClose}>✕</button>
-        </header>
+        </div>
         {children}
       </div>
     </dialog>

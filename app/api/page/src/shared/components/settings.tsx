@@ -1,24 +1,15 @@
 import { useState } from "preact/hooks";
-import { change, leave, session, settings } from "../session";
+import { change, leave, settings } from "../session";
 import { Dialog } from "./dialog";
 import { THEMES, chosenTheme, chooseTheme } from "../theme";
 
 const NAMES_OF_A_SET = [50, 200, 1000];
 
-/** The graph, how it looks, how many names of a set are asked for, and the way out. */
+/** How it looks, how many names of a set are asked for, and the way out. */
 export function Settings({ onClose }: { onClose: () => void }) {
   const [isLeaving, setLeaving] = useState(false);
   return (
     <Dialog title="Settings" onClose={onClose}>
-      <label class="field">
-        <span>Graph</span>
-        <select
-          value={settings.value.graph}
-          onChange={(event) => void change({ graph: event.currentTarget.value })}
-        >
-          {session.value?.graphs.map((name) => <option key={name}>{name}</option>)}
-        </select>
-      </label>
       <label class="field">
         <span>Names of one set, at most</span>
         <select

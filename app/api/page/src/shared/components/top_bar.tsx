@@ -1,4 +1,4 @@
-import { session, settings } from "../session";
+import { change, session, settings } from "../session";
 import { Settings } from "./settings";
 import { signal } from "@preact/signals";
 
@@ -22,11 +22,28 @@ export function TopBar({ views, shown }: { views: readonly Tab[]; shown: string 
         ))}
       </nav>
       <span class="grow" />
-      {session.value && settings.value.graph && (
-        <span class="quiet top-graph" title="The graph that is asked">{settings.value.graph}</span>
-      )}
+      <GraphChoice />
       <button type="button" class="plain" onClick={() => (areSettingsOpen.value = true)}>Settings</button>
       {areSettingsOpen.value && <Settings onClose={() => (areSettingsOpen.value = false)} />}
     </header>
+  );
+}
+
+/** Which graph is asked; to choose where the key may ask several. */
+function GraphChoice() {
+  const graphs = session.value?.graphs ?? [];
+  const { graph } = settings.value;
+  if (graphs.length < 2) {
+    return <span class="quiet top-graph">{graph}</span>;
+  }
+  return (
+    <select
+      class="top-graph"
+      aria-label="Graph"
+      value={graph}
+      onChange={(event) => void change({ graph: event.currentTarget.value })}
+    >
+      {graphs.map((name) => <option key={name}>{name}</option>)}
+    </select>
   );
 }
