@@ -19,11 +19,20 @@ MAX_TEXT_CHARS: Final = 2_000
 MAX_EXPRESSIONS: Final = 20
 
 Reason = Literal[
-    "too_long", "bad_expression", "bad_placeholder", "unknown_pseudonym", "outside_evidence", "nothing_cited"
+    "too_long",
+    "bad_expression",
+    "bad_placeholder",
+    "unknown_pseudonym",
+    "outside_evidence",
+    "nothing_cited",
+    "address",
 ]
 
 PLACEHOLDER = re.compile(r"\{\s*(\d+)\s*(?::([^{}|]*)\|([^{}|]*))?\}")
 """`{1}`, or words that agree in number with what expression 1 gives: `{1:is|are}`."""
+
+# A name that is restored inside one would be sent to whoever is at it, by a click or by showing a picture.
+_ADDRESS = re.compile(r"://|\bwww\.|\](?:\(|\[|:)\s*<?//|=\s*[\"']?//|[A-Za-z0-9-]\.[A-Za-z]{2,}/", re.I)
 
 
 class NotGrounded(PrivacyError):
@@ -47,12 +56,15 @@ class Grounded:
 def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str], table: PseudonymTable) -> Grounded:
     """Parses and checks a draft; `allowed` are the pseudonyms of the evidence and of the question's topics.
 
-    Promise: nothing that passes cites a pseudonym that was invented, or echoed from elsewhere. Limit: free words
-    of the draft are the model's own, and nobody has checked that they are true. Raises NotGrounded.
+    Promise: nothing that passes cites a pseudonym that was invented, or echoed from elsewhere, or holds a web
+    address, for a name would be restored into that. Limit: free words of the draft are the model's own, and nobody
+    has checked that they are true. Raises NotGrounded.
     """
     text = Visible.of(draft_text).text.strip()
     if len(text) > MAX_TEXT_CHARS or len(expressions) > MAX_EXPRESSIONS:
         raise NotGrounded("too_long")
+    if _ADDRESS.search(text):
+        raise NotGrounded("address")
     parsed = tuple(_parsed(expression) for expression in expressions)
     cited = [name for expression in parsed for name in names_in(expression)]
     stated = _cited_in(text, table)

@@ -25,8 +25,8 @@ def serve(upstream: Upstream, entry: Entry, host: str, port: int, *, evidence: b
     if not is_loopback(host) and not entry.key:
         hint = "set AROG_PROXY_KEY to a long random text, and give that to clients as their API key"
         raise NotConfigured(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
-    _forbid_core_dumps()
     listening = _listen(host, port)
+    _forbid_core_dumps()
     for line in _welcome(upstream, entry, host, listening.getsockname()[1]):
         print(line, file=sys.stderr, flush=True)
     # The server's own log would tell paths and errors.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +13,11 @@ import httpx2
 import openai
 import pytest
 
-from client_sdk import KeyPair
+from client_sdk import KeyPair, NotConfigured
 from client_sdk.histories import ASKED_AGAIN
 from client_sdk.proxy import streaming
 from client_sdk.proxy.door import Entry
+from client_sdk.proxy.serving import serve
 from client_sdk.proxy.talking import Upstream
 from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem, sse
 from tests.support.proxy import proxy_thread
@@ -396,6 +398,17 @@ def test_only_known_names_and_no_foreign_page_come_in(
     entry = Entry(hosts=frozenset({"box.internal"}), origins=frozenset({"http://localhost:3000"}))
     with proxy_thread(Upstream(service.url, API_KEY, KEY), entry) as url:
         assert httpx2.get(f"{url}/models", headers=headers).status_code == status
+
+
+def test_where_it_can_not_listen_it_says_why(service: FakeService) -> None:
+    upstream = Upstream(service.url, API_KEY, KEY)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(NotConfigured, match="is taken"):
+        serve(upstream, Entry(), "127.0.0.1", taken.getsockname()[1])
+    with pytest.raises(NotConfigured, match="nothing can listen"):
+        serve(upstream, Entry(key="k"), "203.0.113.1", 0)
+    for host in ("0.0.0.0", "203.0.113.1", "::", "box.internal"):
+        with pytest.raises(NotConfigured, match="other machines"):
+            serve(upstream, Entry(), host, 0)
 
 
 def test_pages_get_no_leave_unless_they_are_named(service: FakeService) -> None:

@@ -87,5 +87,31 @@ def test_what_is_too_long_is_refused(table: PseudonymTable, words: dict[str, str
     assert reason("x", [one + " " * MAX_TEXT_CHARS], words, table) == "too_long"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See https://evil.invalid/?who={1}.",
+        "See HTTP://evil.invalid/{1}",
+        "See www.evil.invalid?{1}",
+        "See evil.invalid/{1}",
+        "![x](//evil.invalid?{1})",
+        "![x]( <//evil.invalid?{1}>)",
+        "[a]: //evil.invalid?{1}",
+        "<img src='//evil.invalid?{1}'>",
+        "<img src=//evil.invalid?{1}>",
+        "ht\u200btps:/\u200b/evil.invalid/{1}",
+    ],
+)
+def test_a_draft_with_a_web_address_is_refused(table: PseudonymTable, words: dict[str, str], text: str) -> None:
+    """A name would be restored into it, and a viewer or a click would send it away."""
+    assert reason(text, [words["one"]], words, table) == "address"
+
+
+@pytest.mark.parametrize("text", ["It is {1}/{2}, i.e. {1}.", "Dr. {1} a.k.a. {2} [1]: 5 < 6", "{1}: 3/4 of it"])
+def test_ordinary_signs_are_no_address(table: PseudonymTable, words: dict[str, str], text: str) -> None:
+    one, two = words["one"], words["two"]
+    assert ground(text, [one, two], {one, two}, table).text == text
+
+
 def test_braces_that_are_no_placeholder_stay(table: PseudonymTable, words: dict[str, str]) -> None:
     assert ground("{x} {} {1", [words["one"]], set(words.values()), table).text == "{x} {} {1"
