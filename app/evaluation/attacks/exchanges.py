@@ -12,7 +12,7 @@ from app.evaluation.run import TENANT
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
 from client_sdk.dialogue import Dialogue
-from kg_store.terms import NO_MIDS, Mids
+from kg_store.terms import Mids
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,6 @@ def _truth(scene: Scene, conversation: str | None) -> dict[str, Mids]:
     graph = scene.bench.graph(scene.loaded).blind
     kept = scene.bench.services.store.conversations
     table = kept.open(TENANT, VICTIM.key_id, scene.loaded.graph, conversation, graph.schema).table
-    meanings = {word: table.meaning(word) for word in table.issued}
-    own = {word: NO_MIDS if meaning is None else meaning.mids for word, meaning in meanings.items()}
+    own = {word: table.resolve(word, graph)[0] for word in table.issued}
     sent = (table.sent_words(graph.schema, answer) for answer in table.answers)
     return own | {word: own[pseudonym] for words in sent for pseudonym, word in words.items() if pseudonym in own}

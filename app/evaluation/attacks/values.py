@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,9 +27,9 @@ from app.evaluation.run import LoadedSet
 from kg_store.terms import ValueKind
 
 POINTS = 0.02
-# Where prompts tell of kinds alone they hold hardly any value: the attack gets what is shown at most.
 OPENLY = {"profile": "open"}
-TALKS = {"made up": 100, "demo": 30, "aml": 60}
+MADE_UP = "made up"
+TALKS = {MADE_UP: 100, "demo": 30, "aml": 60}
 """Conversations for each relation, six values in each."""
 
 GREATEST = 20
@@ -46,20 +46,23 @@ class Read:
 
 
 async def values(scenes: Scenes) -> list[Attempted]:
+    """As it is by default, within bounds; then openly, where a line says that its end is a value, with controls."""
     lines: list[Attempted] = []
-    demo = await scenes.open(DEMO, "scripted", OPENLY)
-    made = replace(demo, loaded=_load_made_up(demo), _recorded=[])
-    graphs = {"made up": made, TITLES[DEMO]: demo}
-    for source in scenes.among(AML):
-        if source == AML:
-            graphs[TITLES[AML]] = await scenes.open(AML, "scripted", OPENLY)
-    for title, scene in graphs.items():
+    for title, scene in (await _graphs(scenes, {})).items():
+        lines += guessed(await _read(scenes, scene, title), title)
+    for title, scene in (await _graphs(scenes, OPENLY)).items():
         read = await _read(scenes, scene, title)
-        lines += guessed(read, title)
-        if title == "made up":
+        lines += [line.model_copy(update={"most": 1.0}) for line in guessed(read, f"{title}, openly")]
+        if title == MADE_UP:
             lines += controls(read)
             lines.append(await _told_by_the_dialogue(scenes, scene, read))
     return lines
+
+
+async def _graphs(scenes: Scenes, changes: Mapping[str, object]) -> dict[str, Scene]:
+    demo = await scenes.open(DEMO, "scripted", changes)
+    graphs = {MADE_UP: replace(demo, loaded=_load_made_up(demo), _recorded=[]), TITLES[DEMO]: demo}
+    return graphs | {TITLES[source]: await scenes.open(source, "scripted", changes) for source in scenes.among(AML)}
 
 
 def guessed(read: Sequence[Read], title: str) -> list[Attempted]:

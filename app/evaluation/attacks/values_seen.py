@@ -70,7 +70,8 @@ def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, floa
 
 
 def _is_value(row: Evidence, label: str) -> bool:
-    return row.end.startswith("V") and row.path == [label]
+    """Where prompts tell of kinds alone, the one value of a thing is a set like any other."""
+    return row.end[0] in "VS" and row.path == [label]
 
 
 def _won(prompt: Prompt, holder: str) -> int:

@@ -87,15 +87,15 @@ def test_a_year_that_is_shown_narrows_the_guess() -> None:
 def test_values_are_read_off_requests_as_they_were_sent() -> None:
     rows = [
         Evidence(start="Eaaaa1", path=["salary"], end=word, end_concept="number")
-        for word in ("Vbbbb2", "Vcccc3", "Sdddd4")
+        for word in ("Vbbbb2", "Scccc3", "Sdddd4")
     ]
     other = Evidence(start="Eaaaa1", path=["born"], end="Veeee5", end_concept="date")
     question = Question.model_validate({"id": "1", "question": "?", "answers": []})
-    truth = {"Vbbbb2": as_mids([11]), "Vcccc3": as_mids([12])}
+    truth = {"Vbbbb2": as_mids([11]), "Scccc3": as_mids([12]), "Sdddd4": as_mids([11, 12])}
     bodies = (step(), step(evidence=[*rows, other]))
     seen = seen_in([Exchange(question, (bodies, bodies), (True, True), truth)], "salary")
     assert [(each.word, each.truth, each.place, each.appeared) for each in seen] == [
-        ("Vbbbb2", 11, 0.0, 0.0), ("Vcccc3", 12, 1.0, 1.0),
+        ("Vbbbb2", 11, 0.0, 0.0), ("Scccc3", 12, 0.5, 1.0),
     ]  # fmt: skip
 
 
