@@ -74,11 +74,14 @@ function Failed({ load, problem }: { load: Load; problem: ArogError }) {
   );
 }
 
-/** The same with the file's own name. What its owner stopped needs no operator. */
+const OWNERS_OWN = new Set(["load_failed", "bad_policy", "stopped"]);
+
+/** The same with the file's own name, and as this page can help. What is the owner's own needs no operator. */
 export function inFile(problem: ArogError, files: readonly ChosenFile[]): ArogError {
-  const { code, hint, status, retryAfterS } = problem;
+  const { code, status, retryAfterS } = problem;
   const message = placeOf(problem.message, files) ? `In ${withFileNames(problem.message, files)}` : problem.message;
-  return new ArogError({ code, message, hint, id: code === "stopped" ? "" : problem.id, status, retryAfterS });
+  const hint = code === "bad_policy" ? "With nothing in the editor a policy is proposed, which you can go on from." : problem.hint;
+  return new ArogError({ code, message, hint, id: OWNERS_OWN.has(code) ? "" : problem.id, status, retryAfterS });
 }
 
 function Done({ load }: { load: Load }) {

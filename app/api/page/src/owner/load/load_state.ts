@@ -1,6 +1,7 @@
 /** One load at a time, from its files to its end; it goes on while another view is shown. */
 
 import { effect, signal } from "@preact/signals";
+import { fields, parsed, text } from "../../protocol/decode";
 import { ArogError } from "../../protocol/errors";
 import { isAborted, told } from "../../shared/service";
 import { change, refreshGraphs, session, settings } from "../../shared/session";
@@ -26,12 +27,25 @@ export const files = signal<ChosenFile[]>([]);
 export const policy = signal("");
 export const load = signal<Load | null>(null);
 
+const NOTHING_YET = { files: [], percent: 0, step: "", job: null, problem: null, isLost: false };
+const followedOf = fields({ id: text, name: text });
 const LOOK_EVERY_MS = 300;
 let sending = new AbortController();
 
+/** Where this tab keeps which job it follows, so that it goes on after it was loaded anew. */
+const FOLLOWED = "arog.job";
+let hadSession = false;
+
 effect(() => {
-  if (session.value === null) {
+  if (session.value !== null) {
+    if (!hadSession) {
+      hadSession = true;
+      void goOn();
+    }
+  } else if (hadSession) {
+    hadSession = false;
     sending.abort();
+    sessionStorage.removeItem(FOLLOWED);
     files.value = [];
     policy.value = "";
     load.value = null;
@@ -44,16 +58,33 @@ export async function begin(name: string, hold: boolean): Promise<void> {
   if (now === null) {
     return;
   }
-  sending = new AbortController();
-  const { signal } = sending;
   const sent = files.value;
-  load.value = { name, files: sent, state: "sending", percent: 0, step: "", job: null, problem: null, isLost: false };
-  try {
+  await tracked({ ...NOTHING_YET, name, files: sent, state: "sending" }, async (signal) => {
     const form = formOf(sent, policy.value);
     const onProgress = (share: number) => tell({ percent: 100 * share });
-    const job = await upload(`/admin/graphs/${name}?hold=${hold}`, jobStatusOf, { apiKey: now.apiKey, form, onProgress, signal });
+    const path = `/admin/graphs/${name}?hold=${hold}`;
+    const job = await upload(path, jobStatusOf, { apiKey: now.apiKey, form, onProgress, signal });
+    sessionStorage.setItem(FOLLOWED, JSON.stringify({ id: job.id, name }));
     tell({ job, state: "running", percent: 0 });
     await follow(job.id, signal);
+  });
+}
+
+/** Follows the job that this tab followed before it was loaded anew. */
+async function goOn(): Promise<void> {
+  const kept = sessionStorage.getItem(FOLLOWED);
+  if (kept !== null) {
+    const { id, name } = parsed(kept, followedOf);
+    await tracked({ ...NOTHING_YET, name, state: "running" }, (signal) => follow(id, signal));
+  }
+}
+
+/** Begins with `first` and does the work; `load` tells how it ends. */
+async function tracked(first: Load, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  sending = new AbortController();
+  load.value = first;
+  try {
+    await work(sending.signal);
   } catch (raised) {
     if (isAborted(raised)) {
       load.value = null;
@@ -61,6 +92,7 @@ export async function begin(name: string, hold: boolean): Promise<void> {
       tell({ state: "failed", problem: told(raised) });
     }
   }
+  sessionStorage.removeItem(FOLLOWED);
 }
 
 /** Stops sending, or the job; the graph stays as it was. Raises ArogError. */

@@ -100,10 +100,7 @@ function PredicateRow({ seen }: { seen: PredicateSeen }) {
           </select>
         )}
       </td>
-      <td>
-        {use === "name" && seen.label === "" ? <span class="quiet">pseudonyms</span> : seen.label}
-        {seen.description && <span class="quiet"> {seen.description}</span>}
-      </td>
+      <td><Words seen={seen} short={short} /></td>
       <td>
         {seen.value_kind !== null && (use === "relation" || use === "masked") && (
           <span class="value-view">
@@ -119,6 +116,31 @@ function PredicateRow({ seen }: { seen: PredicateSeen }) {
         )}
       </td>
     </tr>
+  );
+}
+
+/** What a model reads: its words can be changed, or of a masked relation what stands beside the opaque word. */
+function Words({ seen, short }: { seen: PredicateSeen; short: string }) {
+  if (seen.use !== "relation" && seen.use !== "masked") {
+    return seen.use === "name" ? <span class="quiet">pseudonyms</span> : null;
+  }
+  const isMasked = seen.use === "masked";
+  const set = (words: string) => {
+    const changes = words.trim() === "" ? null : words.trim();
+    policy.value = withRelation(policy.value, seen.predicate, isMasked ? { description: changes } : { label: changes });
+  };
+  return (
+    <span class="value-view">
+      {isMasked && <code>{seen.label}</code>}
+      <input
+        defaultValue={isMasked ? seen.description : seen.label}
+        placeholder={isMasked ? "described as nothing" : "its own word"}
+        maxLength={isMasked ? 200 : 100}
+        aria-label={isMasked ? `Description of ${short}` : `Words for ${short}`}
+        // At each key: what moved when the focus leaves would take the place of what is being clicked.
+        onInput={(event) => set(event.currentTarget.value)}
+      />
+    </span>
   );
 }
 
