@@ -29,6 +29,7 @@ _REFUSED: Final[dict[str, str]] = {
     "prediction": "answers are not predicted",
     "web_search_options": "nothing is looked up on the web",
 }
+_FIELD = re.compile(r"[a-z_]{1,40}")
 _TEXT_PARTS: Final = ("text", "input_text")
 _CHORE: Final = "<chat_history>"
 
@@ -163,11 +164,13 @@ def _text(message: _Message, at: int) -> str:
 
 
 def _ignored(asked: _Body) -> Iterator[str]:
+    """Names of fields as a header can tell them; a client's own odd ones are told as one."""
     if any(message.role in ("system", "developer") for message in asked.messages):
         yield "messages.system"
-    for name, value in (asked.model_extra or {}).items():
-        if value is not None and name not in _REFUSED:
-            yield name
+    given = [name for name, value in (asked.model_extra or {}).items() if value is not None and name not in _REFUSED]
+    yield from (name for name in given if _FIELD.fullmatch(name))
+    if not all(map(_FIELD.fullmatch, given)):
+        yield "others"
 
 
 def _not_here(param: str, why: str) -> DoorError:

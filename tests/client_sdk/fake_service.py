@@ -124,6 +124,7 @@ class FakeService:
         self.devices: list[Device] = []
         self.extra: dict[str, Any] = {}
         self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["sets", "arog"])
+        self.usage = Usage(calls=2, rounds=1)
         self.conversations = 0
         self.numbers_conversations = False  # else each new one is the first
         self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
@@ -259,7 +260,7 @@ class FakeService:
             grounded=True,
             ambiguous=[Ambiguity(pseudonym="Eq7f2k", choices=["Eq7f2k (patient)", "Ehid01 (nurse)"])],
             notes=["3 relations of Eq7f2k were left out"],
-            usage=Usage(calls=2, rounds=1),
+            usage=self.usage,
             capsule=capsule,
         )
 

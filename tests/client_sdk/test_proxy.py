@@ -15,6 +15,7 @@ import pytest
 
 from client_sdk import KeyPair, NotConfigured
 from client_sdk.histories import ASKED_AGAIN
+from client_sdk.protocol import Usage
 from client_sdk.proxy import streaming
 from client_sdk.proxy.door import Entry
 from client_sdk.proxy.serving import serve
@@ -84,12 +85,22 @@ def test_a_stream_is_the_same_in_pieces(client: openai.OpenAI) -> None:
 
 
 def test_the_usage_ends_a_stream_where_it_is_wanted(service: FakeService, client: openai.OpenAI) -> None:
-    service.extra = {"usage": {"calls": 2, "prompt_tokens": 30, "completion_tokens": 4}}
+    service.usage = Usage(calls=2, prompt_tokens=30, completion_tokens=4)
     chunks = streamed(client, user("Who?"), stream_options={"include_usage": True})
     assert chunks[-1].choices == []
-    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.model_dump(include={"prompt_tokens", "completion_tokens", "total_tokens"}) == {
+        "prompt_tokens": 30, "completion_tokens": 4, "total_tokens": 34,
+    }  # fmt: skip
     assert all(chunk.usage is None for chunk in chunks[:-1])
     assert all(chunk.usage is None for chunk in streamed(client, user("Who?")))
+
+
+def test_the_usage_counts_what_was_asked_again(service: FakeService, client: openai.OpenAI) -> None:
+    service.usage = Usage(calls=2, prompt_tokens=30, completion_tokens=4)
+    before: Said = [user("a"), assistant("b"), user("c"), assistant("d")]
+    reply = client.chat.completions.create(model="clinic", messages=[*before, user("e")])
+    assert reply.usage is not None
+    assert (reply.usage.prompt_tokens, reply.usage.total_tokens) == (90, 102)
 
 
 def test_models_are_the_graphs_of_the_key_with_each_strategy(service: FakeService, client: openai.OpenAI) -> None:
@@ -188,10 +199,11 @@ def test_where_the_conversation_is_gone_it_is_begun_anew(service: FakeService, c
 def test_instructions_are_not_sent_and_what_is_ignored_is_told(service: FakeService, base_url: str) -> None:
     body = {
         "model": "clinic", "temperature": 0.3, "max_tokens": 5, "seed": None, "tools": [], "user": "u",
+        "Odd\r\n\u6f22": 1,
         "messages": [{"role": "system", "content": "Be kind."}, {"role": "developer", "content": "x"}, user("Who?")],
     }  # fmt: skip
     reply = httpx2.post(f"{base_url}/chat/completions", json=body)
-    assert reply.headers["x-arog-ignored"] == "messages.system, temperature, max_tokens, user"
+    assert reply.headers["x-arog-ignored"] == "messages.system, temperature, max_tokens, user, others"
     assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who?"]
 
 
@@ -237,6 +249,18 @@ def test_a_service_that_is_gone_is_told(service: FakeService, client: openai.Ope
     service.canned = [Canned(200, hang_up=True)]
     with pytest.raises(openai.InternalServerError, match="broke"):
         ask(client, user("a"))
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("reply", [Canned(200, b"<html>Anna</html>"), Canned(302, headers={"location": "/"})])
+def test_what_is_no_service_is_told(
+    service: FakeService, client: openai.OpenAI, streaming: bool, reply: Canned
+) -> None:
+    service.canned = [reply]
+    with pytest.raises(openai.InternalServerError) as raised:
+        ask(client, user("a"), stream=streaming)
+    assert "Anna" not in raised.value.response.text
+    assert raised.value.status_code == 502
 
 
 def test_an_error_in_the_midst_of_a_stream_ends_it(service: FakeService, client: openai.OpenAI) -> None:
