@@ -14,7 +14,7 @@ from app.budgets import UNLIMITED, Budgets
 from app.citing import as_fact, cited_by, explanation, keep_reason, said_by
 from app.conversations import Conversation, ConversationStore
 from app.llm.guarded import Errand, GuardedReasoner, Spent
-from app.llm.reasoner import AsksTasks, Reasoner
+from app.llm.reasoner import Reasoner
 from app.llm.veiling import Veil
 from app.privacy.anonymise import Anonymised, Anonymiser
 from app.privacy.capsule import seal_names
@@ -30,8 +30,8 @@ from app.privacy.recogniser import Recogniser
 from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
 from app.stopwatch import OnStage, Stopwatch, tell_nobody
-from app.strategies.base import Draft, Finding, Inquiry, Limits, Profile, Strategy, StrategyNotOffered
-from app.strategies.metered import IN_THE_HOUSE, Disclosure
+from app.strategies.base import Draft, Finding, Inquiry, Limits, Profile, Strategy, StrategyNotOffered, TooFewFit
+from app.strategies.metered import IN_THE_HOUSE, Disclosure, MeteredReasoner
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog, PrivateGraph
@@ -41,6 +41,7 @@ from kg_store.terms import NO_MIDS, ExpressionError, Mids
 
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
 OVER_BUDGET = "No answer was found within the tokens that one question may take; the graph may hold one."
+WITHHELD = "The model was not asked: too few things of the graph fit what it would have been shown."
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
@@ -96,7 +97,7 @@ class ChatService:
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
         self._remark_on, self._currency, self._budgets = remark_on, currency, budgets
         self._recogniser = recogniser
-        self.profile, self._disclosure = profile, disclosure
+        self.profile, self.disclosure = profile, disclosure
 
     @property
     def strategies(self) -> list[str]:
@@ -118,22 +119,29 @@ class ChatService:
         if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
         async with self._guarded(caller, answer_id, asked) as reasoner:
-            metered = self._disclosure.around(reasoner, asked.graph.blind, self.profile)
+            metered = self.disclosure.around(reasoner, asked.graph.blind, self.profile)
             for read in completed.read.readings():
                 with watch.stage("finding"):
                     inquiry = _inquiry(asked, read, metered, self.profile, on_stage)
-                    finding = _known(completed) or await self._strategies[request.strategy].find(inquiry)
+                    finding = _known(completed) or await self._found(request.strategy, inquiry)
                 with watch.stage("concluding"):
                     outcome = _conclude(asked, read, finding)
-                if outcome.conclusion is not None or finding.over_budget:
+                if outcome.conclusion is not None or finding.over_budget or finding.withheld:
                     break
+        finding = replace(finding, notes=(*finding.notes, *metered.notes))
         with watch.stage("sealing"):
             sealed = _seal(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):
             keep_reason(asked.conversation, finding, outcome.conclusion)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
-        usage = _usage(reasoner.spent, finding, watch, self._currency, metered.fewest)
+        usage = _usage(reasoner.spent, finding, watch, self._currency, metered)
         return sealed.model_copy(update={"usage": usage})
+
+    async def _found(self, strategy: str, inquiry: Inquiry) -> Finding:
+        try:
+            return await self._strategies[strategy].find(inquiry)
+        except TooFewFit:
+            return Finding(None, (), (), 0, withheld=True)
 
     def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
         """What the last answer rests on, from what the conversation kept: nothing is asked of anybody."""
@@ -209,7 +217,9 @@ def _known(completed: Completed) -> Finding | None:
     return Finding(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
-def _inquiry(asked: _Asked, read: Anonymised, reasoner: AsksTasks, profile: Profile, on_stage: OnStage) -> Inquiry:
+def _inquiry(
+    asked: _Asked, read: Anonymised, reasoner: MeteredReasoner, profile: Profile, on_stage: OnStage
+) -> Inquiry:
     options = asked.request.options
     return Inquiry(
         dialogue=read.dialogue,
@@ -218,13 +228,15 @@ def _inquiry(asked: _Asked, read: Anonymised, reasoner: AsksTasks, profile: Prof
         reasoner=reasoner,
         limits=Limits(options.width, options.depth, options.relations_per_concept),
         profile=profile,
+        wider=reasoner.wider,
         on_round=lambda number: on_stage("round", number),
     )
 
 
 def _conclude(asked: _Asked, read: Anonymised, finding: Finding) -> _Outcome:
     if finding.draft is None:
-        return _Outcome(None, True, OVER_BUDGET if finding.over_budget else NOT_IN_GRAPH)
+        sentence = OVER_BUDGET if finding.over_budget else WITHHELD if finding.withheld else NOT_IN_GRAPH
+        return _Outcome(None, True, sentence)
     allowed = {*finding.things, *(end for fact in finding.evidence for end in (fact.start, fact.end))}
     try:
         grounded = ground(finding.draft.text, finding.draft.expressions, allowed, asked.conversation.table)
@@ -288,7 +300,7 @@ def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclu
     return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own, **masks}
 
 
-def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, anonymity: int | None) -> Usage:
+def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, metered: MeteredReasoner) -> Usage:
     stages = watch.milliseconds()
     stages["guarding"] = round(spent.guard_s * 1000, 3)
     stages["reasoning"] = round(spent.reasoner_s * 1000, 3)
@@ -304,6 +316,7 @@ def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, anon
         over_budget=finding.over_budget,
         cost=cost,
         currency=currency if cost is not None else "",
-        anonymity=anonymity,
+        anonymity=metered.fewest,
+        withheld=metered.kept,
         milliseconds=stages,
     )

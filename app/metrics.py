@@ -68,4 +68,6 @@ class Metrics:
 def _outcome_of(answer: ChatAnswer) -> str:
     if answer.usage.over_budget:
         return "over_budget"
+    if answer.usage.withheld and not answer.answered:
+        return "withheld"
     return "not_in_graph" if not answer.answered else "grounded" if answer.grounded else "ungrounded"

@@ -128,6 +128,11 @@ class Settings(BaseSettings):
         description="what prompts tell of a thing: `kind` (what all of its kind have in common; the default for an "
         "endpoint), `strict` (nor the question's text), `open` (its own relations, as the paper's method needs)",
     )
+    disclosure: Literal["tell", "generalise", "refuse"] | None = Field(
+        default=None,
+        description="what becomes of a prompt that fewer than AROG_DISCLOSURE_K entities of the graph fit",
+    )
+    disclosure_k: int = Field(default=20, ge=1, description="fewer entities than this are few")
     question_tokens: int = Field(
         default=50_000, ge=1, description="tokens that one question may take of an endpoint, replies included"
     )
@@ -205,6 +210,11 @@ class Settings(BaseSettings):
     def told(self) -> Literal["kind", "strict", "open"]:
         """The profile. The embedded reasoner sends no prompt, so that nothing is kept from it by default."""
         return self.profile or ("kind" if self.reasoner == "endpoint" else "open")
+
+    @property
+    def about_few(self) -> Literal["tell", "generalise", "refuse"]:
+        """What is done about prompts that few fit. What tells of each thing what it has itself is told as it is."""
+        return self.disclosure or ("tell" if self.told == "open" else "generalise")
 
     @property
     def endpoints(self) -> tuple[EndpointChoice, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
+from app.chat import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, WITHHELD
 from app.llm.reasoner import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskModel
 from app.strategies.sets.strict import ASKED, FUNCTIONS, PATH
 
@@ -19,7 +19,7 @@ def request_words() -> tuple[str, ...]:
     """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
     told = (PATH, *ASKED.values(), *FUNCTIONS.values())
-    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED, OVER_BUDGET, *told)
+    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED, OVER_BUDGET, WITHHELD, *told)
 
 
 def _schema_words(node: Any) -> Iterator[str]:

@@ -45,7 +45,7 @@ from app.stopwatch import OnStage, tell_nobody
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Profile, Strategy
-from app.strategies.metered import Disclosure
+from app.strategies.metered import IN_THE_HOUSE, Disclosure
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.tracing import Tracer
@@ -146,6 +146,7 @@ class Thinking:
     close: Callable[[], Awaitable[None]]
     warm: Callable[[Schema], None] = lambda _schema: None
     endpoints: Sequence[ModelEndpoint] = ()
+    in_house: Reasoner | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +209,26 @@ def build(settings: Settings, thinking: Thinking | None = None) -> Services:
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
             profile=Profile(settings.told),
-            disclosure=Disclosure(meters=settings.profile is not None or settings.reasoner == "endpoint"),
+            disclosure=_disclosure_of(settings, thinking),
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
-        graphs=GraphAdmin(store.catalog, store.conversations, thinking.name_concepts, settings.max_unpacked_bytes),
+        graphs=GraphAdmin(
+            store.catalog,
+            store.conversations,
+            thinking.name_concepts,
+            settings.max_unpacked_bytes,
+            settings.disclosure_k,
+        ),
         jobs=jobs,
         thinking=thinking,
     )
+
+
+def _disclosure_of(settings: Settings, thinking: Thinking) -> Disclosure:
+    """Where nothing leaves the house, nothing is counted, unless the profile is set."""
+    if settings.reasoner == "embedded" and settings.profile is None:
+        return IN_THE_HOUSE
+    return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
 
 
 def _recogniser_of(settings: Settings) -> Recogniser | None:
@@ -233,7 +247,13 @@ def _reads_english_alone(settings: Settings) -> bool:
 def graphs_of(store: Store) -> GraphAdmin:
     """The graphs alone, for commands; the model is loaded when a graph is."""
     namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
-    return GraphAdmin(store.catalog, store.conversations, namer.name, store.settings.max_unpacked_bytes)
+    return GraphAdmin(
+        store.catalog,
+        store.conversations,
+        namer.name,
+        store.settings.max_unpacked_bytes,
+        store.settings.disclosure_k,
+    )
 
 
 def forgetter_of(store: Store, name_concepts: NameConcepts | None = None) -> Forgetter:
@@ -295,7 +315,8 @@ def think(settings: Settings) -> Thinking:
         for endpoint in endpoints:
             await endpoint.close()
 
-    return Thinking(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints)
+    in_house = EmbeddedReasoner(embedder, head=_head_of(settings))
+    return Thinking(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, in_house)
 
 
 def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:

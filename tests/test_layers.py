@@ -19,6 +19,7 @@ STORE_WORDS = (
     "kg_store.fitting_entities",
     "kg_store.kin",
     "kg_store.walking",
+    "kg_store.wider_kinds",
 )
 STRATEGY = (
     "app.llm.budget",

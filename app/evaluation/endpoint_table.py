@@ -16,7 +16,7 @@ from app.evaluation.metrics import mean, percentile
 from app.evaluation.question_sets import METAQA, PQ_2H, PQ_3H, QuestionSets, Show
 from app.evaluation.questions import Question, QuestionsProblem, read_questions
 from app.evaluation.report import Report, RunLabel
-from app.evaluation.run import Bench, sample
+from app.evaluation.run import TO_THE_MODEL, Bench, sample
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 
 
@@ -69,7 +69,7 @@ async def _costs(data: Path, limit: int, seed: int, only: str, show: Show) -> li
     measures: list[Measure] = []
     endpoint = ScriptedEndpoint()
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
-        async with Bench("scripted", scripted=endpoint) as bench:
+        async with Bench("scripted", scripted=endpoint, changes=TO_THE_MODEL) as bench:
             runs = _Runs(QuestionSets(bench, data, Path(folder), show), endpoint, limit, seed, only, show)
             for bound in (*BOUNDS, ONE_HOP):
                 measures += await runs.of_sets(bound)

@@ -16,7 +16,7 @@ from app.evaluation.faults import FAULTS
 from app.evaluation.faulty_endpoint import FaultyEndpoint
 from app.evaluation.questions import Question
 from app.evaluation.report import RunLabel
-from app.evaluation.run import Bench
+from app.evaluation.run import TO_THE_MODEL, Bench
 from app.llm.reasoner import ReasonerError
 from client_sdk.answer import Answer
 
@@ -80,7 +80,7 @@ async def run_with_faults(
     endpoint, watch = FaultyEndpoint(0.0, seed, faults), _Watch()
     changes = {"endpoint_deadline_s": call_deadline_s, "request_deadline_s": QUESTION_DEADLINE_S}
     with _errors_logged() as logged:
-        async with Bench("scripted", scripted=endpoint, changes=changes) as bench:
+        async with Bench("scripted", scripted=endpoint, changes={**changes, **TO_THE_MODEL}) as bench:
             loaded = bench.load("asked", graph, policy)
             label = RunLabel(set_name="faults", strategy="sets", reasoner="scripted", seed=seed)
             endpoint.share = share  # Not before: what the endpoint can do has been found out in peace.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from app.evaluation.questions import Question
-from app.evaluation.run import CALLER, Bench, LoadedSet
+from app.evaluation.run import CALLER, TO_THE_MODEL, Bench, LoadedSet
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from client_sdk.dialogue import Dialogue
 from client_sdk.sealing import KeyPair
@@ -57,7 +57,7 @@ async def _measure(
     url: str, graph: Sequence[Path], policy: str | None, question: Question, chats: int, latency_s: float
 ) -> LoadReport:
     changes = {"endpoint_url": url, "endpoint_model": "scripted", "endpoint_api_key": None, "endpoint_fallbacks": ()}
-    async with Bench("endpoint", changes=changes) as bench:
+    async with Bench("endpoint", changes={**changes, **TO_THE_MODEL}) as bench:
         loaded = bench.load("asked", graph, policy)
         # The first question opens the graph and embeds its words, as in a service that runs already.
         await _chat(bench, loaded, question)

@@ -13,7 +13,7 @@ from app.evaluation.masking import Masked, choices, words_of
 from app.evaluation.question_sets import METAQA, PQ_2H, PQ_3H, QuestionSets, Show
 from app.evaluation.questions import Question, QuestionsProblem
 from app.evaluation.report import RunLabel
-from app.evaluation.run import Bench, ReasonerName, sample
+from app.evaluation.run import TO_THE_MODEL, Bench, ReasonerName, sample
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from app.llm.head import NO_HEAD
 
@@ -56,7 +56,7 @@ async def _of_set(
     endpoint = ScriptedEndpoint() if reasoner == "scripted" else None
     measures = []
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
-        async with Bench(reasoner, scripted=endpoint) as bench:
+        async with Bench(reasoner, scripted=endpoint, changes=TO_THE_MODEL) as bench:
             if endpoint is None:
                 bench.embedded.head = NO_HEAD
             run = _Run(bench, QuestionSets(bench, data, Path(folder), show), source, f"{name}, {reasoner}", show, told)

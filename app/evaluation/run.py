@@ -32,6 +32,7 @@ from app.llm.path_scoring import PathScorer
 from app.llm.reasoner import Size
 from app.settings import Settings, load_settings
 from app.strategies.base import Profile
+from app.strategies.metered import IN_THE_HOUSE
 from app.wiring import Services, Thinking, build, think
 from client_sdk.answer import Answer
 from kg_store.catalog import PrivateGraph
@@ -44,6 +45,9 @@ See = Callable[[Question, Outcome, Answer | None, Sequence[Step]], None]
 """Sees each question, what came of it, and what its last turn asked of the reasoner."""
 
 TENANT = "evaluation"
+TO_THE_MODEL = {"disclosure": "tell"}
+"""Changes for runs that measure an endpoint: every prompt reaches it, however few fit what it shows."""
+
 CALLER = Caller(TENANT, "evaluation", "user", frozenset({EVERY_GRAPH}))
 # Header lines that any HTTP client sends of itself; all others of a request are scanned like its body.
 _TRANSPORT_LINES = frozenset(
@@ -128,6 +132,8 @@ class Bench:
         self._scorer = _scorer_of(thinking, settings)
         self._profile = Profile(settings.told)
         self._services: Services = build(settings, dataclasses.replace(thinking, reasoner=self._recorder))
+        chat = self._services.chat
+        self._disclosure = chat.disclosure if isinstance(chat, ChatService) else IN_THE_HOUSE
         return self
 
     async def __aexit__(
@@ -200,7 +206,9 @@ class Bench:
     def allow(self, strategy: str) -> None:
         """Lets questions be asked by `strategy`: what needs an open profile gets one, all others the settings' own."""
         if isinstance(chat := self._services.chat, ChatService):
-            chat.profile = Profile.OPEN if strategy in OPEN_ALONE else self._profile
+            is_open = strategy in OPEN_ALONE
+            chat.profile = Profile.OPEN if is_open else self._profile
+            chat.disclosure = dataclasses.replace(self._disclosure, policy="tell") if is_open else self._disclosure
 
     async def ask(
         self,

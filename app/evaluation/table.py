@@ -9,7 +9,7 @@ from pathlib import Path
 from app.evaluation.asking import Outcome
 from app.evaluation.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets, Show
 from app.evaluation.report import Report, RunLabel, markdown, write_json
-from app.evaluation.run import Bench, ReasonerName, sample
+from app.evaluation.run import TO_THE_MODEL, Bench, ReasonerName, sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) ->
     found: dict[Row, Result] = {}
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         for reasoner in dict.fromkeys(row.reasoner for row in rows):
-            async with Bench(reasoner) as bench:
+            async with Bench(reasoner, changes=TO_THE_MODEL) as bench:
                 sets = QuestionSets(bench, data, Path(folder), show)
                 for row in (row for row in rows if row.reasoner == reasoner):
                     found[row] = await _run(row, sets, limit, seed, show)

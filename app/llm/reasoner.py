@@ -233,11 +233,12 @@ class Manner:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[ReplyT]):
-    """One thing a model is asked."""
+    """One thing a model is asked. `in_house` is what a reasoner reads in place of `input` that sends nothing."""
 
     kind: TaskKind[ReplyT]
     input: TaskModel
     manner: Manner = Manner()
+    in_house: TaskModel | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -27,6 +27,10 @@ class Profile(StrEnum):
     @property
     def is_open(self) -> bool:
         return self is Profile.OPEN
+
+
+class TooFewFit(Exception):
+    """A prompt was not sent: of what it would have shown of a thing, too few entities of the graph fit."""
 
 
 class StrategyNotOffered(Exception):
@@ -74,6 +78,11 @@ class Inquiry:
     limits: Limits
     on_round: Callable[[int], None] = lambda _round: None
     profile: Profile = Profile.OPEN
+    wider: Mapping[str, str] = field(default_factory=dict)
+    """What things of small concepts are shown as, where prompts tell of kinds (`kg_store.wider_kinds`)."""
+
+    def shown_concept(self, concept: str) -> str:
+        return concept if self.profile.is_open else self.wider.get(concept, concept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +111,7 @@ class Finding:
 
     `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
     cut by rank; `rounds` counts retrieval rounds. `over_budget`: it ended before the graph was searched through.
+    `withheld`: it ended because a prompt would have shown too much.
     """
 
     draft: Draft | None
@@ -110,6 +120,7 @@ class Finding:
     rounds: int
     notes: tuple[str, ...] = ()
     over_budget: bool = False
+    withheld: bool = False
 
 
 class Strategy(Protocol):

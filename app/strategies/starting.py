@@ -47,7 +47,9 @@ def _place(inquiry: Inquiry, topic: Topic) -> Place:
     if not len(topic.mids):
         return Place(topic.pseudonym, topic.mids, str(topic.value_kind or "thing"), NodeKind.VALUE)
     kind = NodeKind.VALUE if topic.value_kind else kind_of(inquiry.graph, topic.mids)
-    return Place(topic.pseudonym, topic.mids, concept_of(inquiry.graph, topic.mids), kind)
+    concept = concept_of(inquiry.graph, topic.mids)
+    one = kind is NodeKind.ENTITY and len(topic.mids) == 1
+    return Place(topic.pseudonym, topic.mids, inquiry.shown_concept(concept) if one else concept, kind)
 
 
 def _named_kinds(inquiry: Inquiry) -> tuple[Place, ...]:

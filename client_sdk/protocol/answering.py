@@ -77,6 +77,11 @@ class Usage(Wire):
         description="how many entities of the graph, at the least, fit what one of the question's prompts showed of a "
         "thing; null where none was shown, or nothing left the service",
     )
+    withheld: int = Field(
+        default=0,
+        description="prompts that were not sent, since too few entities fit; the service took these steps itself, or "
+        "ended the question",
+    )
     milliseconds: dict[str, float] = Field(
         default_factory=dict, description="per stage; where replies keep a pace, `total` in its steps"
     )

@@ -274,7 +274,8 @@ def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with ExitStack() as stack:
         endpoint = stack.enter_context(Endpoint()) if request.param == "endpoint" else None
         if endpoint is not None:
-            settings |= {"ENDPOINT_URL": endpoint.url, "ENDPOINT_MODEL": "scripted"}
+            # So small a graph would send nothing.
+            settings |= {"ENDPOINT_URL": endpoint.url, "ENDPOINT_MODEL": "scripted", "DISCLOSURE": "tell"}
         with serving(folder, **settings) as service:
             walk = Walk(service, endpoint)
             for stage in (load_in_every_way, ask_well, ask_badly, ask_a_failing_model, look_around):

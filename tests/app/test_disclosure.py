@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from app.access import Caller
-from app.chat import ChatService
+from app.chat import WITHHELD, ChatService
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
@@ -16,16 +17,19 @@ from app.llm.reasoner import Reasoner
 from app.metrics import Metrics
 from app.privacy.guard import StaticSegments
 from app.strategies.base import Profile
-from app.strategies.metered import IN_THE_HOUSE, Disclosure
+from app.strategies.metered import IN_THE_HOUSE, Disclosure, Policy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.tracing import Tracer
 from app.wiring import Store, open_store
 from client_sdk.protocol import TracedCall, trace_context
 from client_sdk.sealing import open_trace
+from kg_store.catalog import PrivateGraph
+from kg_store.terms import as_mids
+from kg_store.walking import members_of, reached
 from tests.support.asking import PEOPLE, secrets_in
 from tests.support.house import DOCTOR_OF, KEY, House, drafting, visible
-from tests.support.model_server import ModelServer
+from tests.support.model_server import Canned, ModelServer, Request, reply, sent_to
 from tests.support.service import settings_in
 
 WARDS_OF = "Which wards was Zofia Quarrel admitted to?"
@@ -108,3 +112,140 @@ async def test_metrics_tell_the_numbers_in_buckets_and_of_nobody(
     text = metrics.exposition().decode()
     assert 'arog_anonymity_bucket{le="2.0"} 0.0' in text
     assert 'arog_anonymity_bucket{le="5.0"} 1.0' in text
+
+
+# --- what becomes of prompts that few fit -----------------------------------------------------------------------
+
+
+async def test_a_prompt_that_too_few_fit_ends_the_question_where_that_is_the_policy(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model, Disclosure(k=3, policy="refuse"))
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    answer = await house.ask(WARDS_OF)
+    assert (answer.answered, answer.text, house.last.usage.withheld) == (False, WITHHELD, 1)
+    assert house.last.usage.anonymity == 3
+    # The dialogue goes on, and what more of the kind have is told as ever.
+    server.replies = drafting("It is {1}.", "{treated by}")
+    assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
+    assert [bool(given["evidence"]) for given in sent_to(server, "step")] == [False, False, True]
+
+
+async def test_the_house_takes_the_step_where_what_it_shows_is_to_be_generalised(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    house = around(model, Disclosure(k=3, policy="generalise", in_house=EmbeddedReasoner(embedder)))
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    answer = await house.ask(WARDS_OF)
+    assert set(answer.names) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    assert [given["evidence"] for given in sent_to(server, "step")] == [[]]
+    assert (house.last.usage.anonymity, house.last.usage.withheld, house.recorded) == (3, 1, 1)
+    assert [call.anonymity for call in traced(store, house)] == [3]
+
+
+async def test_strictly_the_house_reads_the_question_and_the_model_does_not(
+    around: Around, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    disclosure = Disclosure(k=3, policy="generalise", in_house=EmbeddedReasoner(embedder))
+    house = around(model, disclosure, Profile.STRICT)
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    assert set((await house.ask(WARDS_OF)).names) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    # The path that is asked for is what only two of three have: nothing at all was sent.
+    assert (server.received, house.last.usage.anonymity) == ([], None)
+
+
+SUBJECTS = ("Zofia Quarrel", "Bertil Oxenhame", "Ottoline Brackwater", "Kestrel Wing", "Zemgalburg")
+QUESTIONS = (
+    "Which wards was {} admitted to?", "Who is {} married to?", "Who lives in {}?", "Where does {} work?",
+    "How many patients are treated by {}?",
+)  # fmt: skip
+
+
+def follows_all(request: Request) -> Canned:
+    """The first three ways of each page; then it gives up."""
+    numbers = [each["number"] for each in request.input["candidates"]][:3]
+    action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
+    return reply({"action": action, "choices": numbers if action == "follow" else [], "answer": [], "text": ""})
+
+
+def fitting(graph: PrivateGraph, given: dict[str, Any]) -> int:
+    """The least number for a prompt, thing by thing, each walked from by itself."""
+    schema = graph.blind.schema
+    hops = {schema.label(hop): hop for signature in schema.signatures for hop in signature.hops}
+
+    def walks(mid: int, path: list[str]) -> bool:
+        steps = tuple(tuple(hops[label] for label in step.split("|")) for step in path)
+        return bool(len(reached(graph.blind, as_mids([mid]), steps)))
+
+    ends: dict[str, tuple[str, list[str]]] = {}
+    for _ in given["evidence"]:
+        for fact in given["evidence"]:
+            root, before = ends.get(fact["start"], (fact["start"], []))
+            ends[fact["end"]] = (root, [*before, *fact["path"]])
+    counts = []
+    for thing in given["things"]:
+        if thing["name"].startswith("E"):
+            kinds = thing["concept"].split(", ")
+            of_kind = {int(mid) for kind in kinds for mid in members_of(graph.blind, kind)}
+            paths = [path for root, path in ends.values() if root == thing["name"]]
+            counts.append(sum(all(walks(mid, path) for path in paths) for mid in of_kind))
+    return min(counts, default=10**9)
+
+
+@pytest.mark.parametrize("policy", ["refuse", "generalise"])
+@pytest.mark.parametrize("k", [2, 3, 4, 6, 10])
+async def test_nothing_leaves_that_fewer_than_k_fit(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder, k: int,
+    policy: Policy,
+) -> None:  # fmt: skip
+    disclosure = Disclosure(k=k, policy=policy, in_house=EmbeddedReasoner(embedder))
+    graph = store.catalog.open("default", "clinic")
+    server.replies = follows_all
+    told = 0
+    for subject in SUBJECTS:
+        for question in QUESTIONS:
+            house = around(model, disclosure)
+            before = len(server.received)
+            await house.ask(question.format(subject))
+            usage = house.last.usage
+            counts = [fitting(graph, request.input) for request in server.received[before:]]
+            assert all(count >= k for count in counts)
+            assert usage.anonymity == min(counts, default=None)
+            told += usage.withheld
+    # Of the largest kind there are three, of all together nine.
+    assert told
+    assert (k > (3 if policy == "refuse" else 9)) == (not server.received)
+    assert secrets_in(server.everything) == []
+
+
+@pytest.mark.parametrize(("one", "other"), [("Ottoline Brackwater", "Zemgalburg"), ("Zofia Quarrel", "Kestrel Wing")])
+async def test_first_prompts_about_two_things_of_a_wider_kind_are_alike(
+    around: Around, server: ModelServer, model: PromptedReasoner, embedder: Embedder, one: str, other: str
+) -> None:
+    disclosure = Disclosure(k=4, policy="generalise", in_house=EmbeddedReasoner(embedder))
+    server.replies = lambda _request: reply(
+        {"action": "not_in_graph", "choices": [], "answer": [], "text": ""}
+    )  # fmt: skip
+    shown = []
+    for subject in (one, other):
+        server.received.clear()
+        await around(model, disclosure).ask(f"What has {subject} to do with it?")
+        shown.append([_told(request.input) for request in server.received])
+    assert shown[0]
+    assert shown[0] == shown[1]
+
+
+def _told(given: dict[str, Any]) -> tuple[object, ...]:
+    """Concepts and ways of a prompt, whatever their order and pseudonyms."""
+    things = sorted(thing["concept"] for thing in given["things"])
+    ways = sorted((way["path"], way["concept"]) for way in given["candidates"])
+    return things, ways, given["further"]
+
+
+async def test_without_a_reasoner_in_the_house_the_question_ends(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = follows_all
+    house = around(model, Disclosure(k=10, policy="generalise"))
+    assert (await house.ask(DOCTOR_OF)).text == WITHHELD
+    assert server.received == []

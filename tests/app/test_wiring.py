@@ -111,7 +111,9 @@ def test_what_a_killed_process_left_is_put_right_at_the_next_start(tmp_path: Pat
 async def test_a_client_who_hangs_up_ends_what_is_open_at_the_model(
     tmp_path: Path, server: ModelServer, streamed: bool
 ) -> None:
-    settings = settings_in(tmp_path, reasoner="endpoint", endpoint_url=server.url, endpoint_model="m")
+    # So small a graph would send nothing.
+    sends = {"reasoner": "endpoint", "endpoint_url": server.url, "endpoint_model": "m", "disclosure": "tell"}
+    settings = settings_in(tmp_path, **sends)
     key = load(settings)
     built: list[Services] = []
 

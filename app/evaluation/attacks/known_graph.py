@@ -83,10 +83,11 @@ class KnownGraph:
         return at if at < self.size and int(self.mids[at]) == mid else -1
 
     def of_concept(self, word: str) -> Flags:
-        """The nodes of a concept; all where the word is none, as with the joined concepts of a group."""
-        if word not in self.words:
+        """The nodes of a concept, or of several that are joined by commas; all where the word is none."""
+        known = [word] if word in self.words else [each for each in word.split(", ") if each in self.words]
+        if not known:
             return np.ones(self.size, dtype=np.bool_)
-        flags: Flags = self.concept == self.words.index(word)
+        flags: Flags = np.isin(self.concept, [self.words.index(each) for each in known])
         return flags
 
     def has(self, path: tuple[str, ...]) -> Flags:

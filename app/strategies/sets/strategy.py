@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.llm.budget import QuestionBudgetUsedUp
 from app.llm.embedder import Embedder
@@ -125,7 +125,12 @@ class SetsStrategy:
 
         def step_of(shown: Ways) -> Task[StepReply]:
             behind = further if len(shown) == len(ways) else 0
-            return Task(STEP, _step(inquiry, progress, shown, number, behind, is_last=bool(ways) and not shown))
+            is_last = bool(ways) and not shown
+            given = _step(inquiry, progress, shown, number, behind, is_last)
+            if inquiry.profile is not Profile.STRICT:
+                return Task(STEP, given)
+            in_full = replace(inquiry, profile=Profile.KIND)
+            return Task(STEP, given, in_house=_step(in_full, progress, shown, number, behind, is_last))
 
         if inquiry.profile is Profile.STRICT and not progress.path:
             progress.path = nearest_paths(inquiry, ways)

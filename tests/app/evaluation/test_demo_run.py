@@ -15,7 +15,7 @@ from app.evaluation.cli import app
 from app.evaluation.embedded_table import run_embedded_table
 from app.evaluation.questions import read_questions
 from app.evaluation.report import RunLabel
-from app.evaluation.run import Bench, ReasonerName, sample
+from app.evaluation.run import TO_THE_MODEL, Bench, ReasonerName, sample
 from app.evaluation.table import run_table
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
@@ -29,7 +29,7 @@ async def test_the_demo_questions_are_answered_and_nothing_leaks(
     reasoner: ReasonerName, strategy: str, least: int
 ) -> None:
     label = RunLabel(set_name="demo", strategy=strategy, reasoner=reasoner)
-    async with Bench(reasoner) as bench:
+    async with Bench(reasoner, changes=TO_THE_MODEL) as bench:
         loaded = bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
         report, outcomes = await bench.ask(loaded, label, QUESTIONS)
         assert bench.contract_breaks == []

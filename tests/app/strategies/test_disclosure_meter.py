@@ -12,7 +12,7 @@ from app.llm.prompted import PromptedReasoner
 from app.llm.reasoner import Candidate, ChooseInput, Evidence, PathTriple, StepInput, Thing
 from app.strategies.base import Profile
 from app.strategies.disclosure_meter import DisclosureMeter, readings, things_shown
-from app.strategies.metered import MeteredReasoner
+from app.strategies.metered import Disclosure
 from app.strategies.sets.strategy import SetsStrategy
 from kg_store.terms import NodeKind, Step
 from kg_store.walking import reached
@@ -130,7 +130,7 @@ async def test_of_every_prompt_it_gives_the_number_that_walking_gives(
     asked = bench.asked(model)
     server.replies = follows_all
     inquiry = asked.inquiry(model, f"Which ward is {name} in?", profile=Profile.KIND)
-    metered = MeteredReasoner(inquiry.reasoner, DisclosureMeter(asked.graph.blind, Profile.KIND))
+    metered = Disclosure().around(inquiry.reasoner, asked.graph.blind, Profile.KIND)
     await SetsStrategy(embedder).find(replace(inquiry, reasoner=metered))
     (word,) = [word for word in asked.table.issued if word.startswith("E")]
     wanted = [naively(asked, word, StepInput.model_validate(given)) for given in sent_to(server, "step")]
