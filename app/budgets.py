@@ -1,4 +1,4 @@
-"""Budgets of tokens: what one question may take, and what a tenant takes on one day, counted in the database."""
+"""Budgets: tokens of a question and of a tenant's day, and what prompts show in a conversation and on a day."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Final
 
-from sqlalchemy import BigInteger, Engine, bindparam, insert, select, update
+from sqlalchemy import BigInteger, Column, Engine, Table, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.llm.budget import TenantBudgetUsedUp
-from app.tables import tenant_tokens
+from app.llm.budget import ConversationRevealsUsedUp, TenantBudgetUsedUp, TenantRevealsUsedUp
+from app.tables import tenant_reveals, tenant_tokens
 
 Clock = Callable[[], dt.datetime]
+DIGEST_BYTES: Final = 8
+"""Of a fact that was shown, in the sealed row of its conversation."""
 
 
 def _now() -> dt.datetime:
@@ -48,38 +51,54 @@ class TenantTokens:
 
     def state(self, tenant: str) -> DayOfTokens:
         day = self.now().date()
-        wanted = select(tenant_tokens.c.tokens).where(tenant_tokens.c.tenant == tenant, tenant_tokens.c.day == day)
-        with self._engine.connect() as connection:
-            used = connection.execute(wanted).scalar()
-        return DayOfTokens(day, used or 0, self.limit, _midnight_after(day))
+        used = _TOKENS.read(self._engine, tenant, day)
+        return DayOfTokens(day, used, self.limit, _midnight_after(day))
 
     def renews_in_s(self) -> int:
-        now = self.now()
-        return max(1, math.ceil((_midnight_after(now.date()) - now).total_seconds()))
+        return _renews_in_s(self.now())
 
     def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:
         """Adds `tokens`, which may be negative; False, and nothing is added, where that would pass `limit`."""
+        return _TOKENS.add(self._engine, tenant, day, tokens, limit)
+
+
+class _Days:
+    """One number for each tenant and day, in a table of its own."""
+
+    def __init__(self, table: Table, number: Column[int]) -> None:
+        day = (table.c.tenant == bindparam("of_tenant")) & (table.c.day == bindparam("of_day"))
+        total = number + bindparam("more", type_=BigInteger)
+        self._table, self._number = table, number
+        self._read = select(number).where(day)
+        self._add = update(table).where(day).values({number: total})
+        self._add_within = self._add.where(bindparam("most", type_=BigInteger) >= total)
+
+    def read(self, engine: Engine, tenant: str, day: dt.date) -> int:
+        with engine.connect() as connection:
+            return connection.execute(self._read, {"of_tenant": tenant, "of_day": day}).scalar() or 0
+
+    def add(self, engine: Engine, tenant: str, day: dt.date, more: int, limit: int | None) -> bool:
+        """False, and nothing is added, where that would pass `limit`."""
         row = {"of_tenant": tenant, "of_day": day}
-        adding = (
-            (_ADD, row | {"more": tokens}) if limit is None else (_ADD_WITHIN, row | {"more": tokens, "most": limit})
-        )
-        with self._engine.begin() as connection:
-            if connection.execute(*adding).rowcount:
+        with engine.begin() as connection:
+            if limit is None:
+                added = connection.execute(self._add, row | {"more": more})
+            else:
+                added = connection.execute(self._add_within, row | {"more": more, "most": limit})
+            if added.rowcount:
                 return True
-            is_there = connection.execute(_DAY, row).first() is not None
+            is_there = connection.execute(self._read, row).first() is not None
         if is_there:
             return False
         # Another replica may write the day's first row at the same moment.
-        with suppress(IntegrityError), self._engine.begin() as connection:
-            connection.execute(insert(tenant_tokens).values(tenant=tenant, day=day, tokens=0))
-        return self.add(tenant, day, tokens, limit)
+        with suppress(IntegrityError), engine.begin() as connection:
+            connection.execute(insert(self._table).values({"tenant": tenant, "day": day, self._number.name: 0}))
+        return self.add(engine, tenant, day, more, limit)
 
 
-_OF_DAY: Final = (tenant_tokens.c.tenant == bindparam("of_tenant")) & (tenant_tokens.c.day == bindparam("of_day"))
-_SUM: Final = tenant_tokens.c.tokens + bindparam("more", type_=BigInteger)
-_DAY: Final = select(tenant_tokens.c.day).where(_OF_DAY)
-_ADD: Final = update(tenant_tokens).where(_OF_DAY).values(tokens=_SUM)
-_ADD_WITHIN: Final = _ADD.where(bindparam("most", type_=BigInteger) >= _SUM)
+# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+_TOKENS: Final = _Days(tenant_tokens, tenant_tokens.c.tokens)
+_REVEALS: Final = _Days(tenant_reveals, tenant_reveals.c.reveals)
 
 
 class TenantAccount:
@@ -105,15 +124,62 @@ class TenantAccount:
             self._counted = spent
 
 
+class RevealBudgets:
+    """Counts what prompts show: facts of the evidence, each once in a conversation. None: no limit.
+
+    Promise: what is let through never takes a conversation or a tenant's day over its limit, however many ask at once.
+    Limit: of a question that fails after a prompt was sent the day counts what was shown, its conversation does not.
+    """
+
+    def __init__(
+        self, engine: Engine, conversation: int | None = None, tenant: int | None = None, now: Clock = _now
+    ) -> None:
+        self._engine, self.conversation, self.tenant, self._now = engine, conversation, tenant, now
+
+    def of(self, tenant: str, shown: set[str]) -> RevealAccount:
+        """For one question; `shown` is what its conversation has shown so far, and grows."""
+        return RevealAccount(self, tenant, self._now().date(), shown)
+
+    def shown_today(self, tenant: str) -> int:
+        return _REVEALS.read(self._engine, tenant, self._now().date())
+
+    def add(self, tenant: str, day: dt.date, facts: int) -> None:
+        """Raises TenantRevealsUsedUp, and then nothing was added."""
+        if not _REVEALS.add(self._engine, tenant, day, facts, self.tenant):
+            raise TenantRevealsUsedUp(_renews_in_s(self._now()))
+
+
+class RevealAccount:
+    """What the prompts of one question show; not for several threads at once."""
+
+    def __init__(self, budgets: RevealBudgets, tenant: str, day: dt.date, shown: set[str]) -> None:
+        self._budgets, self._tenant, self._day, self._shown = budgets, tenant, day, shown
+
+    def take(self, shown: frozenset[str]) -> None:
+        fresh = {blake2b(fact.encode(), digest_size=DIGEST_BYTES).hexdigest() for fact in shown} - self._shown
+        if not fresh:
+            return
+        most = self._budgets.conversation
+        if most is not None and len(self._shown) + len(fresh) > most:
+            raise ConversationRevealsUsedUp(f"of {most} facts {len(self._shown)} were shown")
+        self._budgets.add(self._tenant, self._day, len(fresh))
+        self._shown |= fresh
+
+
 @dataclass(frozen=True, slots=True)
 class Budgets:
     """Of a service whose reasoner is paid by tokens; the embedded one has none. `question`: tokens of one question."""
 
     question: int | None = None
     tenants: TenantTokens | None = None
+    reveals: RevealBudgets | None = None
 
 
 UNLIMITED = Budgets()
+
+
+def _renews_in_s(now: dt.datetime) -> int:
+    return max(1, math.ceil((_midnight_after(now.date()) - now).total_seconds()))
 
 
 def _midnight_after(day: dt.date) -> dt.datetime:

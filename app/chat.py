@@ -107,7 +107,7 @@ class ChatService:
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
-        StrategyNotOffered, Blocked, LedgerUnavailable and TenantBudgetUsedUp (nothing was sent), ReasonerError."""
+        StrategyNotOffered, Blocked, LedgerUnavailable and BudgetUsedUp (nothing more was sent), ReasonerError."""
         watch, answer_id = Stopwatch(on_stage), secrets.token_urlsafe(12)
         with watch.stage("opening"):
             # What a role sees is made when it is first asked for, and that may take a while.
@@ -119,7 +119,7 @@ class ChatService:
         if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
         async with self._guarded(caller, answer_id, asked) as reasoner:
-            metered = self.disclosure.around(reasoner, asked.graph.blind, self.profile)
+            metered = self._metered(caller, asked, reasoner)
             for read in completed.read.readings():
                 with watch.stage("finding"):
                     inquiry = _inquiry(asked, read, metered, self.profile, on_stage)
@@ -136,6 +136,11 @@ class ChatService:
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
         usage = _usage(reasoner.spent, finding, watch, self._currency, metered)
         return sealed.model_copy(update={"usage": usage})
+
+    def _metered(self, caller: Caller, asked: _Asked, reasoner: GuardedReasoner) -> MeteredReasoner:
+        budgets = self._budgets.reveals
+        reveals = budgets.of(caller.tenant, asked.conversation.revealed) if budgets else None
+        return self.disclosure.around(reasoner, asked.graph.blind, self.profile, reveals)
 
     async def _found(self, strategy: str, inquiry: Inquiry) -> Finding:
         try:

@@ -62,6 +62,8 @@ class Conversation:
     version: int
     table: PseudonymTable = field(repr=False)
     reason: Reason = field(default_factory=Reason)
+    revealed: set[str] = field(default_factory=set, repr=False)
+    """Digests of the facts that its prompts have shown (`app.budgets`)."""
 
     @property
     def context(self) -> bytes:
@@ -166,14 +168,15 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
         "table": conversation.table.to_bytes(schema).decode(),
         "facts": [fact.model_dump() for fact in reason.facts],
         "expressions": reason.expressions,
+        "revealed": sorted(conversation.revealed),
     }
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason]:
+def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str]]:
     """What `_written` gave, or the table alone, as rows of before the reasons were kept. Raises ValueError."""
     content = json.loads(plain)
     if "table" not in content:
-        return PseudonymTable.from_bytes(plain, schema), Reason()
-    facts = [Fact.model_validate(fact) for fact in content["facts"]]
-    return PseudonymTable.from_bytes(content["table"].encode(), schema), Reason(facts, content["expressions"])
+        return PseudonymTable.from_bytes(plain, schema), Reason(), set()
+    reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
+    return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content.get("revealed", ()))

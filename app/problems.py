@@ -12,7 +12,7 @@ from app.access import BadGrant, NoGrant, NotAuthenticated, NotPermitted, Unknow
 from app.conversations import ConversationBusy, UnknownConversation
 from app.devices import DeviceNotAdmitted, TooManyDevices, UnknownDevice
 from app.job_gate import JobStopped, NotWaiting
-from app.llm.budget import BudgetUsedUp, TenantBudgetUsedUp
+from app.llm.budget import BudgetUsedUp, ConversationRevealsUsedUp, TenantBudgetUsedUp, TenantRevealsUsedUp
 from app.llm.reasoner import ReasonerError, ReasonerUnavailable
 from app.privacy.errors import PrivacyError
 from app.privacy.guard import Blocked
@@ -223,6 +223,16 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(429, "rate_limited", message, f"Wait {error.retry_after_s} seconds.")
         case TenantBudgetUsedUp():
             message = "This tenant may take no more tokens of the model today."
+            hint = (
+                f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
+            )
+            return Problem(429, "budget_used_up", message, hint)
+        case ConversationRevealsUsedUp():
+            message = "This conversation has shown the model as many facts as one may."
+            hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."
+            return Problem(429, "budget_used_up", message, hint)
+        case TenantRevealsUsedUp():
+            message = "This tenant may show the model no more facts today."
             hint = (
                 f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
             )

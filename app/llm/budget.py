@@ -1,8 +1,10 @@
-"""What calls may cost: the errors that end a question over its budget, and the account that a tenant's tokens are on.
+"""What calls may cost, and show: the errors that end a question over its budget, and the accounts of its tenant.
 
 BudgetUsedUp
-├── QuestionBudgetUsedUp    the next call might take one question over its tokens
-└── TenantBudgetUsedUp      the next call might take the tenant over its tokens of the day
+├── QuestionBudgetUsedUp        the next call might take one question over its tokens
+├── TenantBudgetUsedUp          the next call might take the tenant over its tokens of the day
+├── ConversationRevealsUsedUp   the next prompt would show more facts than one conversation may
+└── TenantRevealsUsedUp         the next prompt would show more facts than the tenant may in a day
 """
 
 from __future__ import annotations
@@ -24,6 +26,27 @@ class TenantBudgetUsedUp(BudgetUsedUp):
     def __init__(self, renews_in_s: int) -> None:
         super().__init__(f"renews in {renews_in_s} s")
         self.renews_in_s = renews_in_s
+
+
+class ConversationRevealsUsedUp(BudgetUsedUp):
+    """Another conversation has a budget of its own."""
+
+
+class TenantRevealsUsedUp(BudgetUsedUp):
+    """`renews_in_s` as for tokens."""
+
+    def __init__(self, renews_in_s: int) -> None:
+        super().__init__(f"renews in {renews_in_s} s")
+        self.renews_in_s = renews_in_s
+
+
+class Reveals(Protocol):
+    """What the prompts of a conversation have shown of the graph, as one question sees it."""
+
+    def take(self, shown: frozenset[str]) -> None:
+        """Counts those of `shown` that were not shown before. May wait for the database. Raises
+        ConversationRevealsUsedUp or TenantRevealsUsedUp, and then nothing was counted."""
+        ...
 
 
 class Account(Protocol):

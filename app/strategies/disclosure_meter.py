@@ -66,6 +66,12 @@ class DisclosureMeter:
         return exactly or how_many_fit(self._graph, said)
 
 
+def facts_shown(given: TaskModel) -> frozenset[str]:
+    """What a task's evidence reveals, each fact once: a thing or set, and the path that leads on from it."""
+    evidence: Sequence[Evidence] = getattr(given, "evidence", ())
+    return frozenset(" > ".join((fact.start, *fact.path)) for fact in evidence)
+
+
 def things_shown(given: TaskModel) -> dict[str, ShownThing]:
     """The single entities that a task's input shows, by pseudonym."""
     things: Sequence[Thing] = getattr(given, "things", ())

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from app.llm.budget import Reveals
 from app.llm.reasoner import AsksTasks, Reasoner, Reply, ReplyT, Task
 from app.strategies.base import Profile, TooFewFit
-from app.strategies.disclosure_meter import DisclosureMeter
+from app.strategies.disclosure_meter import DisclosureMeter, facts_shown
 from kg_store.blind_graph import BlindGraph
 from kg_store.wider_kinds import wider_kinds
 
@@ -31,10 +32,12 @@ class Disclosure:
     policy: Policy = "tell"
     in_house: Reasoner | None = field(default=None, repr=False)
 
-    def around(self, inner: AsksTasks, graph: BlindGraph, profile: Profile) -> MeteredReasoner:
+    def around(
+        self, inner: AsksTasks, graph: BlindGraph, profile: Profile, reveals: Reveals | None = None
+    ) -> MeteredReasoner:
         """`inner` for one question about `graph`, as the role of whoever asks sees it."""
         wider = wider_kinds(graph.schema, self.k) if self.policy == "generalise" else {}
-        return MeteredReasoner(inner, DisclosureMeter(graph, profile) if self.meters else None, self, wider)
+        return MeteredReasoner(inner, DisclosureMeter(graph, profile) if self.meters else None, self, wider, reveals)
 
 
 IN_THE_HOUSE = Disclosure(meters=False)
@@ -46,13 +49,14 @@ class MeteredReasoner:
 
     Promise: with any policy but `tell`, no task reaches `inner` that fewer than k entities fit. Condition and limit
     are those of the meter. `wider`: what things of small kinds are to be shown as. `fewest`: the least number of the
-    tasks that were passed on; `kept`: how many were not.
+    tasks that were passed on; `kept`: how many were not. `reveals` counts what those show.
     """
 
     inner: AsksTasks
     meter: DisclosureMeter | None
     disclosure: Disclosure
     wider: Mapping[str, str] = field(default_factory=dict)
+    reveals: Reveals | None = None
     fewest: int | None = None
     kept: int = 0
 
@@ -69,13 +73,15 @@ class MeteredReasoner:
         return self.inner.fits(*tasks)
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises what `inner` raises, and TooFewFit, and then nothing was sent."""
+        """Raises what `inner` and `reveals` raise, and TooFewFit; of these last two nothing was sent."""
         if self.meter is None:
             return await self.inner.ask(task)
         # What a path leads to from all of a kind is walked when it is first met; others should not wait for that.
         fitting = await asyncio.to_thread(self.meter.fewest, task.input)
         if fitting is not None and fitting < self.disclosure.k and self.disclosure.policy != "tell":
             return await self._in_house(task)
+        if self.reveals is not None:
+            await asyncio.to_thread(self.reveals.take, facts_shown(task.input))
         if fitting is not None:
             self.fewest = fitting if self.fewest is None else min(self.fewest, fitting)
         return await self.inner.ask(replace(task, manner=replace(task.manner, anonymity=fitting)))

@@ -46,6 +46,8 @@ class TokenBudget(Wire):
     limit: int | None
     renews_at: datetime
     per_question: int | None
+    revealed: int = Field(default=0, description="facts that the tenant's prompts have shown an endpoint on `day`")
+    reveal_limit: int | None = Field(default=None, description="how many they may; null: no limit")
 
 
 class Readiness(Wire):

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.budgets import TenantTokens
+from app.budgets import RevealBudgets, TenantTokens
 from app.database import make_engine
-from app.llm.budget import TenantBudgetUsedUp
+from app.llm.budget import ConversationRevealsUsedUp, TenantBudgetUsedUp, TenantRevealsUsedUp
+from app.problems import problem_of
 from app.tables import metadata
 from tests.support.service import OPERATOR, Running, question, running
 
@@ -145,3 +146,71 @@ async def test_who_is_not_paid_has_no_budget(tmp_path: Path) -> None:
         assert (await ask(service, service.key("default", "clinic")))[0] == 200
         told = (await service.http.get("/admin/budget", headers=OPERATOR)).json()
         assert (told["used"], told["limit"], told["per_question"]) == (0, None, None)
+
+
+# --- what prompts show --------------------------------------------------------------------------------------
+
+
+def facts(*numbers: int) -> frozenset[str]:
+    return frozenset(f"Eq7f2k > relation {number}" for number in numbers)
+
+
+def test_a_fact_counts_once_in_a_conversation_and_once_more_in_the_next(engine: Engine) -> None:
+    budgets = RevealBudgets(engine, now=lambda: NOON)
+    shown: set[str] = set()
+    for numbers in ((1, 2), (1, 2, 3), (3,), ()):
+        budgets.of("t1", shown).take(facts(*numbers))
+    assert (len(shown), budgets.shown_today("t1")) == (3, 3)
+    budgets.of("t1", set()).take(facts(1))
+    assert (budgets.shown_today("t1"), budgets.shown_today("t2")) == (4, 0)
+    assert not [word for word in shown if "relation" in word or "Eq7f2k" in word]
+
+
+def test_a_conversation_shows_no_more_than_it_may(engine: Engine) -> None:
+    budgets, shown = RevealBudgets(engine, conversation=3, now=lambda: NOON), set[str]()
+    budgets.of("t1", shown).take(facts(1, 2))
+    with pytest.raises(ConversationRevealsUsedUp):
+        budgets.of("t1", shown).take(facts(2, 3, 4))
+    assert (len(shown), budgets.shown_today("t1")) == (2, 2)
+    budgets.of("t1", shown).take(facts(2, 3))
+    budgets.of("t1", set()).take(facts(4))
+
+
+def test_a_day_shows_no_more_than_it_may_and_tells_when_it_renews(engine: Engine) -> None:
+    clock = [NOON]
+    budgets, shown = RevealBudgets(engine, tenant=3, now=lambda: clock[0]), set[str]()
+    budgets.of("t1", set()).take(facts(1, 2))
+    with pytest.raises(TenantRevealsUsedUp) as caught:
+        budgets.of("t1", shown).take(facts(1, 2))
+    assert (caught.value.renews_in_s, shown, budgets.shown_today("t1")) == (12 * 3600, set(), 2)
+    budgets.of("t2", set()).take(facts(1, 2, 3))
+    clock[0] += dt.timedelta(hours=12)
+    budgets.of("t1", shown).take(facts(1, 2))
+    assert budgets.shown_today("t1") == 2
+
+
+def test_many_at_once_do_not_take_a_day_over_what_it_may_show(engine: Engine) -> None:
+    budgets, refused = RevealBudgets(engine, tenant=20, now=lambda: NOON), list[int]()
+
+    def ask(number: int) -> None:
+        try:
+            budgets.of("t1", set()).take(facts(number, number + 1, number + 2))
+        except TenantRevealsUsedUp:
+            refused.append(number)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (budgets.shown_today("t1"), len(refused)) == (18, 4)
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [(ConversationRevealsUsedUp(""), "begin a new one"), (TenantRevealsUsedUp(7200), "in 2 h 0 min")],
+)
+def test_who_is_refused_is_told_what_to_do(error: Exception, advice: str) -> None:
+    told = problem_of(error)
+    assert (told.status, told.code) == (429, "budget_used_up")
+    assert advice in told.hint

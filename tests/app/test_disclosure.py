@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from app.access import Caller
+from app.budgets import UNLIMITED, Budgets, RevealBudgets
 from app.chat import WITHHELD, ChatService
+from app.llm.budget import ConversationRevealsUsedUp, TenantRevealsUsedUp
 from app.llm.concepts import ConceptNamer
 from app.llm.embedded import EmbeddedReasoner
 from app.llm.embedder import Embedder
@@ -51,13 +53,18 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def around(store: Store, embedder: Embedder) -> Around:
-    def built(reasoner: Reasoner, disclosure: Disclosure = Disclosure(), profile: Profile = Profile.KIND) -> House:  # noqa: B008
+    def built(
+        reasoner: Reasoner,
+        disclosure: Disclosure = Disclosure(),  # noqa: B008
+        profile: Profile = Profile.KIND,
+        budgets: Budgets = UNLIMITED,
+    ) -> House:
         statics = StaticSegments()
         for data in reasoner.statics_of(STEP):
             statics.register(data)
         chat = ChatService(
             store.catalog, store.conversations, store.ledger, reasoner, {"sets": SetsStrategy(embedder)}, statics,
-            profile=profile, disclosure=disclosure,
+            profile=profile, disclosure=disclosure, budgets=budgets,
         )  # fmt: skip
         return House(chat, store.ledger)
 
@@ -249,3 +256,43 @@ async def test_without_a_reasoner_in_the_house_the_question_ends(
     house = around(model, Disclosure(k=10, policy="generalise"))
     assert (await house.ask(DOCTOR_OF)).text == WITHHELD
     assert server.received == []
+
+
+# --- budgets of what prompts show -------------------------------------------------------------------------------
+
+
+async def test_a_conversation_over_its_facts_is_refused_and_the_next_one_is_not(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model, budgets=Budgets(reveals=RevealBudgets(store.engine, conversation=1)))
+    server.replies = drafting("It is {1}.", "{treated by}")
+    assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
+    # The same fact shows nothing new; it is kept with the conversation.
+    assert (await house.ask(DOCTOR_OF)).answered
+    sent = len(server.received)
+    server.replies = drafting("There.", "{lives in}", follow=("lives in",))
+    with pytest.raises(ConversationRevealsUsedUp):
+        await house.ask("Where does Zofia Quarrel live?")
+    assert [given["evidence"] for given in sent_to(server, "step")[sent:]] == [[]]
+    house.dialogue.reset()
+    assert (await house.ask("Where does Zofia Quarrel live?")).names == ["Zemgalburg"]
+
+
+async def test_a_tenants_day_counts_all_conversations_and_what_the_house_keeps_is_not_shown(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    reveals = RevealBudgets(store.engine, tenant=10_000)
+    before = reveals.shown_today("default")
+    server.replies = drafting("It is {1}.", "{treated by}")
+    for _ in range(2):
+        assert (await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)).answered
+    assert reveals.shown_today("default") == before + 2
+    in_house = Disclosure(k=4, policy="generalise", in_house=EmbeddedReasoner(embedder))
+    house = around(model, in_house, budgets=Budgets(reveals=reveals))
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    assert set((await house.ask(WARDS_OF)).names) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    assert reveals.shown_today("default") == before + 2
+    reveals.tenant = before + 2
+    server.replies = drafting("It is {1}.", "{treated by}")
+    with pytest.raises(TenantRevealsUsedUp):
+        await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)
