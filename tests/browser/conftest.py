@@ -135,14 +135,18 @@ def of_this_checkout() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's own: Playwright's downloads are not needed."""
+def chromium_path() -> str:
+    """The system's own: Playwright's downloads are not needed."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path is not None, "there is no Chromium: make test-browser"
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        browser = playwright.chromium.launch(executable_path=path, args=options)
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=options)
         yield browser
         browser.close()
 

@@ -231,13 +231,22 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit) -> None:
     turn = visit.answered(0)
     status = visit.page.get_by_role("status").first
     expect(status).to_contain_text("Lower Gallenbach")
-    turn.get_by_role("button", name="Evidence").focus()
+    for _ in range(3):  # Past the box and its button, which is off while the box is empty, from the answer's end.
+        visit.page.keyboard.press("Shift+Tab")
+        if turn.get_by_role("button", name="Ask again").evaluate("one => one === document.activeElement"):
+            break
+    visit.page.keyboard.press("Shift+Tab")
     visit.page.keyboard.press("Enter")
-    visit.page.keyboard.press("Tab")
+    expect(visit.page.get_by_role("heading", name="What the model saw")).to_be_focused()
+    visit.page.keyboard.press("Escape")
+    expect(turn.get_by_role("button", name="What the model saw")).to_be_focused()
+    visit.page.keyboard.press("Shift+Tab")
     visit.page.keyboard.press("Enter")
-    visit.page.keyboard.press("Tab")
-    visit.page.keyboard.press("Tab")
+    expect(turn.get_by_role("region", name="Evidence")).to_be_visible()
+    for _ in range(4):
+        visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("Enter")
+    expect(turn.get_by_role("table")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,8 @@ def sealed_to(key: KeyPair, plain: str, context: bytes) -> dict[str, str]:
 def capsules() -> dict[str, Any]:
     context = capsule_context(ID, CONVERSATION, GRAPH)
     content = CapsuleContent(answer_id=ID, table=table_of(TABLE)).model_dump_json()
-    call = TracedCall(step="step", at="2026-01-02T03:04:05Z", outcome="used", prompt="Who is Eq7?", reply=None)  # type: ignore[arg-type]
+    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    call = TracedCall(step="step", at=at, outcome="used", prompt="Who is Eq7?", reply=None, anonymity=7)
     trace = TraceContent(answer_id=ID, calls=[call], names_kept=True, table=table_of(TABLE)).model_dump_json()
     good = sealed_to(KEY, content, context)
     raw = from_base64url(good["sealed"])

@@ -20,7 +20,13 @@ export function MarkedText({ text, table, showsNames }: Props) {
           return segment.text;
         }
         return (
-          <button type="button" key={at} class="mark" data-tip={showsNames ? segment.pseudonym : segment.text} aria-describedby={TIP_ID}>
+          <button
+            type="button"
+            key={at}
+            class="mark"
+            data-tip={showsNames ? segment.pseudonym : segment.text}
+            aria-label={showsNames ? `${segment.text}, sent as ${segment.pseudonym}` : `${segment.pseudonym}: ${segment.text}`}
+          >
             {showsNames ? segment.text : segment.pseudonym}
           </button>
         );
@@ -28,8 +34,6 @@ export function MarkedText({ text, table, showsNames }: Props) {
     </>
   );
 }
-
-const TIP_ID = "name-tip";
 
 interface Tip {
   words: string;
@@ -54,7 +58,7 @@ export function NameTip({ children }: { children: ComponentChildren }) {
   return (
     <div onMouseOver={show} onFocusIn={show} onFocusOut={() => setTip(null)} onMouseLeave={() => setTip(null)} onKeyDown={hide}>
       {children}
-      <div id={TIP_ID} role="tooltip" class="tip" hidden={tip === null} style={tip ? { left: `${tip.left}px`, top: `${tip.top}px` } : {}}>
+      <div role="tooltip" class="tip" hidden={tip === null} style={tip ? { left: `${tip.left}px`, top: `${tip.top}px` } : {}}>
         {tip?.words}
       </div>
     </div>

@@ -6,7 +6,7 @@ export function NamedText({ segments }: { segments: readonly Segment[] }) {
     <>
       {segments.map((segment, at) =>
         segment.pseudonym === null ? segment.text : (
-          <b key={at} class="name" title={`The model saw ${segment.pseudonym}`}>{segment.text}</b>
+          <b key={at} class="name" title={`It came as ${segment.pseudonym}`}>{segment.text}</b>
         ),
       )}
     </>

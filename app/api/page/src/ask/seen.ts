@@ -15,6 +15,8 @@ export interface SeenCall {
   outcome: string;
   prompt: string | null;
   reply: string | null;
+  /** How many entities of the graph fit what the prompt shows of a thing, at the least. */
+  anonymity: number | null;
   bytes: number | null;
   digest: string;
   fits: boolean;
@@ -41,7 +43,7 @@ export async function seenFor(reply: ChatAnswer, session: Session): Promise<Seen
     session.service.ask("/readyz", readinessOf).then((told) => told.reasoner).catch(() => ""),
   ]);
   if (trace === null) {
-    const calls = rows.map((row) => ({ step: row.step, at: row.at, outcome: outcomeOf(row), prompt: row.payload, reply: null }));
+    const calls = rows.map((row) => ({ step: row.step, at: row.at, outcome: outcomeOf(row), prompt: row.payload, reply: null, anonymity: null }));
     return { calls: await checked(calls, rows), table: inShort(await openNames(reply, session.key)), hasAllNames: false, reasoner };
   }
   return { calls: await checked(trace.calls, rows), table: inShort(trace.table), hasAllNames: trace.names_kept, reasoner };

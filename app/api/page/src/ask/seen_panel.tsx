@@ -64,7 +64,10 @@ export function SeenPanel({ reply, onClose }: Props) {
             <button type="button" aria-pressed={showsNames} onClick={() => setShowsNames(true)}>With names, here alone</button>
           </div>
           {!seen.hasAllNames && (
-            <p class="quiet">Only names of this answer are known here: for the others your key needs the grant to inspect.</p>
+            <p class="quiet">
+              Only names of this answer are known here, where a prompt has the same pseudonyms: for all others your key
+              needs the grant to inspect.
+            </p>
           )}
           <NameTip>
             {seen.calls.map((call, at) => (
@@ -94,12 +97,18 @@ function Figures({ reply }: { reply: ChatAnswer }) {
     ...(usage.prompt_tokens > 0 ? [["Tokens sent", usage.prompt_tokens.toLocaleString()] as [string, string]] : []),
     ...(usage.prompt_tokens > 0 ? [["Tokens back", usage.completion_tokens.toLocaleString()] as [string, string]] : []),
     ["Time", `${(milliseconds / 1000).toFixed(1)} s`],
+    ...(usage.anonymity !== null ? [["Fits at least", thingsOf(usage.anonymity)] as [string, string]] : []),
   ];
   return (
     <dl class="figures">
       {figures.map(([title, value]) => <div key={title}><dt>{title}</dt><dd>{value}</dd></div>)}
     </dl>
   );
+}
+
+/** How many things of the graph a prompt's description fits: the more, the less it tells. */
+function thingsOf(anonymity: number): string {
+  return anonymity === 1 ? "1 thing" : `${anonymity.toLocaleString()} things`;
 }
 
 const OUTCOMES = new Map([
@@ -123,7 +132,12 @@ function Call({ call, number, table, showsNames, isOpen }: CallProps) {
       <summary>
         <span class="call-title">Prompt {number}</span>
         <span class="quiet">
-          {[call.step, call.bytes === null ? "" : `${(call.bytes / 1000).toFixed(1)} kB`, outcome ?? ""].filter(Boolean).join(" · ")}
+          {[
+            call.step,
+            call.bytes === null ? "" : `${(call.bytes / 1000).toFixed(1)} kB`,
+            call.anonymity === null ? "" : `fits ${thingsOf(call.anonymity)}`,
+            outcome ?? "",
+          ].filter(Boolean).join(" · ")}
         </span>
       </summary>
       {call.prompt === null && call.outcome !== "blocked" && <p class="quiet">It is no longer kept.</p>}

@@ -56,6 +56,7 @@ export const usageOf = fields({
   over_budget: optional(truth, false),
   cost: optional(nullable(number), null),
   currency: optional(text, ""),
+  anonymity: optional(nullable(number), null),
   milliseconds: optional(mapOf(number), new Map<string, number>()),
 });
 export type Usage = Decoded<typeof usageOf>;
@@ -93,6 +94,7 @@ export const tracedCallOf = fields({
   outcome: text,
   prompt: nullable(text),
   reply: nullable(text),
+  anonymity: optional(nullable(number), null),
 });
 export type TracedCall = Decoded<typeof tracedCallOf>;
 export const traceContentOf = fields({

@@ -5,6 +5,7 @@ import type { ReaderKey } from "../protocol/sealing";
 import { graphNamesOf } from "../protocol/wire";
 import { hasCrypto, makeKey, needsPassphrase, openKeptKey } from "./keys";
 import { Service } from "./service";
+import { forgetTheme } from "./theme";
 import { forgetEverything, keepSettings, keptSettings, type KeptSettings } from "./store";
 
 export interface Session {
@@ -85,6 +86,7 @@ export async function change(some: Partial<KeptSettings>): Promise<void> {
 /** Takes everything out of this browser. */
 export async function leave(): Promise<void> {
   await forgetEverything();
+  forgetTheme();
   session.value = null;
   settings.value = { apiKey: "", graph: "", names: 50 };
   phase.value = "welcome";

@@ -28,6 +28,11 @@ export function chooseTheme(theme: Theme): void {
   apply(theme);
 }
 
+export function forgetTheme(): void {
+  chooseTheme("system");
+  localStorage.removeItem(KEY);
+}
+
 function apply(theme: Theme): void {
   if (theme === "system") {
     delete document.documentElement.dataset.theme;
