@@ -100,7 +100,7 @@ function Figures({ reply }: { reply: ChatAnswer }) {
     ...(usage.anonymity !== null ? [["Fits at least", thingsOf(usage.anonymity)] as [string, string]] : []),
   ];
   return (
-    <dl class="figures">
+    <dl class="seen-figures">
       {figures.map(([title, value]) => <div key={title}><dt>{title}</dt><dd>{value}</dd></div>)}
     </dl>
   );
