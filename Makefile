@@ -20,7 +20,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format docs docs-serve bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -73,6 +73,13 @@ fuzz: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+# The documents as a site, in site/, and while they are written on http://127.0.0.1:8008
+docs: $(VENV)/.installed-dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+docs-serve: $(VENV)/.installed-dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --dev-addr 127.0.0.1:8008
 
 # The table of bounds on public question sets: make bench DATA=their-folder OUT=where-the-report-goes
 bench: $(VENV)/.installed-server

@@ -11,9 +11,11 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pyoxigraph
 import pytest
 import yaml
+from nbclient import NotebookClient
 
 from tests.door.test_how_to import PAGES
 from tests.support.demo_service import DemoService, demo_service
@@ -85,6 +87,19 @@ def run(language: str, text: str, kept: Path, service: DemoService) -> subproces
         ["bash", "-c", whole], cwd=service.folder, env=service.environment, capture_output=True, text=True,
         timeout=WITHIN_S, check=False,
     )  # fmt: skip
+
+
+def test_the_notebook_runs_and_holds_no_output(service: DemoService, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = nbformat.read(ROOT / "docs" / "quickstart.ipynb", as_version=4)
+    assert not [cell for cell in notebook.cells if cell.get("outputs")]
+    for name, value in (service.environment | {"AROG_API_KEY": service.api_key}).items():
+        monkeypatch.setenv(name, value)
+    NotebookClient(notebook, timeout=WITHIN_S, resources={"metadata": {"path": service.folder}}).execute()
+    (_, asked, _, frame, *_, last) = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+    assert "<svg" in asked[0].data["text/html"]
+    assert "Arnsbridge" in asked[0].data["text/html"]
+    assert "Edda Thornbury-Vale" in frame[0].data["text/html"]
+    assert last[-1].data["text/plain"] == "[]"
 
 
 @pytest.mark.parametrize(

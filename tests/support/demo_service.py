@@ -18,6 +18,22 @@ from app.settings import load_settings
 from tests.support.documents import ROOT
 
 STARTS_WITHIN_S = 120.0
+# As after `make serve`, which installs no spaCy: where there is one, lemminflect loads it, and torch with it.
+AROG = """#!{python}
+import sys
+
+
+class NoSpacy:
+    def find_spec(self, name, path=None, target=None):
+        if name == "spacy":
+            raise ModuleNotFoundError(name, name=name)
+
+
+sys.meta_path.insert(0, NoSpacy())
+from client_sdk.cli import main
+
+main()
+"""
 PORT_OF_THE_DOCUMENTS = "127.0.0.1:8000"
 
 
@@ -72,10 +88,14 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
 
 def _put_commands(folder: Path) -> None:
     """`.venv/bin/arog` and `.venv/bin/python`, as `make serve` puts them there."""
+    commands = {
+        "arog": AROG.format(python=sys.executable),
+        "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
+    }
     (folder / ".venv" / "bin").mkdir(parents=True)
-    for name, words in (("arog", "-m client_sdk"), ("python", "")):
+    for name, text in commands.items():
         command = folder / ".venv" / "bin" / name
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        command.write_text(text)
         command.chmod(0o755)
 
 
