@@ -91,17 +91,19 @@ function introOf(seen: Seen): string {
 function Figures({ reply }: { reply: ChatAnswer }) {
   const { usage } = reply;
   const milliseconds = [...usage.milliseconds.values()].reduce((sum, each) => sum + each, 0);
-  const figures: [string, string][] = [
+  const figures: [string, string | null][] = [
     ["Calls", String(usage.calls)],
     ["Rounds", String(usage.rounds)],
-    ...(usage.prompt_tokens > 0 ? [["Tokens sent", usage.prompt_tokens.toLocaleString()] as [string, string]] : []),
-    ...(usage.prompt_tokens > 0 ? [["Tokens back", usage.completion_tokens.toLocaleString()] as [string, string]] : []),
+    ["Tokens sent", usage.prompt_tokens > 0 ? usage.prompt_tokens.toLocaleString() : null],
+    ["Tokens back", usage.prompt_tokens > 0 ? usage.completion_tokens.toLocaleString() : null],
     ["Time", `${(milliseconds / 1000).toFixed(1)} s`],
-    ...(usage.anonymity !== null ? [["Fits at least", thingsOf(usage.anonymity)] as [string, string]] : []),
+    ["Fits at least", usage.anonymity === null ? null : thingsOf(usage.anonymity)],
+    // Too few things fit what these would have shown: the service took the steps itself.
+    ["Prompts not sent", usage.withheld > 0 ? String(usage.withheld) : null],
   ];
   return (
     <dl class="seen-figures">
-      {figures.map(([title, value]) => <div key={title}><dt>{title}</dt><dd>{value}</dd></div>)}
+      {figures.filter(([, value]) => value !== null).map(([title, value]) => <div key={title}><dt>{title}</dt><dd>{value}</dd></div>)}
     </dl>
   );
 }

@@ -57,6 +57,7 @@ export const usageOf = fields({
   cost: optional(nullable(number), null),
   currency: optional(text, ""),
   anonymity: optional(nullable(number), null),
+  withheld: optional(number, 0),
   milliseconds: optional(mapOf(number), new Map<string, number>()),
 });
 export type Usage = Decoded<typeof usageOf>;
