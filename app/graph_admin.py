@@ -41,7 +41,7 @@ class GraphAdmin:
         """`k`: fewer entities than this are few, where reports tell of a graph's privacy."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
         self._most_unpacked, self._k = most_unpacked_bytes, k
-        self.previewer = Previewer(most_unpacked_bytes)
+        self.previewer = Previewer(name_concepts, most_unpacked_bytes)
 
     def summaries(self, tenant: str) -> list[GraphSummary]:
         return [summary_of(info) for info in self._catalog.graphs(tenant)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from app.privacy.capsule import seal_preview
 from app.problems import PreviewBusy
 from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, Names, PredicateSeen
+from kg_store.catalog import NameConcepts
 from kg_store.inspect import preview, read_and_propose
 from kg_store.opening import require_unpacked_within
 from kg_store.policy import Policy
@@ -25,8 +26,8 @@ class Previewer:
     to the caller's key. Limit: predicates are told as they stand in the files, as schema.
     """
 
-    def __init__(self, most_unpacked_bytes: int) -> None:
-        self._most_unpacked = most_unpacked_bytes
+    def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
+        self._name_concepts, self._most_unpacked = name_concepts, most_unpacked_bytes
         self._making = threading.Lock()
 
     def preview(
@@ -49,7 +50,7 @@ class Previewer:
             raw, used = read_and_propose(sources)
         else:
             raw, used = read_sources(sources, tables=given.tables), given
-        seen = preview(raw, used, sample)
+        seen = preview(raw, used, sample, self._name_concepts)
         preview_id = "p" + secrets.token_hex(12)
         names = {each.pseudonym: Names(names=[each.name], total=1) for each in seen.sample}
         return GraphPreview(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -17,6 +17,7 @@ from kg_store.policy import Policy
 from kg_store.predicate_uses import PredicateUse, uses_of
 from kg_store.raw_graph import RawGraph
 from kg_store.reading import read_sources
+from kg_store.schema_concepts import with_concepts
 from kg_store.terms import Mids, NodeKind, Relation, Schema, SignatureId, Step, ValueView
 from kg_store.vault import readable_name
 from kg_store.walking import steps_from, tail_concept, walk
@@ -67,11 +68,18 @@ class Preview:
     predicates: tuple[PredicateUse, ...] = ()
 
 
-def preview(sources: Sequence[Path] | rdflib.Graph | RawGraph, policy: Policy, sample: int = 10) -> Preview:
-    """Reads and builds the graph in memory; nothing is written. Raises LoadError."""
+def preview(
+    sources: Sequence[Path] | rdflib.Graph | RawGraph,
+    policy: Policy,
+    sample: int = 10,
+    name_concepts: Callable[[Schema], Sequence[str]] = lambda schema: schema.concepts,
+) -> Preview:
+    """Reads and builds the graph in memory; nothing is written. Without `name_concepts` things have their classes
+    alone. Raises LoadError."""
     raw = sources if isinstance(sources, RawGraph) else read_sources(sources)
     loaded = load_graph(raw, policy, os.urandom(32))
     schema = placeholder_schema(loaded)
+    schema = with_concepts(schema, name_concepts(schema))
     graph = CompactGraph(loaded.adjacency, schema)
     chosen = _sample(graph, schema, sample)
     names = _names(loaded, set(chosen))

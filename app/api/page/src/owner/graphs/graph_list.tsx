@@ -45,7 +45,7 @@ export function Counts({ graph }: { graph: GraphSummary }) {
     ["names that pass as words", graph.public_words],
   ] as const;
   return (
-    <dl class="figures">
+    <dl class="counts">
       {told.map(([what, number]) => (
         <div key={what}>
           <dt>{what}</dt>

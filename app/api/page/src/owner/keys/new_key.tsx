@@ -19,6 +19,8 @@ interface Grant {
   inspects: boolean;
 }
 
+const WHOLE: Grant = { role: null, inspects: false };
+
 /** Makes a key; it is shown this once. */
 export function NewKey({ tenant, onMade, onClose }: { tenant: string; onMade: () => void; onClose: () => void }) {
   const graphs = useAsked("/admin/graphs", graphListOf);
@@ -59,7 +61,15 @@ export function NewKey({ tenant, onMade, onClose }: { tenant: string; onMade: ()
       <form class="key-form" onSubmit={submit}>
         <fieldset class="field">
           <legend>May ask</legend>
-          {graphs.value?.graphs.map(({ name }) => (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={grants.has("*")}
+              onChange={(event) => setGrants(new Map(event.currentTarget.checked ? [["*", WHOLE]] : []))}
+            />
+            <span>every graph, also those to come</span>
+          </label>
+          {!grants.has("*") && graphs.value?.graphs.map(({ name }) => (
             <GraphGrant key={name} name={name} grant={grants.get(name) ?? null} onChange={(grant) => set(name, grant)} />
           ))}
           {graphs.value?.graphs.length === 0 && <p class="quiet">There is no graph yet.</p>}
@@ -100,7 +110,7 @@ function GraphGrant({ name, grant, onChange }: GrantProps) {
         <input
           type="checkbox"
           checked={grant !== null}
-          onChange={(event) => onChange(event.currentTarget.checked ? { role: null, inspects: false } : null)}
+          onChange={(event) => onChange(event.currentTarget.checked ? WHOLE : null)}
         />
         <span>{name}</span>
       </label>

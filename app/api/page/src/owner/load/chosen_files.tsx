@@ -17,9 +17,14 @@ export function ChosenFiles() {
     const others = given.filter((file) => !policies.includes(file));
     const taken = others.filter((file) => endingOf(file.name) !== null);
     files.value = [...files.value, ...taken.map((file): ChosenFile => ({ file, part: "file" }))];
-    setRefused(others.filter((file) => !taken.includes(file)).map((file) => file.name));
     const last = policies.at(-1);
-    if (last !== undefined && last.size <= MOST_POLICY_BYTES) {
+    const isRead = last !== undefined && last.size <= MOST_POLICY_BYTES;
+    setRefused([
+      ...others.filter((file) => !taken.includes(file)).map((file) => `${file.name} has no ending that can be loaded.`),
+      ...policies.filter((file) => file !== last).map((file) => `${file.name} is left out: there is one policy.`),
+      ...(last !== undefined && !isRead ? [`${last.name} is too long for a policy.`] : []),
+    ]);
+    if (isRead) {
       policy.value = await last.text();
     }
   };
@@ -64,9 +69,9 @@ export function ChosenFiles() {
         onChange={onChoose}
       />
       {refused.length > 0 && (
-        <p class="note note-bad" role="alert">
-          {refused.join(", ")}: no ending that can be loaded.
-        </p>
+        <ul class="note note-bad" role="alert">
+          {refused.map((sentence) => <li key={sentence}>{sentence}</li>)}
+        </ul>
       )}
       {files.value.length > 0 && (
         <ul class="file-list">

@@ -150,7 +150,7 @@ function Sample({ sample, names }: { sample: EntitySeen[]; names: NameTable }) {
       <h3>{counted(sample.length, "entity", "entities")} of it</h3>
       <p class="quiet">
         On the left as you know them: their names came sealed, and this browser opened them. On the right as a model
-        would see them. Concepts are named when the graph is loaded, where no class tells one.
+        would see them.
       </p>
       <ul class="sample">
         {sample.map((entity) => (
