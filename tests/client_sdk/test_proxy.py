@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import threading
@@ -22,6 +23,7 @@ from client_sdk.proxy.serving import serve
 from client_sdk.proxy.talking import Upstream
 from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem, sse
 from tests.support.proxy import proxy_thread
+from tests.support.waiting import until
 
 KEY = KeyPair.generate()
 SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
@@ -35,7 +37,7 @@ Said = list[dict[str, Any]]
 @pytest.fixture
 def base_url(service: FakeService) -> Iterator[str]:
     service.numbers_conversations = True
-    with proxy_thread(Upstream(service.url, API_KEY, KEY, timeout_s=20)) as url:
+    with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
         yield url
 
 
@@ -295,39 +297,26 @@ def test_a_stream_that_waits_is_kept_open(
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-def test_a_client_that_hangs_up_ends_the_question_at_the_service(
+async def test_a_client_that_hangs_up_ends_the_question_at_the_service(
     service: FakeService, base_url: str, streaming: bool
 ) -> None:
-    held, more = threading.Event(), threading.Event()
+    asked, a_moment = threading.Event(), threading.Event()
 
-    def steps(events: list[tuple[str, str]]) -> Iterator[bytes | threading.Event]:
+    def steps(events: list[tuple[str, str]]) -> Iterator[bytes]:
         yield sse(events[:2])
-        held.set()
+        asked.set()
         while not service.hung_up.is_set():
             yield b": ping\n\n"
-            more.wait(0.01)
-            yield b""
+            a_moment.wait(0.01)
 
     service.steps = steps
     body = {"model": "clinic", "messages": [user("a")], "stream": streaming}
-    http = httpx2.Client(timeout=20)
-    thread = threading.Thread(target=_until_closed, args=(http, f"{base_url}/chat/completions", body, held))
-    thread.start()
-    thread.join()
-    assert service.hung_up.wait(20)
-
-
-def _until_closed(http: httpx2.Client, url: str, body: dict[str, Any], asked: threading.Event) -> None:
-    try:
-        if body["stream"]:
-            with http.stream("POST", url, json=body) as reply:
-                next(reply.iter_lines())
-            return
-        with pytest.raises(httpx2.ReadTimeout):
-            http.post(url, json=body, timeout=httpx2.Timeout(5, read=0.5))
-        assert asked.is_set()
-    finally:
-        http.close()
+    async with httpx2.AsyncClient(timeout=None) as http:
+        asking = asyncio.create_task(http.post(f"{base_url}/chat/completions", json=body))
+        await until(asked.is_set)
+        asking.cancel()
+        await asyncio.wait([asking])
+        await until(service.hung_up.is_set)
 
 
 @pytest.mark.parametrize(
