@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.evaluation.asking import Outcome
 from app.evaluation.converters import convert
+from app.evaluation.disclosure_table import run_disclosure_table
 from app.evaluation.embedded_measures import Measure, local_ms
 from app.evaluation.fault_run import run_with_faults
 from app.evaluation.load_run import CHATS, MOST, run_load
@@ -52,6 +53,7 @@ FAULTY_PER_QUESTION = 2.5  # 500 questions with faults to 200 of each set
 async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
     """The lines of every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsProblem."""
     measures = await _costs(data, limit, seed, only, show)
+    measures += await run_disclosure_table(data, limit, seed, only, show)
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         if only.casefold() in FAULTS:
             measures.append(await _with_faults(data, Path(folder), round(FAULTY_PER_QUESTION * limit), seed, show))
