@@ -93,6 +93,26 @@ def test_a_fault_is_told_with_the_files_own_name_and_line_and_shown_from_the_fil
     visit.picture("owner-fault")
 
 
+def test_files_are_dropped_and_what_can_not_be_taken_is_told(visit: Visit) -> None:
+    page = go(visit, "/load")
+    names = ["people.ttl", "words.owl", "notes.exe", "old.toml", "policy.toml"]
+    dropped = page.evaluate_handle(DROPPED, [[name, f'types = "hide" # {name}'] for name in names])
+    page.locator(".drop").dispatch_event("drop", {"dataTransfer": dropped})
+    rows = page.locator(".file-row")
+    expect(rows).to_have_count(2)
+    rows.filter(has_text="words.owl").get_by_role("combobox").select_option("words of relations")
+    expect(page.get_by_role("alert")).to_contain_text("notes.exe has no ending that can be loaded.")
+    expect(page.get_by_role("alert")).to_contain_text("old.toml is left out: there is one policy.")
+    expect(page.get_by_label("Policy, as TOML")).to_have_value('types = "hide" # policy.toml')
+
+
+DROPPED = """(files) => {
+  const given = new DataTransfer();
+  for (const [name, text] of files) given.items.add(new File([text], name));
+  return given;
+}"""
+
+
 def test_a_load_tells_how_far_it_is_waits_for_a_word_and_goes_live(visit: Visit) -> None:
     page = choose(visit, file_of("n.ttl.gz", gzip.compress(NORTH.encode())), file_of("policy.toml", ROLES))
     expect(page.get_by_label("Policy, as TOML")).to_have_value(ROLES)
