@@ -25,7 +25,7 @@ from tests.support.documents import DOCUMENTS, ROOT, SHELLS, Block, blocks_of, f
 OF_THE_DOOR = {f"docs/how-to/{page}.md" for page in PAGES}
 BLOCKS = [block for document in DOCUMENTS for block in blocks_of(document)]
 WITH_COMMANDS = [document for document in DOCUMENTS if any(b.fate in ("runs", "fails") for b in blocks_of(document))]
-WITHIN_S = 120
+WITHIN_S = 300
 
 
 @pytest.fixture(scope="module")
