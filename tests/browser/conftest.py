@@ -76,10 +76,11 @@ class House:
     stack: ExitStack = field(repr=False)
     service: ServiceProcess | None = field(default=None, repr=False)
     keys: dict[str, str] = field(default_factory=dict, repr=False)
+    settings: dict[str, str] = field(default_factory=dict, repr=False)
 
     def start(self) -> None:
         """The service, as a new process over the same data."""
-        settings = {"ADMIN_KEY": OPERATOR_KEY, "REQUESTS_PER_MINUTE": "10000"}
+        settings = {"ADMIN_KEY": OPERATOR_KEY, "REQUESTS_PER_MINUTE": "10000", **self.settings}
         self.service = self.stack.enter_context(service_process(self.folder, **settings))
         self.wire.lead_to(self.service.port)
 
