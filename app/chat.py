@@ -5,36 +5,33 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from app.access import Caller
+from app.answers import Asked, Outcome, sealed_answer, usage_of
 from app.budgets import UNLIMITED, Budgets
-from app.citing import as_fact, cited_by, explanation, keep_reason, said_by
-from app.conversations import Conversation, ConversationStore
-from app.llm.guarded import Errand, GuardedReasoner, Spent
+from app.citing import explanation, keep_reason
+from app.conversations import ConversationStore
+from app.llm.guarded import Errand, GuardedReasoner
 from app.llm.reasoner import Reasoner
 from app.llm.veiling import Veil
 from app.privacy.anonymise import Anonymised, Anonymiser
-from app.privacy.capsule import seal_names
 from app.privacy.completing import Completed, Completer, Meanings
-from app.privacy.conclude import Concluder, Conclusion
 from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.leaning import leans_on_earlier
 from app.privacy.ledger import Ledger
-from app.privacy.mask_names import names_of_masks
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.recogniser import Recogniser
-from app.privacy.telling_apart import hints_for
 from app.privacy.why import asks_why
 from app.stopwatch import OnStage, Stopwatch, tell_nobody
 from app.strategies.base import Draft, Finding, Inquiry, Limits, Profile, Strategy, StrategyNotOffered, TooFewFit
 from app.strategies.metered import IN_THE_HOUSE, Disclosure, MeteredReasoner
-from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
+from client_sdk.protocol import ChatAnswer, ChatRequest
 from client_sdk.sealing import parse_public_key
-from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.catalog import Catalog
 from kg_store.masking import masks_of
 from kg_store.remembered_graph import RememberedGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
@@ -51,28 +48,6 @@ OPEN_ALONE = frozenset({"arog"})
 
 RemarkOn = Callable[[str], str | None]
 """What the asker should know of a question's wording, in words of our own; it is asked without linked names."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What one question is asked of: its graph version and its conversation."""
-
-    request: ChatRequest
-    graph: PrivateGraph
-    conversation: Conversation
-
-    @property
-    def concluder(self) -> Concluder:
-        return Concluder(self.graph, self.conversation.table, self.request.options.names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """How a question ended: a conclusion, or the sentence that says why there is none."""
-
-    conclusion: Conclusion | None
-    grounded: bool
-    sentence: str
 
 
 class ChatService:
@@ -130,14 +105,14 @@ class ChatService:
                     break
         finding = replace(finding, notes=(*finding.notes, *metered.notes))
         with watch.stage("sealing"):
-            sealed = _seal(answer_id, asked, read, finding, outcome)
+            sealed = sealed_answer(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):
             keep_reason(asked.conversation, finding, outcome.conclusion)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
-        usage = _usage(reasoner.spent, finding, watch, self._currency, metered)
+        usage = usage_of(reasoner.spent, finding, watch, self._currency, metered)
         return sealed.model_copy(update={"usage": usage})
 
-    def _metered(self, caller: Caller, asked: _Asked, reasoner: GuardedReasoner) -> MeteredReasoner:
+    def _metered(self, caller: Caller, asked: Asked, reasoner: GuardedReasoner) -> MeteredReasoner:
         budgets = self._budgets.reveals
         reveals = budgets.of(caller.tenant, asked.conversation.revealed) if budgets else None
         return self.disclosure.around(reasoner, asked.graph.blind, self.profile, reveals)
@@ -148,12 +123,12 @@ class ChatService:
         except TooFewFit:
             return Finding(None, (), (), 0, withheld=True)
 
-    def _explained(self, answer_id: str, asked: _Asked) -> ChatAnswer:
+    def _explained(self, answer_id: str, asked: Asked) -> ChatAnswer:
         """What the last answer rests on, from what the conversation kept: nothing is asked of anybody."""
         self._conversations.save(asked.conversation, asked.graph.blind.schema)
         return explanation(answer_id, asked.request, asked.graph, asked.conversation)
 
-    def _open(self, caller: Caller, request: ChatRequest) -> _Asked:
+    def _open(self, caller: Caller, request: ChatRequest) -> Asked:
         if request.strategy in OPEN_ALONE and not self.profile.is_open:
             raise StrategyNotOffered
         if request.public_key is not None:
@@ -162,9 +137,9 @@ class ChatService:
         conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
-        return _Asked(request, graph, conversation)
+        return Asked(request, graph, conversation)
 
-    def _guarded(self, caller: Caller, answer_id: str, asked: _Asked) -> GuardedReasoner:
+    def _guarded(self, caller: Caller, answer_id: str, asked: Asked) -> GuardedReasoner:
         return GuardedReasoner(
             inner=self._reasoner,
             guard=Guard(asked.graph.names, self._statics),
@@ -176,11 +151,11 @@ class ChatService:
         )
 
 
-async def _at_once(call: Callable[[Caller, ChatRequest], _Asked], caller: Caller, request: ChatRequest) -> _Asked:
+async def _at_once(call: Callable[[Caller, ChatRequest], Asked], caller: Caller, request: ChatRequest) -> Asked:
     return call(caller, request)
 
 
-def _read(asked: _Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> Completed:
+def _read(asked: Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> Completed:
     """The dialogue in pseudonyms, with its last question in full, and a remark on its language."""
     graph, table = asked.graph, asked.conversation.table
     masks = masks_of(graph.blind.schema)
@@ -200,7 +175,7 @@ def _in_thread(completed: Completed, answer_id: str, table: PseudonymTable, prof
     return replace(completed, read=replace(completed.read, dialogue=dialogue.with_earlier(earlier)))
 
 
-def _veil(asked: _Asked, answer_id: str) -> Veil:
+def _veil(asked: Asked, answer_id: str) -> Veil:
     table = asked.conversation.table
     return Veil(table.sent_words(asked.graph.blind.schema, answer_id), table.issued)
 
@@ -223,7 +198,7 @@ def _known(completed: Completed) -> Finding | None:
 
 
 def _inquiry(
-    asked: _Asked, read: Anonymised, reasoner: MeteredReasoner, profile: Profile, on_stage: OnStage
+    asked: Asked, read: Anonymised, reasoner: MeteredReasoner, profile: Profile, on_stage: OnStage
 ) -> Inquiry:
     options = asked.request.options
     return Inquiry(
@@ -238,90 +213,22 @@ def _inquiry(
     )
 
 
-def _conclude(asked: _Asked, read: Anonymised, finding: Finding) -> _Outcome:
+def _conclude(asked: Asked, read: Anonymised, finding: Finding) -> Outcome:
     if finding.draft is None:
         sentence = OVER_BUDGET if finding.over_budget else WITHHELD if finding.withheld else NOT_IN_GRAPH
-        return _Outcome(None, True, sentence)
+        return Outcome(None, True, sentence)
     allowed = {*finding.things, *(end for fact in finding.evidence for end in (fact.start, fact.end))}
     try:
         grounded = ground(finding.draft.text, finding.draft.expressions, allowed, asked.conversation.table)
         conclusion = asked.concluder.conclude(grounded, _named_in(read))
     except (NotGrounded, ExpressionError):
-        return _Outcome(None, False, NOT_GROUNDED)
+        return Outcome(None, False, NOT_GROUNDED)
     if conclusion is None:
-        return _Outcome(None, True, NOT_IN_GRAPH)
-    return _Outcome(conclusion, True, conclusion.text)
+        return Outcome(None, True, NOT_IN_GRAPH)
+    return Outcome(conclusion, True, conclusion.text)
 
 
 def _named_in(read: Anonymised) -> Mids:
     """The single things that the question names itself; a set of an earlier answer may well be asked for again."""
     named = [topic.mids for topic in read.dialogue.topics if topic.newest and len(topic.mids) == 1]
     return np.unique(np.concatenate(named)) if named else NO_MIDS
-
-
-def _seal(answer_id: str, asked: _Asked, read: Anonymised, finding: Finding, outcome: _Outcome) -> ChatAnswer:
-    request, conclusion = asked.request, outcome.conclusion
-    read = replace(read, ambiguous=tuple(_with_hints(each, asked) for each in read.ambiguous))
-    cited = cited_by(asked.conversation.table, finding, conclusion)
-    answer = ChatAnswer(
-        id=answer_id,
-        conversation=asked.conversation.id,
-        graph=request.graph,
-        message=Message(role="assistant", content=outcome.sentence),
-        answered=conclusion is not None,
-        entities=list(conclusion.items) if conclusion else [],
-        evidence=[as_fact(fact, cited) for fact in finding.evidence],
-        grounded=outcome.grounded,
-        ambiguous=list(read.ambiguous),
-        inexact=list(read.inexact),
-        notes=[*read.notes, *finding.notes],
-        usage=Usage(),
-    )
-    if request.public_key is None:
-        return answer
-    names = _names(asked, read, finding, conclusion)
-    capsule = seal_names(request.public_key, answer_id, asked.conversation.id, request.graph, names)
-    return answer.model_copy(update={"capsule": capsule})
-
-
-def _with_hints(ambiguity: Ambiguity, asked: _Asked) -> Ambiguity:
-    hints = hints_for(ambiguity.choices, asked.graph.blind, asked.conversation.table)
-    return ambiguity.model_copy(update={"hints": hints})
-
-
-def _names(asked: _Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
-    """The names of this answer, of its cited evidence and of its choices, and no others."""
-    table = asked.conversation.table
-    words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
-    words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
-    words += [reading.pseudonym for reading in read.inexact]
-    words += table.known(" ".join(read.notes))
-    words += said_by(table, finding, conclusion)
-    words += [word for fact in cited_by(table, finding, conclusion) for word in (fact.start, fact.end)]
-    own = conclusion.names if conclusion else {}
-    hinted = (step for ambiguity in read.ambiguous for hint in ambiguity.hints for step in hint.path)
-    cited = (step for fact in cited_by(table, finding, conclusion) for step in fact.path)
-    masks = names_of_masks(asked.graph, (conclusion.text if conclusion else "", *hinted, *cited))
-    return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own, **masks}
-
-
-def _usage(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, metered: MeteredReasoner) -> Usage:
-    stages = watch.milliseconds()
-    stages["guarding"] = round(spent.guard_s * 1000, 3)
-    stages["reasoning"] = round(spent.reasoner_s * 1000, 3)
-    stages["retrieving"] = round(max(0.0, stages.pop("finding") - stages["guarding"] - stages["reasoning"]), 3)
-    cost = spent.cost if spent.calls else None
-    return Usage(
-        calls=spent.calls,
-        prompt_tokens=spent.prompt_tokens,
-        completion_tokens=spent.completion_tokens,
-        tokens_counted_by="endpoint" if spent.calls and spent.by_endpoint else "wordpiece",
-        rounds=finding.rounds,
-        retries=spent.retries,
-        over_budget=finding.over_budget,
-        cost=cost,
-        currency=currency if cost is not None else "",
-        anonymity=metered.fewest,
-        withheld=metered.kept,
-        milliseconds=stages,
-    )
