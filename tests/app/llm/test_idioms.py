@@ -13,6 +13,7 @@ from app.llm.idioms import said_plainly
     [
         ("What does Eq7f2k's father do?", "what is Eq7f2k's father 's occupation"),
         ("What is Eq7f2k 's mother ?", "what is Eq7f2k 's mother 's occupation"),
+        ("What is Eq7f2k 's father 's mother ?", "What is Eq7f2k 's father 's mother ?"),
         ("what do they do for a living", "what is they 's occupation"),
         ("Is Eq7f2k 's child a man or a woman ?", "what is Eq7f2k 's child  's gender"),
         ("was Eq7f2k male or female", "what is Eq7f2k 's gender"),
