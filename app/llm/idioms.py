@@ -34,8 +34,8 @@ _PLAIN = tuple(
             r"^\s*(?:is|are|was|were) (.+?) (?:a |an )?(?:man|male|boy) or (?:a |an )?(?:woman|female|girl)\s*\?*\s*$",
             r"what is \1 's gender",
         ),
-        # "Who is X's father?" asks for a person, and what that person is, is an occupation; a longer chain of relations
-        # is asked for by "what" all the same.
+        # "Who is X's father?" asks for a person, and what that person is, is an occupation; a longer chain of
+        # relations is asked for by "what" all the same.
         (rf"^\s*what (?:is|was) (\w+ ?'s (?:{_ELDER}|{_YOUNGER}|{_PARTNER}))\s*\?*\s*$", r"what is \1 's occupation"),
         (rf"\bgrand ?({_ELDER})s? of\b", r"\1 of the parent of"),
         (rf"\bgrand ?({_YOUNGER}) of\b", r"\1 of the child of"),
