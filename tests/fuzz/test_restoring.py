@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk import Answer, ArogError, KeyPair, TextPiece
-from client_sdk._flow import Call, Pause, Reply, Send, exchange
+from client_sdk._flow import Call, Patience, Pause, Reply, Send, exchange
 from client_sdk._reading import AnswerReader
 from client_sdk.answer import open_answer
 from client_sdk.dialogue import Dialogue
@@ -204,7 +204,7 @@ def changed(
 
 def read(body: bytes, expect: type) -> object:
     """What the SDK reads of a reply of status 200."""
-    flow = exchange(Call("POST", "/chat"), expect, 10.0, lambda: 0.0)
+    flow = exchange(Call("POST", "/chat"), expect, Patience(10.0), lambda: 0.0)
     assert isinstance(next(flow), Send | Pause)
     try:
         flow.send(Reply(200, body))
