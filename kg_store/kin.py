@@ -60,6 +60,11 @@ def paths_of(graph: BlindGraph, kin: Kin, longest: int) -> KinPaths:
     return found
 
 
+def is_worked_out(graph: BlindGraph, kin: Kin, longest: int) -> bool:
+    """Whether `paths_of` has its answer ready."""
+    return (kin, longest) in _known(graph.schema)
+
+
 def everything_of(graph: BlindGraph, kin: Kin) -> Mids:
     """All that is of the concepts of `kin`, before its path is walked."""
     members = [members_of(graph, concept) for concept in kin.concept.split(", ")]

@@ -15,7 +15,7 @@ from app.llm.answer_form import read_form
 from app.llm.path_scoring import PathScorer, ReadPaths, WordedPath
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import Place, WayOn
-from kg_store.kin import Kin, paths_of
+from kg_store.kin import Kin, is_worked_out, paths_of
 from kg_store.terms import Path, Schema
 from kg_store.walking import tail_concept
 
@@ -63,6 +63,12 @@ class KinWays:
         order = np.argsort(-scores, kind="stable").tolist()
         best = order[:most] + [i for i in order[most:] if len(paths[i]) == 1]
         return RankedWays([WayOn(place, paths[i]) for i in best], scores[best].tolist(), len(paths) - len(best))
+
+    def is_ready(self, inquiry: Inquiry, place: Place, longest: int) -> bool:
+        """Whether `from_place` takes milliseconds, as it does once the kin's ways have been worked out and read."""
+        return (inquiry.graph.schema, place.kin, longest) in self._held and is_worked_out(
+            inquiry.graph, place.kin, longest
+        )
 
     def of_walked(self, inquiry: Inquiry, root: Place, paths: Sequence[Path]) -> Scores:
         """How well paths from `root` that were walked cover the question; shape (paths,)."""

@@ -51,6 +51,10 @@ class Shelves:
         self._inquiry, self._ways, self._roots, self._trails = inquiry, ways, roots, trails
         self._generous = generous
 
+    def is_ready(self, frontier: list[Place], earlier: list[Place]) -> bool:
+        """Whether laying out takes milliseconds."""
+        return all(self._ways.is_ready(self._inquiry, *each) for each in _lengths(frontier, earlier))
+
     def of(self, frontier: list[Place], earlier: list[Place], walked: Collection[tuple[str, Path]]) -> Shelf:
         """The first page holds the nearest ways from each thing that the question sets out from."""
         found = self._ranked(frontier, earlier)
@@ -69,10 +73,9 @@ class Shelves:
         return Shelf(tuple(tuple(ways[i] for i in part) for part in parts if part), cut)
 
     def _ranked(self, frontier: list[Place], earlier: list[Place]) -> list[RankedWays]:
-        lengths = [(place, LONGEST) for place in frontier] + [(place, 1) for place in earlier]
         return [
             self._ways.from_place(self._inquiry, place, self._trail(place), longest, MAX_OFFERED)
-            for place, longest in lengths
+            for place, longest in _lengths(frontier, earlier)
         ]
 
     def _first_page(self, ways: list[WayOn], scores: list[float], order: list[int]) -> list[int]:
@@ -106,3 +109,8 @@ class Shelves:
 
     def _trail(self, place: Place) -> Trail:
         return self._trails.get(place.pseudonym) or Trail(place.pseudonym)
+
+
+def _lengths(frontier: list[Place], earlier: list[Place]) -> list[tuple[Place, int]]:
+    """How far ways may lead from each place; from earlier ones a single step."""
+    return [(place, LONGEST) for place in frontier] + [(place, 1) for place in earlier]

@@ -91,8 +91,7 @@ class SetsStrategy:
 
     async def _round(self, inquiry: Inquiry, progress: _Progress, number: int) -> tuple[StepReply, dict[int, WayOn]]:
         """Page after page, until the reply answers, follows a way, or no page is left."""
-        # What a kind leaves by is worked out once, and takes seconds where there are thousands of relations.
-        shelf = await asyncio.to_thread(self._shelf, inquiry, progress, number)
+        shelf = await self._shelf(inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):
             progress.turned_pages |= page > 0
             reply, by_number = await self._ask(inquiry, progress, ways, number, shelf.behind(page))
@@ -105,15 +104,21 @@ class SetsStrategy:
         _note_what_was_cut(progress, number, shelf.cut)
         return reply, by_number
 
-    def _shelf(self, inquiry: Inquiry, progress: _Progress, number: int) -> Shelf:
+    async def _shelf(self, inquiry: Inquiry, progress: _Progress, number: int) -> Shelf:
         if number > inquiry.limits.depth:
             return Shelf(())
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
-        if not inquiry.profile.is_open:
-            shelves = Shelves(inquiry, self._ways, progress.places, progress.trails, progress.turned_pages)
+        if inquiry.profile.is_open:
+            return await asyncio.to_thread(self._own_ways, inquiry, progress, earlier)
+        shelves = Shelves(inquiry, self._ways, progress.places, progress.trails, progress.turned_pages)
+        if shelves.is_ready(progress.frontier, earlier):
             return shelves.of(progress.frontier, earlier, progress.walked)
+        # What a kind leaves by is worked out once, and takes seconds where there are thousands of relations.
+        return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
+
+    def _own_ways(self, inquiry: Inquiry, progress: _Progress, earlier: list[Place]) -> Shelf:
         offered = WaysOn(inquiry, self._embedder).of(progress.frontier, earlier)
         fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
         return Shelf((tuple(fresh),), offered.cut)
