@@ -18,7 +18,7 @@ from app.access import Caller, NotPermitted
 from app.api.auth import AdminRoute, CallerOf, ServicesOf
 from app.api.limits import is_upload
 from app.api.routes import ERRORS
-from app.api.uploads import Upload, receive_upload
+from app.api.uploads import UPLOAD_SCHEMA, Upload, receive_upload
 from app.endpoint_wiring import probe_all, status_of
 from app.forgetting import Forgetter, Wish
 from app.graph_admin import ENDINGS
@@ -54,17 +54,7 @@ _LOAD_BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                        "ontology": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                        "policy": {"type": "string", "description": "TOML; the proposed policy by default"},
-                    },
-                }
-            },
+            "multipart/form-data": UPLOAD_SCHEMA,
             "application/json": {
                 "schema": {
                     "type": "object",

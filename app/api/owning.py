@@ -16,7 +16,7 @@ from app.api.admin import NOT_FOUND, GraphName
 from app.api.auth import AdminRoute, CallerOf, ServicesOf
 from app.api.limits import is_upload
 from app.api.routes import ERRORS, NOT_ADMITTED
-from app.api.uploads import Upload, receive_upload
+from app.api.uploads import UPLOAD_SCHEMA, Upload, receive_upload
 from app.graph_admin import ENDINGS
 from app.problems import BadRequest
 from app.wiring import Services
@@ -33,24 +33,7 @@ from client_sdk.protocol import (
 )
 
 LINES = "application/x-ndjson"
-_FILES = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                        "ontology": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                        "policy": {"type": "string", "description": "TOML; the proposed policy by default"},
-                    },
-                }
-            }
-        },
-    }
-}
+_FILES = {"requestBody": {"required": True, "content": {"multipart/form-data": UPLOAD_SCHEMA}}}
 _CONFLICT: dict[int | str, dict[str, Any]] = {
     **NOT_FOUND, 409: {"model": ErrorBody, "description": "not_waiting: the job waits for nobody's word here"},
 }  # fmt: skip

@@ -22,6 +22,19 @@ from starlette.concurrency import run_in_threadpool
 from app.problems import BadRequest
 
 MAX_FILES = 100
+
+UPLOAD_SCHEMA = {
+    "schema": {
+        "type": "object",
+        "required": ["file"],
+        "properties": {
+            "file": {"type": "array", "items": {"type": "string", "format": "binary"}},
+            "ontology": {"type": "array", "items": {"type": "string", "format": "binary"}},
+            "policy": {"type": "string", "description": "TOML; the proposed policy by default"},
+        },
+    }
+}
+"""Of a body of multipart/form-data, for the API's description."""
 MAX_POLICY_BYTES = 1_000_000
 _HINT = (
     "Send multipart/form-data with parts named `file` (one or more), `ontology` (any number) and `policy` "
