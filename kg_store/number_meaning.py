@@ -51,7 +51,10 @@ def value_of(word: str) -> Decimal | None:
 def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
     """`tokens` of one expression, with number words gathered to numbers; `text` has the little words between them."""
     items = list(_with_little_words(text, tokens))
-    language = _language(tokens)
+    return min((_parts_in(language, items) for language in _languages(tokens)), key=len)
+
+
+def _parts_in(language: str | None, items: Sequence[Token | str]) -> list[Part]:
     spelt = [TokenText(item if isinstance(item, str) else _spelling(item)) for item in items]
     hits = {hit.start: hit for hit in find_numbers(spelt, language, 0)} if language else {}
     parts: list[Part] = []
@@ -97,12 +100,12 @@ def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> st
     return _number([part for part in parts if part.value is not None])
 
 
-def _language(tokens: Sequence[Token]) -> str | None:
-    """The language that knows the most of the words."""
+def _languages(tokens: Sequence[Token]) -> list[str | None]:
+    """The languages that know the most of the words; None alone where no word of a number is among them."""
     known = [token.number.languages for token in tokens if token.number is not None]
     counts = {language: sum(language in each for each in known) for language in LANGUAGES}
-    best = max(counts.values(), default=0)
-    return next((language for language in LANGUAGES if best and counts[language] == best), None)
+    best = max(counts.values())
+    return [language for language in LANGUAGES if counts[language] == best] if best else [None]
 
 
 def _says_number(items: Sequence[Token | str]) -> bool:
@@ -118,6 +121,8 @@ def _single(token: Token | str) -> list[Part]:
         digits = _LEADING.match(token.word)
         plain = digits.group() if digits else ""
         return [Part(Decimal(plain), is_ordinal=plain != token.word) if plain.isdecimal() else Part()]
+    if token.word == "sixtieth":
+        return [Part(Decimal(60), is_ordinal=True)]  # The one ordinal that the library does not know.
     if token.word in _DECADES:
         return [Part(Decimal(_DECADES[token.word]), is_decade=True)]
     if token.is_fraction:

@@ -36,6 +36,7 @@ OTHER_FIGURES: Final = _figure_ranges() + CHINESE_DIGITS
 _LETTER: Final = rf"[^\W\d_{OTHER_FIGURES}]"
 _WORD: Final = re.compile(rf"{_LETTER}(?:{_LETTER}|[{MARKS}])*+")
 _ASCII_WORD: Final = re.compile("[A-Za-z]+")
+_ASCII_SPACES: Final = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalpha()})
 _DIGITS: Final = re.compile(
     r"(?<![^\W_])[0-9]++(?:[.,'’][0-9]++)*+(?:st|nd|rd|th|er|[eè]re|[eè]me|e|[ºª])?(?![^\W_])", re.IGNORECASE
 )
@@ -95,7 +96,7 @@ def tokens_of(text: str) -> list[Token]:
 def words_of(text: str) -> list[str]:
     """The words of `text`, in small letters and composed."""
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
+        return text.lower().translate(_ASCII_SPACES).split()
     return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
 
 

@@ -1,11 +1,11 @@
-"""Words of numbers, months and weekdays in eight languages, and which of them are other words, too."""
+"""Words of numbers, months and weekdays in seven languages, and which of them are other words, too."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import resources
@@ -15,7 +15,7 @@ from typing import Final
 from babel.dates import get_day_names, get_month_names
 from text_to_num import find_numbers
 
-LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
+LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl")
 """English first: of two languages that share a word, the first reads it."""
 
 _TABLE: Final[dict[str, dict[str, str]]] = tomllib.loads(
@@ -31,21 +31,36 @@ MIN_CONTEXT: Final = 2
 """So many little words of a language show that a text is in it."""
 
 _COMPOUND: Final = re.compile(
-    r"(?:ein|eins|zwei|zwo|drei|vier|fünf|sechs|sech|sieb|sieben|acht|neun|zehn|elf|zwölf|zwanzig|drei(?:ß|ss)ig"
-    r"|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig|hundert|tausend|million(?:en)?|und)+"
-    r"(?:s?te[rnsm]?|er[nrs]?|fach|s?tel)?"
-    r"|(?:un|uno|due|tr[eé]|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|tredici|quattordici|quindici|sedici"
-    r"|diciassette|diciotto|diciannove|vent|venti|trent|trenta|quarant|quaranta|cinquant|cinquanta|sessant|sessanta"
-    r"|settant|settanta|ottant|ottanta|novant|novanta|cent|cento|mille|mila|milion[ei])+(?:i?esim[oaie])?"
+    # German
+    r"(?:eins?|zwei|zwo|drei|vier|fünf|sechs?|sieb(?:en)?|acht|neun|zehn|elf|zwölf|zwanzig|drei(?:ß|ss)ig|vierzig|fünfzig"
+    r"|sechzig|siebzig|achtzig|neunzig|hundert|tausend|million(?:en)?|und|null)+"
+    r"(?:(?:ers|drit|s)?te[rnsm]?|e[rnsm]?|er[ns]|fach|s?tel)?"
+    # Italian
+    r"|(?:uno?|due|tr[eé]|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|tredici|quattordici|quindici|sedici"
+    r"|dicia?ssette|dici?otto|diciannove|venti?|trenta?|quaranta?|cinquanta?|sessanta?|settanta?|ottanta?|novanta?|cento?"
+    r"|mille|mila|milion[ei])*(?:(?:un|du|tre|quattr|cinqu|sei|sett|ott|nov|dec|undic|dodic|tredic|quattordic|quindic"
+    r"|sedic|diciassett|diciott|diciannov|vent|trent|quarant|cinquant|sessant|settant|ottant|novant|cent|mill|milion)"
+    r"i?esim[oaie]|(?<=[a-zé]{4}))"
+    # Dutch
     r"|(?:een|één|twee|drie|vier|vijf|zes|zeven|acht|negen|tien|elf|twaalf|dertien|veertien|twintig|dertig|veertig"
-    r"|vijftig|zestig|zeventig|tachtig|negentig|honderd|duizend|miljoen|en|ën)+(?:st?e|de)?"
-    r"|(?:trente|quarante|cinquante|soixante|vingt|cent|mill)i[eè]mes?"
+    r"|vijftig|zestig|zeventig|tachtig|negentig|honderd|duizend|miljoen|en|ën|nul)+(?:(?:eer)?st?e|(?:der)?de)?"
 )
-_COMPOUND_PARTS: Final = (
-    "hundert tausend zehn zwanzig ßig ssig erzig nfzig chzig ebzig htzig unzig mila cento centu venti ventu vento"
-    " anta anto ento trent dici esim honderd duizend tig tien ieme ième".split()
+_ORDINAL: Final = re.compile(
+    r"(?:z[eé]ro|trente|quarante|cinquante|soixante|vingts?|cents?|mill)i[eè]mes?"
+    r"|d[eé]cimo(?:primer|segund|tercer|cuart|quint|sext|s[eé]ptim|octav|noven)[oa]"
+    r"|(?:(?:du|tri|[cq]uadr[io]n?|quin|s[ei]x|seis|sep?tin?|o[ck]tin?|non|nonin|noningen)[gc]ent"
+    r"|(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien)?(?:mil|cent))[eé]sim[oa]s?"
 )
-_GERMAN_ORDINALS: Final = "viert fünft fuenft sechst siebent acht neunt zehnt elft zwölft zwoelft".split()
+"""French, Spanish and Portuguese ordinals in one word."""
+
+_LONG_PART: Final = re.compile(
+    "hundert|tausend|zig|zehn|cento|mila|anta?|venti|trenta|esim|ésim|honderd|duizend|ième|tig"
+)
+"""What makes a compound a number though the reader of number words does not know it."""
+
+MAX_COMPOUND: Final = 120
+"""Letters of a number in one word that are read."""
+
 _UMLAUTS: Final = (("fuenf", "fünf"), ("zwoelf", "zwölf"), ("dreissig", "dreißig"), ("ieme", "ième"))
 
 
@@ -101,13 +116,13 @@ def calendar_word(word: str) -> CalendarWord | None:
     return _calendar().get(unicodedata.normalize("NFC", word))
 
 
-def has_number_words(words: set[str]) -> bool:
-    """Whether a word of a number, month or weekday is among `words`, in small letters."""
-    if not _known_words().isdisjoint(words):
-        return True
-    # Numbers in one word, as in German and Italian.
-    joined = " ".join(words)
-    return any(part in joined for part in _COMPOUND_PARTS) and any(map(number_word, words))
+def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
+    """Whether a word of a number, month or weekday is among `words`, in small letters.
+
+    `has_figures`: the text has some. Without, no foreign short name of a month counts: out, set, ago.
+    """
+    months = _calendar() if has_figures else _months_alone()
+    return not months.keys().isdisjoint(words) or any(map(number_word, words))
 
 
 def languages_of(words: set[str]) -> frozenset[str]:
@@ -145,10 +160,12 @@ def _number_words() -> dict[str, NumberWord]:
 def _compound(word: str) -> NumberWord | None:
     for written, meant in _UMLAUTS:
         word = word.replace(written, meant)
-    if not _COMPOUND.fullmatch(word):
+    if _ORDINAL.fullmatch(word):
+        return NumberWord(word, tuple(each for each in ("fr", "es", "pt") if _is_number(word, each)), False)
+    if not _COMPOUND.fullmatch(word[:MAX_COMPOUND]):
         return _number_words().get(word)
     languages = tuple(each for each in ("de", "it", "nl", "fr") if _is_number(word, each))
-    return NumberWord(word, languages, False) if languages else None
+    return NumberWord(word, languages, False) if languages or _LONG_PART.search(word) else None
 
 
 def _is_number(word: str, language: str) -> bool:
@@ -169,6 +186,12 @@ def _calendar() -> dict[str, CalendarWord]:
     }
 
 
+@cache
+def _months_alone() -> dict[str, CalendarWord]:
+    """Those that may count without a figure beside them."""
+    return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
+
+
 def _calendar_names(language: str) -> Iterator[tuple[int, str, bool]]:
     """Months and weekdays by their names, months in short too."""
     for month, name in get_month_names("wide", "format", language).items():
@@ -179,9 +202,3 @@ def _calendar_names(language: str) -> Iterator[tuple[int, str, bool]]:
         yield month, str(name).lower().rstrip("."), True
     if language == "en":
         yield 9, "sept", True
-
-
-@cache
-def _known_words() -> frozenset[str]:
-    ordinals = {stem + ending for stem in _GERMAN_ORDINALS for ending in ("e", "er", "en", "es", "em")}
-    return frozenset((*_number_words(), *_calendar(), *_SLIPS, *ordinals))

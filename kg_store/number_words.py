@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import Final
 
 from kg_store.number_meaning import Part, canonical_of, parts_of, value_of
@@ -30,11 +30,16 @@ _UNIT: Final = re.compile(
 )
 _GAP: Final = re.compile(r"(?:[\s'’‐‑–-]+[^\W\d_]*){0,4}")
 _GAP_OF_DATES: Final = re.compile(r"(?:[\s'’‐‑–.,/-]+[^\W\d_]*){0,4}")
+_COMMA: Final = re.compile(r",\s+")
+_MIN_BEFORE_COMMA: Final = 1000
+"""Two thousand, three hundred; but two, three."""
+
 _MAX_BETWEEN: Final = 24
 _SIGN: Final = re.compile(r"\b(?:minus|negative)\s+\Z", re.IGNORECASE)
 _ARTICLE_BEFORE: Final = re.compile(r"\b(?:a|an)\s+\Z", re.IGNORECASE)
 _THE_BEFORE: Final = re.compile(r"\b(?:the|early|mid|late)[\s-]+\Z", re.IGNORECASE)
 
+_ANY_DIGIT: Final = re.compile("[0-9]")
 _FIGURE: Final = rf"[0-9{OTHER_FIGURES}]"
 _NUMERAL: Final = re.compile(rf"{_FIGURE}+(?:[.,·/\u00a0\u202f ⁄-]?{_FIGURE}+)*")
 _IS_OTHER: Final = re.compile(rf"[{OTHER_FIGURES}]")
@@ -64,14 +69,14 @@ class NumberExpression(LiteralSpan):
 def find_number_expressions(text: str) -> list[NumberExpression]:
     """Every number, amount, ordinal, date or part of one that is no plain ASCII figure, in order, none over another.
 
-    Words of English, German, French, Spanish, Italian, Portuguese, Dutch and Danish; figures of every script; Roman
+    Words of English, German, French, Spanish, Italian, Portuguese and Dutch; figures of every script; Roman
     numerals. What is figures alone in ASCII is left to `find_literals`. A text without any costs a look-up per word.
     """
     words = set(words_of(text))
     found = list(_figures(text))
     if not _roman_words().isdisjoint(words):
         found += _roman(text)
-    if has_number_words(words):
+    if has_number_words(words, has_figures=_ANY_DIGIT.search(text) is not None):
         found += _worded(text)
     chosen: list[NumberExpression] = []
     covered = bytearray(len(text))
@@ -110,6 +115,8 @@ def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> boo
         return False
     is_dated = is_dated or after.month is not None
     words = words_of(between)
+    if _COMMA.fullmatch(between):
+        return is_dated or (value_of(before.word) or 0) >= _MIN_BEFORE_COMMA
     if not (_GAP_OF_DATES if is_dated else _GAP).fullmatch(between):
         return False
     if not words:
@@ -131,12 +138,17 @@ def _joined_by(words: Sequence[str], before: Token, after: Token) -> bool:
 
 def _are_one_number(before: Token, after: Token) -> bool:
     """Neighbours without a word between them. The first two, one second and second one are two numbers each."""
-    if after.is_fraction or before.is_fraction:
-        return True
+    return (
+        before.is_fraction
+        or after.is_fraction
+        or _melt(replace(before, start=0, end=0), replace(after, start=0, end=0))
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _melt(before: Token, after: Token) -> bool:
     parts = parts_of("", [before, after])
-    if len(parts) < 2:
-        return True
-    return not any(part.is_ordinal for part in parts)
+    return len(parts) < 2 or not any(part.is_ordinal for part in parts)
 
 
 def _is_one_with_and(before: Token, after: Token) -> bool:
@@ -196,7 +208,8 @@ def _chinese_date(plain: str) -> str | None:
 
 @cache
 def _roman_words() -> frozenset[str]:
-    return frozenset(roman_of(number).lower() for number in range(2, MAX_ROMAN)) | {"iiii", "viiii", "xiiii"}
+    numerals = (roman_of(number).lower() for number in range(2, MAX_ROMAN))
+    return frozenset(numeral for numeral in numerals if len(numeral) > 1) | {"iiii", "viiii", "xiiii"}
 
 
 def _roman(text: str) -> Iterator[NumberExpression]:
