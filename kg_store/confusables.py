@@ -35,8 +35,8 @@ _BRAILLE: Final = {
 _DRAWN: Final = {
     character: (letter,)
     for characters, letters in (
-        ("ЯИЙДШЩЦяийдшщцΣΛΞΔΘ", "RNNAWWUrnnawwuEAEAO"),
-        ("ᗩᗪᘿᖴᎶᕼᒍᗰᑎᑭᑫᔕᑌᐯᗯᎾ", "ADEFGHJMNPQSUVWO"),
+        ("ЯИЙДШЩЦКПЛяийдшщцкмплΣΛΞΔΘ", "RNNAWWUKNNrnnawwukmnnEAEAO"),
+        ("ᗩᗪᘿᖴᎶᕼᒍᗰᑎᑭᑫᔕᑌᐯᗯᎾᏆ", "ADEFGHJMNPQSUVWOI"),
     )
     for character, letter in zip(characters, letters, strict=True)
 }
@@ -94,6 +94,8 @@ def _undecorated(character: str) -> str:
 def _look_alike(character: str) -> str:
     """The one ASCII letter that `character` looks like, in its case where it has one; empty where there is none."""
     letters = _latin_of().get(character, ())
+    if letters[:1] == ("l",) and not character.islower():
+        return "I"  # The table has one entry for both.
     cased = [letter for letter in letters if letter.isupper() == character.isupper()]
     return (cased or [*letters, ""])[0]
 

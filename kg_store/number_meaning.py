@@ -139,7 +139,7 @@ def _date(before: Sequence[Part], month: int, after: Sequence[Part]) -> str | No
         return None
     day = before[0].value if before else None
     rest = list(after)
-    if day is None and rest and (rest[0].is_ordinal or (len(rest) > 1 and 1 <= (rest[0].value or 0) <= 31)):
+    if day is None and rest and (rest[0].is_ordinal or (_year(rest) is None and len(rest) > 1)):
         day = rest.pop(0).value
     year = _year(rest)
     if year is None:
@@ -198,9 +198,8 @@ def _number(parts: Sequence[Part]) -> str | None:
         return f"{100 * whole[0] + whole[1] + whole[2]}"
     if len(whole) > 2 and max(whole) <= 9 and whole[0]:
         return "".join(map(str, whole))
-    if len(whole) == 2 and whole[1] >= 100 and whole[0] < whole[1] and not whole[1] % 10:
-        return _plain(values[0] * values[1])  # Two dozen, a dozen million.
-    return _plain(values[0] * 12) if len(whole) == 2 and whole[1] == 12 and whole[0] <= 99 else None
+    is_scale = len(whole) == 2 and (whole[1] == 12 or str(whole[1]).strip("0") == "1")
+    return _plain(values[0] * values[1]) if is_scale else None  # Two dozen, a dozen million.
 
 
 def _decimal(value: float) -> Decimal:

@@ -11,6 +11,7 @@ from typing import Final
 
 from kg_store.letters import MARKS
 from kg_store.number_vocabulary import (
+    ARTICLES,
     FRACTIONS,
     CalendarWord,
     NumberWord,
@@ -51,6 +52,7 @@ _ENDS_SENTENCE: Final = re.compile(r"(?:^|[.!?:;\n…¿¡。！？])[\s\"'“”
 _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ \u00a0]\Z")
 _LOOK_BACK: Final = 40
 _LITTLE: Final = frozenset("of the de del di do da den der dem des and und et y e i l d le il el o".split())
+_ANDS: Final = frozenset("and und et y e en".split())
 MAX_LITTLE: Final = 2
 """So many little words may stand between two words of one number."""
 
@@ -117,7 +119,7 @@ def _judged(text: str, tokens: Sequence[Token], index: int, context: Collection[
     if not token.is_weak:
         return _settled(token)
     near = list(_neighbours(text, tokens, index))
-    number = token.number if token.number and _is_number(token.number, near, context) else None
+    number = token.number if _is_number(token, near, context) else None
     month = token.month if token.month and _is_month(text, token, token.month, near, context) else None
     return replace(token, number=number, month=month) if number or month else None
 
@@ -129,10 +131,11 @@ def _settled(token: Token) -> Token:
     return replace(token, number=None) if token.number.is_weak else replace(token, month=None)
 
 
-def _is_number(number: NumberWord, near: Sequence[Token], context: Collection[str]) -> bool:
-    if not set(number.languages).isdisjoint(context):
+def _is_number(token: Token, near: Sequence[Token], context: Collection[str]) -> bool:
+    languages = set(token.number.languages) if token.number else set()
+    if token.word not in ARTICLES and not languages.isdisjoint(context):
         return True
-    return any(each.is_figures or not each.languages.isdisjoint(number.languages) for each in near)
+    return any(each.is_figures or not each.languages.isdisjoint(languages) for each in near)
 
 
 def _is_month(text: str, token: Token, month: CalendarWord, near: Sequence[Token], context: Collection[str]) -> bool:
@@ -156,12 +159,15 @@ def _has_telling_capital(text: str, start: int) -> bool:
 def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:
     """The next on either side, where nothing but little words stands between."""
     for one, other in ((index - 1, index), (index, index + 1)):
-        if one >= 0 and other < len(tokens) and _is_near(text[tokens[one].end : tokens[other].start]):
-            yield tokens[one if other == index else other]
+        if one >= 0 and other < len(tokens):
+            neighbour = tokens[one if other == index else other]
+            if _is_near(text[tokens[one].end : tokens[other].start], _ANDS if neighbour.is_weak else _LITTLE):
+                yield neighbour
 
 
-def _is_near(between: str) -> bool:
+def _is_near(between: str, little: Collection[str]) -> bool:
+    """Whether at most two of `little` stand between, and no sign but the point of an ordinal: 8. September."""
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)
-    return len(words) <= MAX_LITTLE and _LITTLE.issuperset(words)
+    return len(words) <= MAX_LITTLE and all(word in little for word in words)

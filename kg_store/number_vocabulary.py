@@ -22,6 +22,7 @@ _TABLE: Final[dict[str, dict[str, str]]] = tomllib.loads(
     resources.files("kg_store").joinpath("number_words.toml").read_text("utf-8")
 )
 FRACTIONS: Final = frozenset(_TABLE["any"]["fractions"].split())
+ARTICLES: Final = frozenset(_TABLE["any"]["articles"].split())
 _AMOUNTS: Final = frozenset(_TABLE["any"]["amounts"].split())
 _WEAK: Final = frozenset(_TABLE["any"]["weak"].split())
 _WEAK_CALENDAR: Final = frozenset(_TABLE["any"]["weak_calendar"].split())

@@ -78,13 +78,41 @@ def find_number_expressions(text: str) -> list[NumberExpression]:
         found += _roman(text)
     if has_number_words(words, has_figures=_ANY_DIGIT.search(text) is not None):
         found += _worded(text)
+    return _without_overlaps(text, found)
+
+
+def _without_overlaps(text: str, found: list[NumberExpression]) -> list[NumberExpression]:
+    """The longest wins; what a loser has outside of the winners stays found, as it is written."""
     chosen: list[NumberExpression] = []
     covered = bytearray(len(text))
     for each in sorted(found, key=lambda each: (each.start - each.end, each.start)):
-        if not any(covered[each.start : each.end]):
-            covered[each.start : each.end] = b"\x01" * (each.end - each.start)
-            chosen.append(each)
+        chosen += [each] if not any(covered[each.start : each.end]) else _left_of(text, each, covered)
+        covered[each.start : each.end] = b"\x01" * (each.end - each.start)
     return sorted(chosen, key=lambda each: each.start)
+
+
+def _left_of(text: str, loser: NumberExpression, covered: bytearray) -> Iterator[NumberExpression]:
+    start = loser.start
+    for end in range(loser.start, loser.end + 1):
+        if end == loser.end or covered[end]:
+            if text[start:end].strip():
+                yield NumberExpression(start, end, ValueKind.TEXT, text[start:end])
+            start = end + 1
+
+
+def in_figures(text: str) -> str:
+    """`text` with what is clear in figures: nineteen sixty as 1960, the eighth of may 2001 as 2001-05-08, ⑨ as 9.
+
+    The reading in which an index of values finds those that are written out. Everyday numbers stay words, lengths
+    change; a text without number words comes back as it is.
+    """
+    pieces: list[str] = []
+    done = 0
+    for each in find_number_expressions(text):
+        if not each.is_everyday and each.kind is not ValueKind.TEXT:
+            pieces += [text[done : each.start], each.lexical]
+            done = each.end
+    return undo_digits("".join([*pieces, text[done:]]) if pieces else text)
 
 
 def _worded(text: str) -> Iterator[NumberExpression]:

@@ -8,6 +8,7 @@ from typing import Final
 
 _MULTIPLIERS: Final = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1_000, "仟": 1_000}
 _MYRIADS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
+_POWERS: Final = frozenset((*_MULTIPLIERS, *_MYRIADS, *"廿卅"))
 _SINOGRAPHS: Final = (
     "〇零一二两兩三四五六七八九壹貳贰叁參肆伍陸陆柒捌玖弌弍弎" + "".join((*_MULTIPLIERS, *_MYRIADS)) + "廿卅"
 )
@@ -67,7 +68,7 @@ def roman_of(number: int) -> str:
 
 def chinese_figures(run: str) -> str:
     """A run of Chinese figures in ASCII: by powers where it names them, else, and where it is too long, by places."""
-    if len(run) > MAX_CHINESE or not any(letter in _MULTIPLIERS or letter in _MYRIADS for letter in run):
+    if len(run) > MAX_CHINESE or not any(letter in _POWERS for letter in run):
         return "".join(str(_figure(letter)) for letter in run)
     total = section = figure = 0
     for letter in run:
@@ -88,7 +89,7 @@ def is_figure(character: str) -> bool:
 
 
 def _figure(letter: str) -> int:
-    return 0 if letter in "〇零" else int(unicodedata.numeric(letter, 0))
+    return 2 if letter in "两兩" else int(unicodedata.numeric(letter, 0))
 
 
 def _plain_fraction(before: str, fraction: str) -> str:
