@@ -54,7 +54,7 @@ DISGUISES: Final = frozenset(
     )
     for code in range(start, end)
 )  # fmt: skip
-"""Marks that no language writes on letters: lines over, under and through, circles and squares around them."""
+"""Marks that spelling hardly ever has: lines over, under and through letters, circles and squares around them."""
 
 
 def skeleton_of(text: str) -> str:
@@ -82,7 +82,7 @@ def _undecorated(character: str) -> str:
         return character
     name = unicodedata.name(character, "")
     if found := _DECORATED.fullmatch(name):
-        letter = next(filter(None, found.groups()))
+        letter = str(found[1] or found[2])
         return letter.lower() if "SMALL LETTER" in name else letter
     if found := _SMALL_CAPITAL.fullmatch(name):
         return found[1].lower()

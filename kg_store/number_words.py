@@ -23,7 +23,7 @@ _OFS: Final = frozenset("of the de del di do da den der dem des d l le il el o a
 _POINTS: Final = frozenset("point dot comma komma virgule virgola coma vírgula punto ponto oh".split())
 _ARTICLES: Final = frozenset("a an one".split())
 _UNIT: Final = re.compile(
-    r"[\s-]*(?:%|(?:per\s?cent|prozent|dollars?|euros?|pounds?|usd|eur|gbp|chf|mg|kg|km|cm|mm|ml|years?|months?|weeks?|days?"
+    r"[\s-]*(?:%|(?:o['’]clock|per\s?cent|prozent|dollars?|euros?|pounds?|usd|eur|gbp|chf|mg|kg|km|cm|mm|ml|years?|months?|weeks?|days?"
     r"|hours?|minutes?|seconds|jahren?|monaten?|tagen?|wochen|ans|mois|jours|semaines|años|meses|días|anni|mesi|giorni"
     r"|anos|dias)\b)",
     re.IGNORECASE,
@@ -32,7 +32,6 @@ _GAP: Final = re.compile(r"(?:[\s'’‐‑–-]+[^\W\d_]*){0,4}")
 _GAP_OF_DATES: Final = re.compile(r"(?:[\s'’‐‑–.,/-]+[^\W\d_]*){0,4}")
 _COMMA: Final = re.compile(r",\s+")
 _MIN_BEFORE_COMMA: Final = 1000
-"""Two thousand, three hundred; but two, three."""
 
 _MAX_BETWEEN: Final = 24
 _SIGN: Final = re.compile(r"\b(?:minus|negative)\s+\Z", re.IGNORECASE)
@@ -144,12 +143,20 @@ def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> boo
     is_dated = is_dated or after.month is not None
     words = words_of(between)
     if _COMMA.fullmatch(between):
-        return is_dated or (value_of(before.word) or 0) >= _MIN_BEFORE_COMMA
+        return is_dated or _goes_on_behind_comma(before, after)
     if not (_GAP_OF_DATES if is_dated else _GAP).fullmatch(between):
         return False
     if not words:
         return is_dated or _are_one_number(before, after)
     return (is_dated and _OFS.issuperset(words)) or _joined_by(words, before, after)
+
+
+def _goes_on_behind_comma(before: Token, after: Token) -> bool:
+    """Two thousand, three hundred; and figures that are said one by one: one, nine, six."""
+    one, other = value_of(before.word), value_of(after.word)
+    if one is None or other is None:
+        return False
+    return one >= _MIN_BEFORE_COMMA or (one < 10 and other < 10 and _melt(_moved(before), _moved(after)))
 
 
 def _joined_by(words: Sequence[str], before: Token, after: Token) -> bool:
@@ -159,6 +166,8 @@ def _joined_by(words: Sequence[str], before: Token, after: Token) -> bool:
         return len(words) == 1 and _is_one_with_and(before, after)
     if words[0] in _POINTS:
         return len(words) == 1 and not before.is_fraction and not after.is_fraction
+    if before.is_fraction and words in (["past"], ["to"], ["after"]):
+        return True  # Half past three.
     if before.is_fraction and all(word in ("of", "a", "an", "de", "d") for word in words):
         return (value_of(after.word) or 0) >= 100
     return False
@@ -166,11 +175,11 @@ def _joined_by(words: Sequence[str], before: Token, after: Token) -> bool:
 
 def _are_one_number(before: Token, after: Token) -> bool:
     """Neighbours without a word between them. The first two, one second and second one are two numbers each."""
-    return (
-        before.is_fraction
-        or after.is_fraction
-        or _melt(replace(before, start=0, end=0), replace(after, start=0, end=0))
-    )
+    return before.is_fraction or after.is_fraction or _melt(_moved(before), _moved(after))
+
+
+def _moved(token: Token) -> Token:
+    return replace(token, start=0, end=0)
 
 
 @lru_cache(maxsize=4_096)

@@ -19,6 +19,9 @@ _UNREADABLE = frozenset(("Cs", "Co", "Cn"))
 UNREADABLE: Final = "\ufffd"
 """Stands for characters of no script, which no reader knows: an unknown word."""
 
+_PICTURES = range(0x1F000, 0x1FB00)
+"""Where newer pictures stand that Python does not know yet; no letters ever do."""
+
 _VARIATIONS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _UNREADABLE_RUN = re.compile(f"{UNREADABLE}+")
 _ESCAPE = re.compile(
@@ -63,8 +66,9 @@ class Visible:
         plain = skeleton_of(self.text)
         if plain == self.text:
             return None
-        letters = ((letter, at, at + 1) for at, letter in enumerate(map(skeleton_of, self.text)))
-        return Visible._joined(letters)
+        if all(len(skeleton_of(letter)) == 1 for letter in set(self.text)):
+            return Visible(plain)
+        return Visible._joined((letter, at, at + 1) for at, letter in enumerate(map(skeleton_of, self.text)))
 
     @classmethod
     def _of(cls, original: str, letters: Iterable[tuple[str, int, int]]) -> Visible:
@@ -140,7 +144,7 @@ def _seen(letter: str) -> str:
         return plain
     if letter.isspace():
         return " "
-    return UNREADABLE if category(letter) in _UNREADABLE else ""
+    return UNREADABLE if category(letter) in _UNREADABLE and ord(letter) not in _PICTURES else ""
 
 
 class _Seen(dict[int, str]):
