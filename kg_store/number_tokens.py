@@ -6,10 +6,8 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Final
 
-from kg_store.letters import MARKS
 from kg_store.number_vocabulary import (
     ARTICLES,
     FRACTIONS,
@@ -19,24 +17,10 @@ from kg_store.number_vocabulary import (
     languages_of,
     number_word,
 )
-from kg_store.numerals import CHINESE_DIGITS, is_figure
 
-_LAST_FIGURE: Final = 0x1FC00
+_WORD: Final = re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f]+")
+"""All seven languages write in Latin letters."""
 
-
-def _figure_ranges() -> str:
-    codes = [code for code in range(0x80, _LAST_FIGURE) if unicodedata.category(chr(code))[0] == "N"]
-    codes = [code for code in codes if is_figure(chr(code))]
-    runs = [[code for _, code in run] for _, run in groupby(enumerate(codes), key=lambda pair: pair[1] - pair[0])]
-    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
-
-
-OTHER_FIGURES: Final = _figure_ranges() + CHINESE_DIGITS
-"""For a class of a pattern: every figure that is no ASCII digit."""
-
-_LETTER: Final = rf"[^\W\d_{OTHER_FIGURES}]"
-_WORD: Final = re.compile(rf"{_LETTER}(?:{_LETTER}|[{MARKS}])*+")
-_ASCII_WORD: Final = re.compile("[A-Za-z]+")
 _ASCII_SPACES: Final = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalpha()})
 _DIGITS: Final = re.compile(
     r"(?<![^\W_])[0-9]++(?:[.,'’][0-9]++)*+(?:st|nd|rd|th|er|[eè]re|[eè]me|e|[ºª])?(?![^\W_])", re.IGNORECASE
@@ -103,7 +87,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _words(text: str) -> Iterator[Token]:
-    for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
+    for match in _WORD.finditer(text):
         word = unicodedata.normalize("NFC", match.group().lower())
         number, month = number_word(word), calendar_word(word)
         if number is not None or month is not None:

@@ -9,9 +9,9 @@ from functools import cache, lru_cache
 from typing import Final
 
 from kg_store.number_meaning import Part, canonical_of, parts_of, value_of
-from kg_store.number_tokens import OTHER_FIGURES, Token, tokens_of, words_of
+from kg_store.number_tokens import Token, tokens_of, words_of
 from kg_store.number_vocabulary import has_number_words
-from kg_store.numerals import MAX_ROMAN, roman_of, roman_value, undo_digits
+from kg_store.numerals import MAX_ROMAN, OTHER_FIGURES, has_other_figures, roman_of, roman_value, undo_digits
 from kg_store.terms import ValueKind
 from kg_store.values import LiteralSpan, read_literal
 
@@ -41,7 +41,6 @@ _THE_BEFORE: Final = re.compile(r"\b(?:the|early|mid|late)[\s-]+\Z", re.IGNORECA
 _ANY_DIGIT: Final = re.compile("[0-9]")
 _FIGURE: Final = rf"[0-9{OTHER_FIGURES}]"
 _NUMERAL: Final = re.compile(rf"{_FIGURE}+(?:[.,·/\u00a0\u202f ⁄-]?{_FIGURE}+)*")
-_IS_OTHER: Final = re.compile(rf"[{OTHER_FIGURES}]")
 _CHINESE_DATE: Final = re.compile(
     rf"(?:(?:明治|大正|昭和|平成|令和|民[国國]|公元)\s?)?(?<!{_FIGURE}){_FIGURE}++\s?"
     rf"(?:年(?:\s?{_FIGURE}++\s?月(?:\s?{_FIGURE}++\s?[日号號])?)?|月(?:\s?{_FIGURE}++\s?[日号號])?"
@@ -228,12 +227,12 @@ def _is_everyday(run: Sequence[Token], parts: Sequence[Part], has_unit: bool) ->
 
 def _figures(text: str) -> Iterator[NumberExpression]:
     """Figures of other scripts and shapes, alone or among ASCII digits; dates as Chinese and Japanese write them."""
-    if text.isascii() or not _IS_OTHER.search(text):
+    if not has_other_figures(text):
         return
     for match in _CHINESE_DATE.finditer(text):
         yield _meaning(text, *match.span(), _chinese_date(undo_digits(match.group())), False)
     for match in _NUMERAL.finditer(text):
-        if _IS_OTHER.search(match.group()):
+        if has_other_figures(match.group()):
             is_word = len(match.group()) == 1 and match.group().isalpha()
             yield _meaning(text, *match.span(), undo_digits(match.group()), is_word)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 _MULTIPLIERS: Final = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1_000, "仟": 1_000}
 _MYRIADS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
 _POWERS: Final = frozenset((*_MULTIPLIERS, *_MYRIADS, *"廿卅"))
-_SINOGRAPHS: Final = (
+_CHINESE_DIGITS: Final = (
     "〇零一二两兩三四五六七八九壹貳贰叁參肆伍陸陆柒捌玖弌弍弎" + "".join((*_MULTIPLIERS, *_MYRIADS)) + "廿卅"
 )
-_CHINESE: Final = re.compile(rf"[{_SINOGRAPHS}]+")
-CHINESE_DIGITS: Final = _SINOGRAPHS
+_CHINESE: Final = re.compile(rf"[{_CHINESE_DIGITS}]+")
 MAX_CHINESE: Final = 40
 _ROMAN: Final = re.compile(r"(?=[MDCLXVI])M{0,4}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})")
 _ROMAN_WORD: Final = re.compile(r"(?<!\w)[MDCLXVI]{2,}(?!\w)")
@@ -29,13 +29,34 @@ _FRACTION: Final = re.compile(r"(\d?)([¼-¾⅐-⅞↉])")
 _NUMERALS_OF_ROME: Final = re.compile("[\u2160-\u2188]+")
 
 
+_LAST_FIGURE: Final = 0x1FC00
+
+
+def _all_figures() -> Iterator[str]:
+    """Every figure outside of ASCII that a number says, and the letters that China and Japan count with."""
+    yield from _CHINESE_DIGITS
+    for character in map(chr, range(0x80, _LAST_FIGURE)):
+        if unicodedata.category(character)[0] == "N" and unicodedata.numeric(character, None) is not None:
+            yield character
+
+
+_OTHER: Final = frozenset(_all_figures())
+OTHER_FIGURES: Final = "".join(sorted(_OTHER))
+"""For a class of a pattern: every figure that is no ASCII digit."""
+
+
+def has_other_figures(text: str) -> bool:
+    """Whether a figure that is no ASCII digit stands in `text`."""
+    return not text.isascii() and not _OTHER.isdisjoint(text)
+
+
 def undo_digits(text: str) -> str:
     """`text` with ASCII digits for every figure of another script or shape: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
 
-    A run of Chinese figures is read as a number, by places (一九六〇) or by powers (千九百六十). Lengths change. ASCII
-    text comes back as it is, at no cost.
+    A run of Chinese figures is read as a number, by places (一九六〇) or by powers (千九百六十). Lengths
+    change; a text without such figures comes back as it is.
     """
-    if text.isascii():
+    if not has_other_figures(text):
         return text
     text = _FRACTION.sub(lambda match: _plain_fraction(match[1], match[2]), text)
     text = _NUMERALS_OF_ROME.sub(lambda run: _code_points_of_rome(run.group()), text)
@@ -81,11 +102,6 @@ def chinese_figures(run: str) -> str:
         else:
             figure = figure * 10 + _figure(letter)
     return str(total + section + figure)
-
-
-def is_figure(character: str) -> bool:
-    """Whether `character` says a number: a digit of any script or shape, a fraction, a numeral."""
-    return unicodedata.numeric(character, None) is not None
 
 
 def _figure(letter: str) -> int:
