@@ -32,8 +32,11 @@ MIN_CONTEXT: Final = 2
 """So many little words of a language show that a text is in it."""
 
 _COMPOUND: Final = re.compile(
+    # English, run together
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|and|oh)+(?:first|second|third|fif?th|ths?)?"
     # German
-    r"(?:eins?|zwei|zwo|drei|vier|fünf|sechs?|sieb(?:en)?|acht|neun|zehn|elf|zwölf|zwanzig|drei(?:ß|ss)ig|vierzig|fünfzig"
+    r"|(?:eins?|zwei|zwo|drei|vier|fünf|sechs?|sieb(?:en)?|acht|neun|zehn|elf|zwölf|zwanzig|drei(?:ß|ss)ig|vierzig|fünfzig"
     r"|sechzig|siebzig|achtzig|neunzig|hundert|tausend|million(?:en)?|und|null)+"
     r"(?:(?:ers|drit|s)?te[rnsm]?|e[rnsm]?|er[ns]|fach|s?tel)?"
     # Italian
@@ -55,7 +58,7 @@ _ORDINAL: Final = re.compile(
 """French, Spanish and Portuguese ordinals in one word."""
 
 _LONG_PART: Final = re.compile(
-    "hundert|tausend|zig|zehn|cento|mila|anta?|venti|trenta|esim|ésim|honderd|duizend|ième|tig"
+    "hundr|thous|teen|ty|hundert|tausend|zig|zehn|cento|mila|anta?|venti|trenta|esim|ésim|honderd|duizend|ième|tig"
 )
 """What makes a compound a number though the reader of number words does not know it."""
 

@@ -49,7 +49,10 @@ _CHINESE_DATE: Final = re.compile(
 _ISO_PARTS: Final = re.compile(r"([0-9]{3,4})\s?年(?:\s?([0-9]{1,2})\s?月(?:\s?([0-9]{1,2})\s?[日号號])?)?")
 _ROMAN: Final = re.compile(r"(?<![^\W_])(?:[MDCLXVI]{2,}|[mdclxvi]{2,})(?![^\W_])")
 _ROMAN_WORDS: Final = frozenset("MD CD DC CV MC MIX DI CC MM ML XL CL DM MI LI CI VI XI MV CM DL LL DV LV".split())
-_SMALL_ROMAN: Final = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})|[mdclxvi]{5,}")
+_SMALL_ROMAN: Final = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
+_MIN_ROMAN_ALONE: Final = 5
+"""Letters of a small Roman numeral that is no word: mcmlx."""
+
 _NAME_BEFORE: Final = re.compile(r"[^\W\d_]{2,}[ \u00a0]\Z")
 
 
@@ -259,6 +262,8 @@ def _roman(text: str) -> Iterator[NumberExpression]:
 
 def _is_small_roman(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, match.start() - _MAX_NAME) : match.start()]
+    if len(match.group()) >= _MIN_ROMAN_ALONE:
+        return True
     return _SMALL_ROMAN.fullmatch(match.group()) is not None and _NAME_BEFORE.search(before) is not None
 
 

@@ -37,6 +37,8 @@ DATES = {
     "一九六〇年九月八日": ("一九六〇年九月八日", "1960-09-08"),
     "二〇二〇年": ("二〇二〇年", "2020"),
     "in MCMLX": ("MCMLX", "1960"),
+    "mcmlx and": ("mcmlx", "1960"),
+    "NINETEEN SIXTY": ("NINETEEN SIXTY", "1960"),
     "in ①⑨⑥⓪": ("①⑨⑥⓪", "1960"),
     "in ¹⁹⁶⁰": ("¹⁹⁶⁰", "1960"),
     "in 19⑥0": ("19⑥0", "1960"),
@@ -86,6 +88,7 @@ UNCLEAR = {
     "昭和三十五年": "昭和三十五年",
     "anderthalb Jahre": "anderthalb Jahre",
     "los años sesenta": "sesenta",
+    "born in nineteensixty": "nineteensixty",
     "at half past three": "half past three",
 }
 NOTHING = [
@@ -93,6 +96,8 @@ NOTHING = [
     "no patient lives there, is that so",
     "once upon a time due to the elf",
     "mark i and i",
+    "is anyone often alone in a canteen of a fourteener",
+    "a vivid, livid and civil mimic",
     "who set out to see a mars rover",
     "seize the cent, prima donna",
     "the DVD of a LIVID man",
