@@ -10,6 +10,7 @@ from kg_store.inexact_choice import choose_inexact
 from kg_store.name_marks import COMMON_WORDS, NameMarks
 from kg_store.names import NameHit, NameIndex
 from kg_store.normalising import normalise
+from kg_store.number_words import find_number_expressions
 from kg_store.ordinary_words import is_rare
 from kg_store.public_words import PublicWords
 from kg_store.terms import ValueKind
@@ -40,11 +41,13 @@ class EntityLinker:
         """Mentions in order, none overlapping: of those that overlap the longest wins, then the leftmost.
 
         The whole content of quotes or [brackets] goes before any other match. A public word counts only where
-        the text marks it as a name. Numbers and dates are matched by what they mean, however they are written.
+        the text marks it as a name. Numbers and dates are matched by what they mean, however they are written, in
+        words and in figures of any script too.
         """
         marks = NameMarks.of(text)
         literals = find_literals(text)
-        found = [*self._named(text, marks, literals), *self._meant(text, literals)]
+        written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
+        found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
         exact = [self._with_alternatives(text, each, found, marks) for each in _merge(_longest(found, marks))]
         return self._with_inexact(text, exact, marks, is_name)
@@ -115,7 +118,7 @@ class EntityLinker:
 
     def _meant(self, text: str, literals: list[LiteralSpan]) -> Iterator[Mention]:
         for literal in literals:
-            if _is_small_number(text[literal.start : literal.end]):
+            if _is_small_number(text[literal.start : literal.end]) or _is_small_number(literal.lexical):
                 continue
             for kind in _kinds_to_try(literal):
                 mids = self.index.mids_of_value(kind, literal.lexical)
