@@ -20,6 +20,9 @@ NOT_SIGNED = "is not what a checkpoint has signed"
 WAS_CUT = "was cut, and stands there again"
 TWICE = "stands there twice"
 
+MAX_LINKS_BEFORE = 8
+"""Links that a row may follow, after rows that were changed; of more, some rows behind them are told as changed, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -120,8 +123,12 @@ class Walk:
         signed = self._signed.get(row.number)
         if signed is not None and row.link not in signed:
             self._tell(NOT_SIGNED, row.number)
-        # A row whose content was changed still has the link that the next one follows; one whose link was, not.
-        self._before = (row.link, *right)
+        if row.link in right:
+            self._before = (row.link,)
+        else:
+            # A row whose content was changed still has the link that the next one follows; one whose link was, not.
+            links = tuple(dict.fromkeys((row.link, *right)))
+            self._before = (*links[: MAX_LINKS_BEFORE - 1], links[-1]) if len(links) > MAX_LINKS_BEFORE else links
 
     def _check_payload(self, row: ChainRow) -> None:
         blocked = row.content.get("verdict") == "blocked"
