@@ -39,6 +39,20 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class RowPlaces:
+    """The words of some rows, one row behind the other; row i has those from begins[i] to ends[i]."""
+
+    words: Numbers = field(repr=False)
+    needed: npt.NDArray[np.bool_] = field(repr=False)
+    begins: npt.NDArray[np.int64] = field(repr=False)
+    lengths: npt.NDArray[np.int64] = field(repr=False)
+
+    @property
+    def ends(self) -> npt.NDArray[np.int64]:
+        return self.begins + self.lengths
+
+
+@dataclass(frozen=True, slots=True)
 class NameRows:
     """Rows of the names of one graph version, in arrays: a million names take some 70 bytes each."""
 
@@ -123,14 +137,24 @@ class NameRows:
         start = int(self._held_ends[word - 1]) if word else 0
         return self._held_by[start : int(self._held_ends[word])]
 
-    def shares(self, rows: Numbers, words: Numbers) -> npt.NDArray[np.float64]:
+    def mids_of(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """Every node that one of the rows names, ascending."""
+        if len(rows) == 1:
+            return tuple(sorted(self.mids(rows[0])))
+        at = np.asarray(rows, dtype=np.int64)
+        return tuple(np.unique(self._mids[_positions(self._mid_ends, at)[0]]).tolist())
+
+    def places(self, rows: Numbers) -> RowPlaces:
+        """The words of `rows`, of which there is one at least."""
+        positions, begins, lengths = _positions(self._ends, rows)
+        return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
+
+    def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
         """Which share of each row's words is among `words`."""
-        starts = np.where(rows > 0, self._ends[rows - 1], 0)
-        lengths = self._ends[rows] - starts
-        begins = np.cumsum(lengths) - lengths
-        places = np.repeat(starts - begins, lengths) + np.arange(lengths.sum())
-        shared = np.add.reduceat(np.isin(self._flat[places], words), begins)
-        return np.asarray(shared / lengths, dtype=np.float64)
+        is_shared = np.zeros(len(self.words), dtype=np.bool_)
+        is_shared[words] = True
+        shared = np.add.reduceat(is_shared[places.words], places.begins, dtype=np.int64)
+        return np.asarray(shared / places.lengths, dtype=np.float64)
 
     def joined(self, words: Sequence[str]) -> list[int]:
         """Rows that are `words` with the spaces elsewhere."""
@@ -160,6 +184,15 @@ _ARRAYS = (
     ("_flat", np.int32), ("_needed", np.bool_), ("_ends", np.int32), ("_held_by", np.int32), ("_held_ends", np.int32),
     ("_mids", np.int64), ("_mid_ends", np.int32), ("_key_hashes", np.int64), ("_key_rows", np.int32),
 )  # fmt: skip
+
+
+def _positions(ends: Numbers, rows: Numbers) -> tuple[Mids, Mids, Mids]:
+    """Where the entries of `rows` stand in an array of which row i has those before ends[i], and behind the row before;
+    for each row where its own begin among them, and how many they are."""
+    starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
+    lengths = ends[rows] - starts
+    begins = np.cumsum(lengths) - lengths
+    return np.repeat(starts - begins, lengths) + np.arange(lengths.sum()), begins, lengths
 
 
 def _numbers(values: Iterable[int]) -> Numbers:

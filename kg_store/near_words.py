@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 
 from kg_store.letters import is_letters
 
@@ -52,12 +53,12 @@ class NearWords:
             return {}
         first, last = self._start(len(word) - slips), self._start(len(word) + slips + 1)
         changed = np.bitwise_count(self._letters[first:last] ^ np.uint32(_bits(word)))
-        found = {}
-        for at in (np.flatnonzero(changed <= 2 * slips) + first).tolist():
-            distance = OSA.distance(word, self._words[at], score_cutoff=slips)
-            if distance <= slips_allowed(len(self._words[at])):
-                found[int(self._ids[at])] = int(distance)
-        return found
+        able = np.flatnonzero(changed <= 2 * slips) + first
+        words = [self._words[at] for at in able.tolist()]
+        distances = cdist((word,), words, scorer=OSA.distance, score_cutoff=slips, dtype=np.uint8)[0]
+        ids = self._ids[able].tolist()
+        near = np.flatnonzero(distances <= slips).tolist()
+        return {ids[at]: int(distances[at]) for at in near if distances[at] <= slips_allowed(len(words[at]))}
 
     def _start(self, length: int) -> int:
         return self._starts[min(max(length, 0), len(self._starts) - 1)]
