@@ -70,6 +70,7 @@ class Reading:
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
     _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
     _held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
     _found: dict[tuple[int, int], list[tuple[float, bool, Sequence[int]]]] = field(default_factory=dict, repr=False)
 
     def hits(self) -> list[InexactHit]:
@@ -196,6 +197,10 @@ class Reading:
         """Words run together, parted elsewhere, or in another order: `johnsmith`, `O Brien`, `Smith, John`."""
         for first in range(max(0, at - _LONGEST_JOINED + 1), at + 1):
             for last in range(at, min(len(self.words), first + _LONGEST_JOINED)):
+                # The windows that hold the word before were read with it, where that may be a name.
+                if (first, last) in self._joined:
+                    continue
+                self._joined.add((first, last))
                 if all(word.joins for word in self.words[first + 1 : last + 1]):
                     words = self.spellings[first : last + 1]
                     self._add(first, last, _SCORE_OF_JOINED, True, self.names.rows.joined(words))

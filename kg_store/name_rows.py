@@ -58,6 +58,7 @@ class NameRows:
 
     words: tuple[str, ...] = field(repr=False)
     near: NearWords = field(repr=False)
+    _initials: npt.NDArray[np.uint8] = field(repr=False)
     _number_of: dict[str, int] = field(repr=False)
     _flat: Numbers = field(repr=False)
     _needed: npt.NDArray[np.bool_] = field(repr=False)
@@ -84,7 +85,7 @@ class NameRows:
         keys = [(_hash_of(key), at) for at, row in enumerate(rows) for key in _keys_of([words[word] for word in row])]
         keys.sort()
         return cls(
-            words, NearWords.of(words), number_of, flat,
+            words, NearWords.of(words), _initials_of(words), number_of, flat,
             np.fromiter((each for needed, _ in rows.values() for each in needed), dtype=np.bool_),
             _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
             np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
@@ -116,7 +117,7 @@ class NameRows:
             raise StoreError("the name index has sections of different lengths")
         number_of = {word: number for number, word in enumerate(words)}
         return cls(
-            words, NearWords.of(words), number_of,
+            words, NearWords.of(words), _initials_of(words), number_of,
             flat, needed, ends, held_by, held_ends, mids, mid_ends, hashes, keyed,
         )  # fmt: skip
 
@@ -151,10 +152,18 @@ class NameRows:
 
     def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
         """Which share of each row's words is among `words`."""
-        is_shared = np.zeros(len(self.words), dtype=np.bool_)
-        is_shared[words] = True
-        shared = np.add.reduceat(is_shared[places.words], places.begins, dtype=np.int64)
+        shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
         return np.asarray(shared / places.lengths, dtype=np.float64)
+
+    def are_among(self, words: Numbers, some: Numbers) -> npt.NDArray[np.bool_]:
+        """For each of `words`, whether it is one of `some`."""
+        is_one = np.zeros(len(self.words), dtype=np.bool_)
+        is_one[some] = True
+        return is_one[words]
+
+    def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
+        """For each of `words`, whether it may begin with `letter`; true for some others, too."""
+        return self._initials[words] == ord(letter) % 256
 
     def joined(self, words: Sequence[str]) -> list[int]:
         """Rows that are `words` with the spaces elsewhere."""
@@ -197,6 +206,11 @@ def _positions(ends: Numbers, rows: Numbers) -> tuple[Mids, Mids, Mids]:
 
 def _numbers(values: Iterable[int]) -> Numbers:
     return np.fromiter(values, dtype=np.int32)
+
+
+def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """The last eight bits of each word's first letter."""
+    return np.fromiter((ord(word[0]) % 256 for word in words), dtype=np.uint8, count=len(words))
 
 
 def _hash_of(key: str) -> int:

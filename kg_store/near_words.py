@@ -30,7 +30,7 @@ class NearWords:
     Comparing the bits of a whole vocabulary takes a fraction of a millisecond, and leaves few words to measure.
     """
 
-    _words: tuple[str, ...] = field(repr=False)
+    _words: npt.NDArray[np.object_] = field(repr=False)
     _ids: npt.NDArray[np.int64] = field(repr=False)
     _letters: npt.NDArray[np.uint32] = field(repr=False)
     _starts: tuple[int, ...] = field(repr=False)
@@ -44,7 +44,8 @@ class NearWords:
         starts = np.searchsorted(lengths, np.arange((lengths[-1] if lengths else 0) + 2))
         letters = np.fromiter((_bits(words[at]) for at in kept), dtype=np.uint32, count=len(kept))
         ids = np.array(kept, dtype=np.int64)
-        return cls(tuple(words[at] for at in kept), ids, letters, tuple(starts.tolist()))
+        spelt = np.array([words[at] for at in kept], dtype=np.object_)
+        return cls(spelt, ids, letters, tuple(starts.tolist()))
 
     def near(self, word: str) -> dict[int, int]:
         """Position -> number of slips, for every word that `word` may be with the slips that its own length allows."""
@@ -54,7 +55,7 @@ class NearWords:
         first, last = self._start(len(word) - slips), self._start(len(word) + slips + 1)
         changed = np.bitwise_count(self._letters[first:last] ^ np.uint32(_bits(word)))
         able = np.flatnonzero(changed <= 2 * slips) + first
-        words = [self._words[at] for at in able.tolist()]
+        words = self._words[able].tolist()
         distances = cdist((word,), words, scorer=OSA.distance, score_cutoff=slips, dtype=np.uint8)[0]
         ids = self._ids[able].tolist()
         near = np.flatnonzero(distances <= slips).tolist()

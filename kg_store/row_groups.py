@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ class TypedWords(Typed, Protocol):
 def group_rows(names: NameRows, rows: Numbers, typed: TypedWords, at: int) -> Iterator[list[int]]:
     """`rows` in groups. Promise: `fit_row` says the same of all rows of a group at `at`, so that one is enough."""
     places = names.places(rows)
-    telling = np.isin(places.words, typed.numbers_near(at))
+    telling = names.are_among(places.words, typed.numbers_near(at))
     for step in (-1, 1):
         _mark_beside(names, places, typed, at, step, telling)
     # A word that nothing stands for counts as any other such word; whether it is needed tells rows apart.
@@ -52,13 +52,7 @@ def _mark_beside(names: NameRows, places: RowPlaces, typed: TypedWords, at: int,
 
 def _meant(names: NameRows, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
     """Which of `words` the typed word may be, or stand for."""
-    near, first = typed.numbers_near(beside), typed.spellings[beside][0]
-    standing = [
-        word for word in set(words.tolist()) if _begins(names.words, word, first)
-        and stands_for(typed, beside, names.words[word])
-    ]  # fmt: skip
-    return np.isin(words, [*near.tolist(), *standing])
-
-
-def _begins(words: Sequence[str], word: int, first: str) -> bool:
-    return words[word].startswith(first)
+    meant = names.are_among(words, typed.numbers_near(beside))
+    begun = names.begin_with(words, typed.spellings[beside][0])
+    standing = [word for word in set(words[begun].tolist()) if stands_for(typed, beside, names.words[word])]
+    return meant | names.are_among(words, np.array(standing, dtype=np.int32)) if standing else meant
