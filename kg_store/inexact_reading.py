@@ -177,8 +177,9 @@ class Reading:
             rows = self.names.rows
             if len(self._held) >= MAX_HELD:
                 self._held.clear()
-            held = np.unique(np.concatenate([rows.with_word(word) for word in words.tolist()]))
-            found = self._held[key] = held, rows.places(held)
+            held = [rows.with_word(word) for word in words.tolist()]
+            held_by_any = held[0] if len(held) == 1 else np.unique(np.concatenate(held))
+            found = self._held[key] = held_by_any, rows.places(held_by_any)
         return found
 
     def _is_good(self, fit: Fit) -> bool:

@@ -159,11 +159,11 @@ class NameRows:
         """For each of `words`, whether it is one of `some`."""
         is_one = np.zeros(len(self.words), dtype=np.bool_)
         is_one[some] = True
-        return is_one[words]
+        return np.asarray(is_one[words])
 
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
         """For each of `words`, whether it may begin with `letter`; true for some others, too."""
-        return self._initials[words] == ord(letter) % 256
+        return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def joined(self, words: Sequence[str]) -> list[int]:
         """Rows that are `words` with the spaces elsewhere."""
@@ -195,8 +195,8 @@ _ARRAYS = (
 )  # fmt: skip
 
 
-def _positions(ends: Numbers, rows: Numbers) -> tuple[Mids, Mids, Mids]:
-    """Where the entries of `rows` stand in an array of which row i has those before ends[i], and behind the row before;
+def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
+    """Where the entries of `rows` stand in an array of which row i has those before ends[i], behind the row before;
     for each row where its own begin among them, and how many they are."""
     starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
     lengths = ends[rows] - starts

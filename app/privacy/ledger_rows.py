@@ -86,7 +86,8 @@ def _checked(
 ) -> Checked:
     ours, findings = _checkpoints(connection, tenant, public)
     walk = Walk(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
-    if not _walked(walk, chain_rows(connection, master, tenant, progress and progress.after), most):
+    after = None if progress is None else progress.after
+    if not _walked(walk, chain_rows(connection, master, tenant, after), most):
         return _outcome(tenant, walk, ours, [], [], walk.progress)
     head = _head(connection, master, tenant, findings, begun=bool(ours) or walk.rows > 0)
     walk.end(head)
