@@ -178,7 +178,8 @@ class Reading:
             if len(self._held) >= MAX_HELD:
                 self._held.clear()
             held = [rows.with_word(word) for word in words.tolist()]
-            held_by_any = held[0] if len(held) == 1 else np.unique(np.concatenate(held))
+            # Also of one word: a row that holds it twice stands there twice.
+            held_by_any = np.unique(np.concatenate(held))
             found = self._held[key] = held_by_any, rows.places(held_by_any)
         return found
 
