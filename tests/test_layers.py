@@ -110,7 +110,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.graph_report": ("client_sdk.protocol", "kg_store"),
     # The sample's names leave sealed.
     "app.graph_preview": ("app.privacy.capsule", "app.problems", "client_sdk.protocol", "kg_store"),
-    "app.ledger_audit": ("app.privacy", "app.problems", "client_sdk.protocol", "kg_store.keys"),
+    "app.ledger_audit": ("app.privacy", "app.problems", "client_sdk.protocol", "kg_store.keys", "kg_store.terms"),
     "app.graph_admin": (*SERVICE, "app.graph_preview", "app.graph_report", "client_sdk.protocol", "kg_store"),
     "app.traces_left": ("app.resealing", "kg_store"),
     "app.forgetting": (
