@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.graph_report.making import masked_word
 from app.privacy.capsule import seal_preview
 from app.problems import PreviewBusy
 from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, Names, PredicateSeen
@@ -23,7 +24,8 @@ class Previewer:
     """Makes one preview at a time: each takes the memory of a load.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
-    to the caller's key. Limit: predicates are told as they stand in the files, as schema.
+    to the caller's key. Limit: predicates and masked classes are told as they stand in the files, so that their owner
+    can decide on them.
     """
 
     def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
@@ -49,7 +51,7 @@ class Previewer:
         if given is None:
             raw, used = read_and_propose(sources)
         else:
-            raw, used = read_sources(sources, tables=given.tables), given
+            raw, used = read_sources(sources, tables=given.tables, triples=given.triples), given
         seen = preview(raw, used, sample, self._name_concepts)
         preview_id = "p" + secrets.token_hex(12)
         names = {each.pseudonym: Names(names=[each.name], total=1) for each in seen.sample}
@@ -65,6 +67,7 @@ class Previewer:
             concepts=list(seen.concepts),
             sample=[_entity(each) for each in seen.sample],
             notes=list(seen.notes),
+            masked=[masked_word(each) for each in seen.masked],
             capsule=None if public_key is None else seal_preview(public_key, preview_id, names),
         )
 

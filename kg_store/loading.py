@@ -11,6 +11,7 @@ import numpy.typing as npt
 from kg_store.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjacency
 from kg_store.blanks import blank_terms
 from kg_store.classes import NodeClasses, find_classes
+from kg_store.default_masks import MaskedTerm, default_masks, notes_of, unsaid_classes, with_masks
 from kg_store.keys import mids_of, refuse_collisions
 from kg_store.mediating import find_mediators
 from kg_store.names import NameEntry
@@ -61,7 +62,9 @@ class LoadedGraph:
     unseen: Edges = field(repr=False)
     """Whose the things are that relations lead to which the policy hides."""
     unsaid: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    """The own words of each masked or hidden relation."""
+    """The own words of each relation and class that is masked or hidden."""
+    masked: tuple[MaskedTerm, ...] = ()
+    """Relations and classes that nobody decided on, and that show no words until somebody does."""
 
 
 def load_graph(
@@ -74,21 +77,34 @@ def load_graph(
     labels = labels_of(roles, policy)
     classes = find_classes(roles, policy, labels)
     codes = value_kinds(roles, kinds)
-    relations = find_relations(roles, policy, labels, codes, mid_key)
     named = given_names(roles, policy)
+    masked = default_masks(roles, policy, labels, named, classes)
+    policy = with_masks(policy, masked)
+    relations = find_relations(roles, policy, labels, codes, mid_key)
+    unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key)}
     progress(0.5)
     mediators = find_mediators(roles, policy, kinds, classes, named)
     showing = find_showing(roles, policy, relations, kinds, codes)
     mids = _mids(roles, kinds, mid_key)
     progress(0.8)
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
-    adjacency, signatures, counts = _adjacency(roles, relations, classes, showing, mids, node_kinds, policy)
-    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes, relations.unsaid)
+    shown = classes.without({each.word for each in masked if each.kind == "class"})
+    adjacency, signatures, counts = _adjacency(roles, relations, shown, showing, mids, node_kinds, policy)
+    # Things are named by all their classes: names are secret, whatever words they hold.
+    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
     progress(1.0)
-    notes = (*raw.notes, *_unknown_predicates(roles, policy))
-    facts = len(adjacency.targets) // 2
-    unseen, unsaid = _unseen(roles, relations, mids), tuple(relations.unsaid.values())
-    return LoadedGraph(relations.shown, signatures, adjacency, facts, counts, notes, source.nodes, unseen, unsaid)
+    return LoadedGraph(
+        relations.shown,
+        signatures,
+        adjacency,
+        len(adjacency.targets) // 2,
+        counts,
+        (*raw.notes, *_unknown_predicates(roles, policy), *notes_of(masked)),
+        source.nodes,
+        _unseen(roles, relations, mids),
+        tuple(unsaid.values()),
+        masked,
+    )
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:

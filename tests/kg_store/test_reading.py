@@ -355,7 +355,7 @@ def test_further_columns_and_empty_cells_are_noted(tmp_path: Path) -> None:
     raw = raw_of(tmp_path, "a\tb\tc\tok\na\tb\t\tok\nd\tb\tc\tinferred\n", "a.tsv")
     assert len(raw.subjects) == 2
     assert raw.notes == (
-        "3 cells beyond the third (a direction column and the like) were not read",
+        "3 cells beyond head, relation and tail (a direction column and the like) were not read",
         "1 lines with an empty cell were skipped",
     )
 
