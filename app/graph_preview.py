@@ -7,10 +7,9 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.graph_report.making import masked_word
 from app.privacy.capsule import seal_preview
 from app.problems import PreviewBusy
-from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, Names, PredicateSeen
+from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PredicateSeen
 from kg_store.catalog import NameConcepts
 from kg_store.inspect import preview, read_and_propose
 from kg_store.opening import require_unpacked_within
@@ -67,7 +66,10 @@ class Previewer:
             concepts=list(seen.concepts),
             sample=[_entity(each) for each in seen.sample],
             notes=list(seen.notes),
-            masked=[masked_word(each) for each in seen.masked],
+            masked=[
+                MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
+                for each in seen.masked
+            ],
             capsule=None if public_key is None else seal_preview(public_key, preview_id, names),
         )
 

@@ -42,12 +42,12 @@ _OF_TABLES = "urn:arog:"
 _SPELLED = re.compile(r"[^\W_]+")
 # Words of columns and properties that stand in no dictionary and name nobody.
 _TECHNICAL = frozenset(
-    {"altlabel", "api", "bic", "birthdate", "bmi", "ceo", "cfo", "cms", "ct", "dna", "dob", "dx", "ecg", "eeg", "ehr"}
-    | {"eur", "fax", "firstname", "fullname", "gdp", "gps", "gtin", "iban", "icd", "ids", "imdb", "img", "imo", "inn"}
-    | {"ip", "isbn", "issn", "isin", "kg", "lastname", "lat", "lei", "mbox", "mg", "middlename", "mri", "nr", "ocd", "pdf"}
-    | {"postcode", "rna", "rx", "sha", "sku", "ssn", "surnames", "swift", "tel", "timestamp", "tld", "uri", "usd"}
-    | {"uuid", "vat", "vin", "xml", "zip"}
-)  # fmt: skip
+    {"altlabel", "api", "bic", "birthdate", "bmi", "ceo", "cfo", "cms", "ct", "dna", "dob", "dx", "ecg", "eeg"}
+    | {"ehr", "eur", "fax", "firstname", "fullname", "gdp", "gps", "gtin", "iban", "icd", "ids", "imdb", "img", "imo"}
+    | {"ip", "isbn", "isin", "issn", "kg", "lastname", "lat", "lei", "mbox", "mg", "middlename", "mri", "nr", "pdf"}
+    | {"postcode", "rna", "rx", "sha", "sku", "ssn", "swift", "tel", "timestamp", "uri", "usd", "uuid", "vat", "vin"}
+    | {"xml", "zip"}
+)
 
 
 class MaskReason(StrEnum):

@@ -196,7 +196,7 @@ class Policy(PolicyPart):
     def from_toml(text: str) -> Policy:
         """Raises PolicyError, which names the field and what is allowed there, and never quotes the file."""
         try:
-            parsed = tomllib.loads(text)
+            parsed = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
             line = re.search(r"at line (\d+)", str(error))
             raise PolicyError(f"policy: not valid TOML{f', line {line.group(1)}' if line else ''}") from None

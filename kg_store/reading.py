@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 from collections import Counter
@@ -155,6 +156,8 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         source = local_json(stream, file, skipped)
     elif label == "RDF/XML":
         source = tame_xml(stream, file)
+    else:
+        _skip_mark(stream, file)
     blank = f"_:{number}."
     try:
         for subject, predicate, tail, graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):
@@ -167,6 +170,15 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
     except _NotPlain:
         raise LoadError("only plain triples can be loaded: no quoted triple, formula or variable", file) from None
+
+
+def _skip_mark(stream: IO[bytes], file: str) -> None:
+    """Reads over the byte order mark that some editors put before UTF-8, which no parser takes."""
+    first: bytes = stream.peek(len(codecs.BOM_UTF8))  # type: ignore[attr-defined]
+    if first.startswith(codecs.BOM_UTF8):
+        stream.read(len(codecs.BOM_UTF8))
+    elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise LoadError("the file is not UTF-8 text", file, 1)
 
 
 class _NotPlain(Exception):

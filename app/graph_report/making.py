@@ -8,7 +8,6 @@ from client_sdk.protocol import GraphReport, MaskedWord, NameGaps, PrivacySummar
 from kg_store import anonymity
 from kg_store.adjacency import Adjacency
 from kg_store.anonymity import Anonymity, measure_anonymity
-from kg_store.default_masks import MaskedTerm
 from kg_store.graph_info import GraphInfo
 from kg_store.names import NameIndex, NameReport
 from kg_store.policy import Policy
@@ -61,13 +60,11 @@ def report_of(
         rare_relations=[_use(each) for each in sorted(measured.rare, key=lambda each: (each.subjects, each.label))],
         value_relations=[_use(each) for each in measured.relations if each.value_kind is not None],
         names=_gaps(told, public),
-        masked=[masked_word(each) for each in info.masked],
+        masked=[
+            MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
+            for each in info.masked
+        ],
     )
-
-
-def masked_word(each: MaskedTerm) -> MaskedWord:
-    """What the graph's owner is told of a relation or class that shows no words."""
-    return MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
 
 
 def _profiles(measured: Anonymity) -> list[ProfileRisk]:

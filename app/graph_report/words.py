@@ -19,16 +19,8 @@ _GAPS = (
 
 def markdown(report: GraphReport) -> str:
     """Names that are public words stand in it, and masked words that may be cells: for the owner's eyes alone."""
-    parts = (
-        _head(report),
-        _told(report),
-        _sets(report),
-        _rare(report),
-        _masked(report),
-        _values(report),
-        _names(report),
-    )
-    return "\n".join(line for part in parts for line in part)
+    sections = (_head, _told, _sets, _rare, _masked, _values, _names)
+    return "\n".join(line for section in sections for line in section(report))
 
 
 def bars(bounds: Sequence[int]) -> list[str]:
@@ -49,7 +41,7 @@ def _head(report: GraphReport) -> Iterator[str]:
         f"more. Fewer than {report.k} entities are called few."
     )
     yield ""
-    yield "For the graph's owner: it lists names that are public words, and masked words that may be cells of the data."
+    yield "For the graph's owner: it lists names that are public words, and masked words that may be cells."
     yield ""
     yield "## Before questions are asked about it"
     yield ""
@@ -118,8 +110,8 @@ def _masked(report: GraphReport) -> Iterator[str]:
         yield ""
         return
     yield (
-        "Nobody has decided on these, and each may be a cell of your data in disguise. A model sees an opaque word for "
-        "a relation, and nothing of a class. Show those that are schema: list them in `show_relations` or "
+        "Nobody has decided on these, and each may be a cell of your data. A model sees an opaque word for a "
+        "relation, and nothing of a class. Show those that are schema: list them in `show_relations` or "
         "`show_classes` of the policy, and load again."
     )
     yield ""

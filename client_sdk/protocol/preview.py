@@ -45,7 +45,9 @@ class EntitySeen(Wire):
 
 
 class GraphPreview(Wire):
-    """Counts, predicates and a sample; `masked` lists what shows no words until the policy says that it may. `policy` is the one that was used, as TOML; proposed where none was given.
+    """Counts, predicates and a sample; `masked` lists what shows no words until the policy says that it may.
+
+    `policy` is the one that was used, as TOML; proposed where none was given.
 
     `capsule` holds the names of the sample, a CapsuleContent sealed to the caller's key, whose HPKE `info` is
     `arog preview 1` and the id, joined by a line feed.
