@@ -25,6 +25,7 @@ from kg_store.schema_concepts import placeholder
 from kg_store.showing import Showing, find_showing
 from kg_store.terms import Edges, LoadError, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 from kg_store.vault import VaultRecord
+from kg_store.written_names import undone, with_spellings
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class LoadedNode:
             yield NameEntry(self.mid, name, "name", None, True, True)
         if self.record.lexical is not None and self.record.lexical.strip():
             kind = self.record.value_kind
-            for text in (self.record.lexical, *self.also):
+            for text in dict.fromkeys((self.record.lexical, undone(self.record.lexical), *self.also)):
                 yield NameEntry(self.mid, text, "value", kind, self.linkable, self.protected)
 
 
@@ -77,7 +78,7 @@ def load_graph(
     labels = labels_of(roles, policy)
     classes = find_classes(roles, policy, labels)
     codes = value_kinds(roles, kinds)
-    named = given_names(roles, policy)
+    named = with_spellings(given_names(roles, policy))
     masked = default_masks(roles, policy, labels, named, classes)
     policy = with_masks(policy, masked)
     relations = find_relations(roles, policy, labels, codes, mid_key)
@@ -201,7 +202,7 @@ class _NodeSource:
         entities = self.roles.nodes & (self.node_kinds == KINDS.index(NodeKind.ENTITY))
         terms = self.roles.raw.terms
         chosen = [t for t in np.flatnonzero(entities).tolist() if t not in self.named and terms[t][0] != "_"]
-        return local_names({t: terms[t] for t in chosen}, {t: self._word(t) for t in chosen})
+        return with_spellings(local_names({t: terms[t] for t in chosen}, {t: self._word(t) for t in chosen}))
 
     def _word(self, term: int) -> str:
         return next(iter(self.classes.words_of(term)), "")
