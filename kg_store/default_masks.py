@@ -7,8 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain
-from statistics import median
+from itertools import accumulate, chain
 from typing import Literal
 
 import numpy as np
@@ -31,7 +30,7 @@ from kg_store.wording import distinct_labels, local_name, readable, readable_rel
 
 MAX_RARE_USES = 2
 MIN_USUAL_USES = 20
-"""Where half of the relations have as many facts, one of two facts or less is rare."""
+"""Where half of the facts are of relations that have as many, one of two facts or less is rare."""
 MAX_DECLINING_SHARE = 0.1
 MIN_GROWING = 30
 """More relations than this, and more than one for ten facts, grow with the rows."""
@@ -181,7 +180,7 @@ def _masked(
     kind: Literal["relation", "class"], candidates: Sequence[_Candidate], names: _NamesOfGraph
 ) -> Iterator[MaskedTerm]:
     uses = [each.uses for each in candidates]
-    usual = median(uses) if uses else 0
+    usual = _usual(uses)
     grows = len(uses) > max(MIN_GROWING, MAX_DECLINING_SHARE * sum(uses))
     for each in candidates:
         reason = _reason(each, names, usual, grows)
@@ -189,7 +188,14 @@ def _masked(
             yield MaskedTerm(kind, each.term, each.word, reason)
 
 
-def _reason(each: _Candidate, names: _NamesOfGraph, usual: float, grows: bool) -> MaskReason | None:
+def _usual(uses: Sequence[int]) -> int:
+    """How many facts the relation of the middle fact has: a tail of rare ones must not make rarity usual."""
+    ordered = sorted(uses)
+    middle = next((at for at, total in enumerate(accumulate(ordered)) if total * 2 >= sum(ordered)), 0)
+    return ordered[middle] if ordered else 0
+
+
+def _reason(each: _Candidate, names: _NamesOfGraph, usual: int, grows: bool) -> MaskReason | None:
     if names.hold(each):
         return MaskReason.NAME
     if re.search(r"\d", each.word):

@@ -76,7 +76,9 @@ def _sheet(path: Path) -> _Sheet | None:
 
 def _concept(text: str) -> str:
     words = readable(text).lower().split()
-    kept = [word for word in words if word not in _KEY_WORDS] or ["thing"]
+    kept = [word for word in words if word not in _KEY_WORDS]
+    if not kept or " ".join(kept) in _NAME_WORDS:
+        return "thing"
     return _label(" ".join([*kept[:-1], _singular(kept[-1])])) or "thing"
 
 
