@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +101,12 @@ def load_graph(
         adjacency,
         len(adjacency.targets) // 2,
         counts,
-        (*raw.notes, *_unknown_predicates(roles, policy), *notes_of(masked)),
+        (
+            *raw.notes,
+            *_unknown_predicates(roles, policy),
+            *_unknown_words(policy, relations, classes),
+            *notes_of(masked),
+        ),
         source.nodes,
         _unseen(roles, relations, mids),
         tuple(unsaid.values()),
@@ -206,6 +212,14 @@ class _NodeSource:
 
     def _word(self, term: int) -> str:
         return next(iter(self.classes.words_of(term)), "")
+
+
+def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
+    known = {word for each in relations.shown for word in (each.iri, each.label)}
+    known |= {*classes.word_of.values(), *chain.from_iterable(classes.iris)}
+    listed = [words for words in (policy.show_relations, policy.show_classes) if words != "all"]
+    missing = len(set(chain.from_iterable(listed)) - known)
+    return [f"{missing} words that the policy shows are no relation or class of the sources"] if missing else []
 
 
 def _unknown_predicates(roles: Roles, policy: Policy) -> list[str]:

@@ -91,6 +91,12 @@ def test_what_the_owner_lists_is_shown(tmp_path: Path) -> None:
         assert Policy.from_toml(policy.to_toml()) == policy
 
 
+def test_what_is_listed_and_is_not_there_is_counted_in_a_note(tmp_path: Path) -> None:
+    policy = Policy.from_toml('show_relations = ["knows", "nose"]\nshow_classes = ["patient"]\n')
+    loaded = loaded_of(tmp_path, turtle(":a :knows :b ; a :Patient ."), policy, "a.ttl")
+    assert loaded.notes == ("1 words that the policy shows are no relation or class of the sources",)
+
+
 def test_a_kind_of_value_alone_decides_nothing_for_proposals_write_it(tmp_path: Path) -> None:
     policy = Policy.from_toml(f'[relations."{X}brackwede"]\nvalue_kind = "number"\n')
     assert reasons(tmp_path, turtle(':a :brackwede "7" .'), policy) == {"brackwede": MaskReason.WORDS}
