@@ -219,7 +219,8 @@ class Policy(PolicyPart):
         for name, role in self.roles.items():
             # One without a rule shows all, and is a role all the same.
             lines += _table(f"roles.{toml(name)}", role) or ["", f"[roles.{toml(name)}]"]
-        lines += (line for part in (*self.triples, *self.tables) for line in part.lines())
+        lines += (line for each in self.triples for line in each.lines())
+        lines += (line for table in self.tables for line in table.lines())
         return "\n".join(lines).lstrip("\n") + "\n"
 
     def of(self, predicate: str) -> RelationPolicy:
