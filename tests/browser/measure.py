@@ -26,7 +26,7 @@ window.arrived = []; window.painted = [];
 const read = ReadableStreamDefaultReader.prototype.read;
 ReadableStreamDefaultReader.prototype.read = async function () {
   const result = await read.call(this);
-  if (result.value instanceof Uint8Array && new TextDecoder().decode(result.value).includes('event: capsule'))
+  if (result.value instanceof Uint8Array && new TextDecoder().decode(result.value).includes('event: text'))
     window.arrived.push(performance.now());
   return result;
 };
