@@ -14,12 +14,8 @@ _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True, "linkify": True}).ena
     ["linkify", "table", "strikethrough"]
 )
 
-# Schemes that no prose writes before a colon; of any other one what follows must touch the colon.
-_NAMED: Final = r"https?|s?ftps?|wss?|mailto|javascript|vbscript|xmpp|magnet|blob|ldaps?|smb|urn|file"
-_SCHEME: Final = re.compile(
-    rf"(?<![\w])(?:(?:{_NAMED})\s*:|[a-z][a-z0-9+.\-]+:(?![\s*_~`)\]}}\"'”’»|]|$))",
-    re.IGNORECASE,
-)
+# What follows a scheme touches its colon; in prose a space does, or what ends an emphasis or a quotation.
+_SCHEME: Final = re.compile(r"(?<!\w)(?:mailto\s*:|[a-z][a-z0-9+.\-]+:(?![\s*_~`)\]}\"'”’»|]|$))", re.IGNORECASE)
 _MARKUP: Final = re.compile(
     r"""
       //                                   # an authority: of any scheme, or of the page's own
