@@ -64,8 +64,7 @@ def sealed_answer(answer_id: str, asked: Asked, read: Anonymised, finding: Findi
     if request.public_key is None:
         return answer
     names = _names(asked, read, finding, conclusion)
-    capsule = seal_names(request.public_key, answer_id, asked.conversation.id, request.graph, names)
-    return answer.model_copy(update={"capsule": capsule})
+    return seal_names(request.public_key, answer, names)
 
 
 def _with_hints(ambiguity: Ambiguity, asked: Asked) -> Ambiguity:
@@ -102,6 +101,7 @@ def usage_of(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, me
         tokens_counted_by="endpoint" if spent.calls and spent.by_endpoint else "wordpiece",
         rounds=finding.rounds,
         retries=spent.retries,
+        odd_counts=spent.odd_counts,
         over_budget=finding.over_budget,
         cost=cost,
         currency=currency if cost is not None else "",
