@@ -33,6 +33,7 @@ from app.strategies.metered import IN_THE_HOUSE, Disclosure, MeteredReasoner
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from client_sdk.sealing import parse_public_key
 from kg_store.catalog import Catalog
+from kg_store.linking import has_capitals
 from kg_store.masking import masks_of
 from kg_store.remembered_graph import RememberedGraph
 from kg_store.terms import NO_MIDS, ExpressionError, Mids
@@ -105,15 +106,15 @@ class ChatService:
                     outcome = _conclude(asked, read, finding)
                 if outcome.conclusion is not None or finding.over_budget or finding.withheld:
                     break
-        finding = replace(finding, notes=(*finding.notes, *metered.notes))
+        counted_here = (ODD_COUNTS,) if reasoner.spent.odd_counts else ()
+        finding = replace(finding, notes=(*finding.notes, *metered.notes, *counted_here))
         with watch.stage("sealing"):
             sealed = sealed_answer(answer_id, asked, read, finding, outcome)
         with watch.stage("keeping"):
             keep_reason(asked.conversation, finding, outcome.conclusion)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
         usage = usage_of(reasoner.spent, finding, watch, self._currency, metered)
-        notes = [*sealed.notes, ODD_COUNTS] if usage.odd_counts else sealed.notes
-        return sealed.model_copy(update={"usage": usage, "notes": notes})
+        return sealed.model_copy(update={"usage": usage})
 
     def _metered(self, caller: Caller, asked: Asked, reasoner: GuardedReasoner) -> MeteredReasoner:
         budgets = self._budgets.reveals
@@ -185,12 +186,14 @@ def _veil(asked: Asked, answer_id: str) -> Veil:
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:
-    """The question with the word that it begins with, which its capital alone may have replaced ("Wo wohnt ...")."""
-    word = next(iter(table.known(question)), None)
-    meaning = table.meaning(word) if word is not None else None
-    if word is None or meaning is None or not meaning.literal or not question.lstrip("¿¡ ").startswith(word):
-        return question
-    return question.replace(word, meaning.literal, 1)
+    """The question with the words that were replaced since the lexicon does not have them: they tell its language.
+    It stays in the house."""
+    for word in table.known(question):
+        meaning = table.meaning(word)
+        begins = question.lstrip("¿¡ ").startswith(word)
+        if meaning is not None and meaning.literal and (begins or not has_capitals(meaning.literal)):
+            question = question.replace(word, meaning.literal)
+    return question
 
 
 def _known(completed: Completed) -> Finding | None:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from kg_store.letters import MARKS
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon import in_any_lexicon
 from kg_store.name_marks import COMMON_WORDS
 from kg_store.terms import StoreError, ValueKind
 from kg_store.vault import VaultRecord
@@ -116,6 +116,6 @@ def _capitalised(text: str) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=200_000)
 def _everyday(word: str) -> tuple[str, ...]:
-    """The forms of `word` that are in the lexicon: as it is written, and without its accents."""
+    """The forms of `word` that are in a lexicon: as it is written, and without its accents."""
     small = word.lower()
-    return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_lexicon(form))
+    return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))

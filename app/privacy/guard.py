@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from app.privacy.errors import PrivacyError
 from app.privacy.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, WORD
 from app.privacy.safe_text import Egress, Segment
+from app.privacy.visible import Visible
 from kg_store.confusables import skeleton_of
 from kg_store.names import NameIndex
 from kg_store.normalising import normalise
@@ -107,7 +108,8 @@ class Guard:
         """Words that are neither issued nor of the lexicon. Escapes are undone first: they make words of their own."""
         if _undo_json(reading) != reading:
             return
-        for word in set(WORD.findall(reading)) - issued:
+        # What nobody sees parts no word for a reader.
+        for word in set(WORD.findall(Visible.of(reading).text)) - issued:
             if not self._may_leave(word, issued):
                 yield word
         if not reading.isascii():

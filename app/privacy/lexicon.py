@@ -11,7 +11,7 @@ from typing import Final
 from unicodedata import category
 
 from kg_store.letters import MARKS
-from kg_store.lexicon import in_lexicon, words_of_language
+from kg_store.lexicon import in_any_lexicon, in_lexicon, words_of_language
 from kg_store.lexicon.lexicon import languages
 from kg_store.name_words import NameWords
 from kg_store.ordinary_words import stems
@@ -63,7 +63,7 @@ class Lexicon:
 
     def permits_in_any_language(self, word: str) -> bool:
         """What the guard asks, which does not know the text's language."""
-        return self.permits(word) or base_of(word) in _foreign()
+        return self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
         """Whether `word`, or what it is a form of, is of the shown schema or of our own templates."""
@@ -84,8 +84,8 @@ def base_of(word: str) -> str:
 
 
 def language_of(words: Iterable[str]) -> str:
-    """The language other than English that most of `words`, in small letters, are common in; empty where English has
-    as many, or there are few."""
+    """The language other than English that has more of `words`, in small letters, than English has of the others;
+    empty where none has a third of them, or there are few."""
     told = tuple(words)
     if len(told) < _MIN_WORDS or all(in_lexicon(base_of(word)) for word in told):
         return ""
@@ -94,12 +94,9 @@ def language_of(words: Iterable[str]) -> str:
 
 @lru_cache(maxsize=1_024)
 def _language_of(words: tuple[str, ...]) -> str:
-    english = sum(in_lexicon(base_of(word)) for word in words)
-    counts = {code: sum(word in words_of_language(code) for word in words) for code in languages()}
+    bases = [base_of(word) for word in words]
+    counts = {code: sum(base in words_of_language(code) for base in bases) for code in languages()}
     best = max(counts, key=lambda code: counts[code])
-    return best if counts[best] > english and counts[best] * 2 >= len(words) else ""
-
-
-@lru_cache(maxsize=1)
-def _foreign() -> frozenset[str]:
-    return frozenset().union(*map(words_of_language, languages()))
+    # Short words are of many languages: what English alone has tells that it is English.
+    english = sum(in_lexicon(base) and base not in words_of_language(best) for base in bases)
+    return best if counts[best] > english and counts[best] * 3 >= len(words) else ""

@@ -28,6 +28,7 @@ _MARKUP: Final = re.compile(
     | \burl\( | \b(?:href|src|srcset|action|formaction|style|poster|background|xlink:href|on[a-z]{3,})\s*=
     | [\w-]\.[^\W\d_]{2,}(?:/|[?\#:=&]\S)  # a host with what follows one
     | (?<![\d.])\d{1,3}(?:\.\d{1,3}){3}[/:?]
+    | \b(?:0x[\da-f]{2,}(?:\.0x[\da-f]+)*|\d{8,10})[/:?\#]   # a host as one number
     """,
     re.IGNORECASE | re.VERBOSE,
 )

@@ -34,6 +34,9 @@ from kg_store.lexicon import kinds_of, words_of_language
 from kg_store.name_words import MODALS
 from kg_store.ordinary_words import is_rare
 
+MIN_FOREIGN_LETTERS: Final = 4
+"""Of a word in another language: shorter ones are articles and the like, which names have, too (von der)."""
+
 
 def speaks_for_name(turn: TurnTokens, at: int) -> bool:
     """Whether anything around the word at `at`, a common one, says that it is a name here."""
@@ -240,12 +243,10 @@ def _is_apposed(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_foreign_here(turn: TurnTokens, at: int) -> bool:
-    """A common English word in a text of another language, which it is no word of."""
-    return (
-        bool(turn.language)
-        and not turn.lexicon.is_own(turn.tokens[at].word)
-        and base_of(turn.tokens[at].word) not in words_of_language(turn.language)
-    )
+    """In a text of another language, whose grammar nobody reads here, all but its shortest words."""
+    word = base_of(turn.tokens[at].word)
+    is_short = len(word) < MIN_FOREIGN_LETTERS and word in words_of_language(turn.language)
+    return bool(turn.language) and not is_short and not turn.lexicon.is_own(word)
 
 
 def _is_rare_word(turn: TurnTokens, at: int) -> bool:

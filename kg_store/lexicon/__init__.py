@@ -3,6 +3,6 @@
 May import numbers and letters of `kg_store`, nothing of `app`. `make.py` writes the lists, `lexicon.py` reads them.
 """
 
-from kg_store.lexicon.lexicon import in_lexicon, kinds_of, words_of_language
+from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon, kinds_of, words_of_language
 
-__all__ = ["in_lexicon", "kinds_of", "words_of_language"]
+__all__ = ["in_any_lexicon", "in_lexicon", "kinds_of", "words_of_language"]

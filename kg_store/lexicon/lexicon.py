@@ -23,6 +23,11 @@ def in_lexicon(word: str) -> bool:
     return word in _english()
 
 
+def in_any_lexicon(word: str) -> bool:
+    """The same, or whether it is a common word of another language."""
+    return word in _english() or word in _of_all_languages()
+
+
 def kinds_of(word: str) -> str:
     """Letters of `KINDS`; none for words that no dictionary describes, and for those outside the lexicon."""
     return _english().get(word, "")
@@ -41,6 +46,11 @@ def languages() -> tuple[str, ...]:
 def size() -> int:
     """The number of English words."""
     return len(_english())
+
+
+@cache
+def _of_all_languages() -> frozenset[str]:
+    return frozenset().union(*_others().values())
 
 
 @cache

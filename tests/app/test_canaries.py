@@ -26,8 +26,8 @@ TREATERS, HOMES, INHABITANTS, ILLNESSES = (
     Plan(sets={"A": PlanSet(start="topic:0", path=(relation,))}, answer=("A",))
     for relation in ("treated by", "lives in", "^lives in", "the masked one")
 )
-# Small letters and an escape in an escape: the anonymiser undoes one, the guard all.
-SMUGGLED = "who is treated by throm&amp;zwnj;bury"
+# Common words alone, and an escape in an escape that joins them: the anonymiser undoes one, the guard all.
+SMUGGLED = "who is treated by tarn&amp;shy;s&amp;shy;worth"
 
 TRACED = ("question", "by local part", "by description", "guesses")
 

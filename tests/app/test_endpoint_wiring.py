@@ -15,7 +15,7 @@ from app.wiring import think
 from tests.support.model_server import Canned, ModelServer, completion, failure, in_turn, serving
 from tests.support.service import settings_in
 
-REPLY = completion('{"thought": "", "path": [], "guess": ""}', usage=(1000, 100))
+REPLY = completion('{"thought": "", "path": [], "guess": ""}', usage=(300, 50))
 TASK = Task(STRUCTURE, StructureInput(question="who", dialogue=[], things=[]), Manner(tenant="tenant-a"))
 VLLM = {"reasoner": "endpoint", "endpoint_model": "m", "endpoint_kind": "vllm"}
 
@@ -29,7 +29,7 @@ async def test_each_setting_reaches_the_wire(server: ModelServer, tmp_path: Path
     await thinking.close()
     body = server.received[0].json
     assert (body["model"], body["max_tokens"], body["seed"], body["temperature"]) == ("m", 77, 5, 0.0)
-    assert got.tokens.cost == pytest.approx(0.004)
+    assert got.tokens.cost == pytest.approx(300 * 3e-6 + 50 * 10e-6)
 
 
 async def test_a_salt_tells_tenants_apart_for_nobody_but_us(server: ModelServer, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ _TEXTS = (
     "http://www.w3.org/2001/XMLSchema#string",
     "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString",
 )
-_CONTROLS = 10
+_TRAVELLING = "usually often really always still mostly normally currently happily quietly".split()
 _BOUNDS: dict[Place, float] = {"names": 0.0, "values": 0.02}
 
 
@@ -115,9 +115,9 @@ async def inject(bench: Bench, questions: Sequence[Question]) -> list[Attempted]
 
 
 async def _control(bench: Bench, graph: str) -> Attempted:
-    """Words like those of payloads, typed in a question in small letters: they travel, and have to be seen."""
+    """Common words, typed in a question in small letters: they travel, and have to be seen."""
     before = len(bench.sent)
-    words = [_word("c", number) for number in range(_CONTROLS)]
+    words = _TRAVELLING
     await _replies(bench, graph, [f"Where does Rosalind Rose {word} live?" for word in words])
     sent = b"".join(bench.sent[before:])
     seen = sum(word.encode() in sent for word in words)

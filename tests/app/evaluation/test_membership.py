@@ -72,7 +72,8 @@ async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -
     async with Scenes(limit=24) as scenes:
         *without, known, content, _, ledger = await membership.membership_on_demo(scenes)
         assert known.rate > 0.9
-        assert ledger.rate > 0.9
+        # What is replaced there is any word that is not common, whether or not the graph holds it.
+        assert ledger.rate == 0.5
         assert content.rate == 0.5
         contents = [line.rate for line in without if line.name.endswith("content")]
         # Asked of the closed graph, and of its being there, every reply is the same byte for byte.

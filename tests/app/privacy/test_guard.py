@@ -247,7 +247,20 @@ def test_the_error_has_an_id_and_a_count_and_no_text(guard: Guard) -> None:
 
 # --- words leave by permission -----------------------------------------------------------------------------------
 
-STRANGE = ["thaddeus", "müller", "muller", "xu", "who is Smith", "b12", "🄰🄱", "ⓡⓞⓢⓔ", "мор", "dell'arte"]
+STRANGE = [
+    "thaddeus",
+    "müller",
+    "muller",
+    "xu",
+    "who is Smith",
+    "b12",
+    "🄰🄱",
+    "ⓡⓞⓢⓔ",
+    "мор",
+    "dell'arte",
+    "tarn&shy;s&shy;worth",
+    "thad\u200bdeus",
+]
 
 
 @pytest.mark.parametrize("text", STRANGE)
