@@ -1,0 +1,72 @@
+"""Families 1, 3 and 4: names of another graph, surnames alone, and capitals where every word has one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
+from app.evaluation.attacks.forms.corpus.people import surnames
+from app.evaluation.attacks.forms.corpus.sentences import sentence
+from app.evaluation.attacks.forms.plain_letters import plain
+
+_TITLED = ("mr {}", "dr. {}", "frau {}", "señora {}", "herr {}", "mrs. {}")
+
+
+def foreign_names(others: Sequence[GraphNames], language: str, dice: Random, count: int) -> Iterator[Case]:
+    """Names of the tenant's other graphs, asked of this one."""
+    names = [name for graph in others for name in dice.sample(graph.names, min(count, len(graph.names)))]
+    for typed in spread([form for name in names for form in _forms_of(name)], dice, count):
+        yield put_into("1 names of another graph", typed, sentence(language, ("open", "marked"), dice), dice)
+
+
+def _forms_of(name: str) -> Iterator[Typed]:
+    small, words = name.lower(), name.split(" ")
+    yield Typed("whole, small", small, (name,))
+    yield Typed("whole, as it is", name, (name,))
+    yield Typed("whole, capitals", name.upper(), (name,))
+    yield Typed("last name, small", words[-1].lower(), (words[-1],))
+    yield Typed("first name, small", words[0].lower(), (words[0],))
+    yield Typed("last name first, small", f"{words[-1]}, {' '.join(words[:-1])}".lower(), (name,), marked=True)
+    yield Typed("initial and last name, small", f"{words[0][0]}. {words[-1]}".lower(), (words[-1],), marked=True)
+    yield Typed("run together, small", small.replace(" ", ""), (name,))
+    yield Typed("underscores, small", small.replace(" ", "_"), (name,))
+
+
+def lone_surnames(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
+    """Surnames of no graph or of this one, in small letters: bare, without accents, after a title, beside another."""
+    known = surnames()
+    own = [name.split(" ")[-1].lower() for name in dice.sample(names.names, min(count, len(names.names)))]
+    chosen = [*dice.sample(known, min(3 * count, len(known))), *own]
+    for typed in spread([form for name in chosen for form in _alone(name, dice)], dice, count):
+        yield put_into("3 surnames alone", typed, sentence(language, ("open", "marked"), dice), dice)
+
+
+def _alone(name: str, dice: Random) -> Iterator[Typed]:
+    yield Typed("bare", name, (name,))
+    if plain(name) != name:
+        yield Typed("without accents", plain(name), (name,))
+    yield Typed("in brackets", f"({name})", (name,), marked=True)
+    yield Typed("after a title", dice.choice(_TITLED).format(name), (name,), marked=True)
+    other = dice.choice(surnames())
+    yield Typed("beside another", f"{name} and {other}", (name, other), marked=True)
+    yield Typed("hyphenated", f"{name}-{other}", (name, other), marked=True)
+
+
+def names_at_a_start(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
+    """Names and surnames with a capital where every word would have one: of a sentence, a line, an item of a list."""
+    known = [name[:1].upper() + name[1:] for name in surnames()]
+    chosen = [
+        *dice.sample(known, min(2 * count, len(known))),
+        *(name.split(" ")[-1].capitalize() for name in names.names),
+    ]
+    forms = [Typed("a capital", name, (name,)) for name in chosen[: 4 * count]]
+    forms += [Typed("capitals", name.upper(), (name,)) for name in chosen[: 2 * count]]
+    forms += [Typed("first name", word, (word,)) for word in _first_names(names, dice, count)]
+    for typed in spread(forms, dice, count):
+        yield put_into("4 capitals at a start", typed, sentence(language, ("start",), dice), dice)
+
+
+def _first_names(names: GraphNames, dice: Random, count: int) -> list[str]:
+    return [name.split(" ")[0].capitalize() for name in dice.sample(names.names, min(count, len(names.names)))]
