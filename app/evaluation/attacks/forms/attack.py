@@ -18,13 +18,14 @@ from app.evaluation.attacks.forms.families.numbers import values_in_other_words
 from app.evaluation.attacks.forms.families.relations import relation_words
 from app.evaluation.attacks.forms.families.suffixes import suffixed_names
 from app.evaluation.attacks.forms.families.texts import names_in_texts
-from app.evaluation.attacks.forms.graphs import Attacked, open_graphs, others
+from app.evaluation.attacks.forms.graphs import Attacked, open_graphs, others, private_relations
 from app.evaluation.attacks.forms.judge import can_be_judged
 from app.evaluation.attacks.forms.tables import cells_in_egress
 from app.evaluation.attacks.scenes import Scenes
 
 COUNT = 40
-LANGUAGES = ("en", "de", "es")
+# Two that everybody is asked in, and a third that changes from graph to graph.
+LANGUAGES, THIRD = ("en", "de"), ("es", "fr", "tr", "it", "pl", "vi")
 MAX_EVERYDAY = 0.02
 FOUND_AS_TYPED = 0.98
 _OWN = (names_in_texts, lone_surnames, names_at_a_start, middle_words, dirty_labels, values_in_other_words,
@@ -55,11 +56,11 @@ def _tell(scenes: Scenes, title: str, total: int, done: int) -> None:
 def cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:
     """`count` cases of every family in every language, but for sentences that hold a word of the name."""
     dice = Random(one.title)  # noqa: S311  # a sample, no secret  # nosec B311
-    for language in LANGUAGES:
+    third = THIRD[attacked.index(one) % len(THIRD)]
+    for language in (*LANGUAGES, third):
         every = [make(one.names, language, dice, count) for make in _OWN]
         every.append(foreign_names(others(attacked, one), language, dice, count))
-        if one.private_relations:
-            every.append(relation_words(one.private_relations, language, dice, count))
+        every.append(relation_words(private_relations(attacked), language, dice, count))
         yield from (case for cases in every for case in cases if can_be_judged(case))
 
 

@@ -57,6 +57,11 @@ def _population(bench: Bench) -> Attacked:
     return Attacked(population.GRAPH, loaded, names, private)
 
 
+def private_relations(attacked: Sequence[Attacked]) -> list[str]:
+    """Those of all graphs: whoever knows one may type it wherever it fits."""
+    return [name for each in attacked for name in each.private_relations]
+
+
 def others(attacked: Sequence[Attacked], one: Attacked) -> list[GraphNames]:
     """The names of all graphs but one."""
     return [each.names for each in attacked if each is not one and each.names.names]

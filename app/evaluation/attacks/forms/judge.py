@@ -85,21 +85,22 @@ class Judge:
     def judge(self, case: Case, payloads: Sequence[bytes]) -> Verdict:
         sent = read_sent(payloads)
         leaked = frozenset((*self._in_said(case, sent.said), *self._in_rest(case, sent.rest)))
-        everyday = self._is_unmarked(case) and all(self._is_public(word, case.language) for word in leaked)
+        shown = self._shown_in(case)
+        everyday = _is_unmarked(case) and all(is_everyday(word, case.language) or word in shown for word in leaked)
         return Verdict(leaked, bool(leaked) and everyday)
 
-    def _is_unmarked(self, case: Case) -> bool:
-        return case.is_small and not case.marked and not case.family.startswith("7")
-
-    def _is_public(self, word: str, language: str) -> bool:
-        return is_everyday(word, language) or word in self._shown
+    def _shown_in(self, case: Case) -> frozenset[str]:
+        """None at all where words of the schema are what must not be shown."""
+        return frozenset() if case.family.startswith("10") else self._shown
 
     def _in_said(self, case: Case, said: Sequence[str]) -> Iterator[str]:
         around = set(tokens(undone(case.carrier)))
         typed = tokens(undone(case.typed.text))
         run, secrets = "".join(typed), _secret_tokens(case)
         for text in said:
-            if len(case.typed.text) > _MIN_PART and case.typed.text.casefold() in text.casefold():
+            if len(case.typed.text) > _MIN_PART and _times(case.typed.text, text) > _times(
+                case.typed.text, case.carrier
+            ):
                 yield from secrets
             left = set(tokens(text)) - around - ((HARMLESS | case.typed.harmless) - secrets)
             found = {word for word in left if _holds(word, secrets) or _is_left_of(word, run, typed)}
@@ -110,7 +111,17 @@ class Judge:
     def _in_rest(self, case: Case, rest: Sequence[str]) -> Iterator[str]:
         secrets = {word for word in _secret_tokens(case) if not word.isdigit() or len(word) >= _MIN_INSIDE}
         for text in rest:
-            yield from (secrets - self._shown).intersection(tokens(text))
+            yield from (secrets - self._shown_in(case)).intersection(tokens(text))
+
+
+def _is_unmarked(case: Case) -> bool:
+    return case.is_small and not case.marked and not case.family.startswith("7")
+
+
+def _stands_in(case: Case, text: str) -> bool:
+    """What was typed stands in `text` as it was typed, and not only in the words around it."""
+    typed = case.typed.text.casefold()
+    return len(typed) > _MIN_PART and text.casefold().count(typed) > case.carrier.casefold().count(typed)
 
 
 def _secret_tokens(case: Case) -> set[str]:

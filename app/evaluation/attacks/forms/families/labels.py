@@ -43,6 +43,9 @@ def _middles(label: str, dice: Random) -> Iterator[Typed]:
         yield Typed("two words, small", " ".join(two).lower(), tuple(two))
     yield Typed("without the first, small", " ".join(words[1:]).lower(), tuple(words[1:]))
     yield Typed("the other way round, small", " ".join(reversed(words)).lower(), tuple(words))
+    if re.search(r"\b(geb|née|born)\b", label):
+        yield Typed("a maiden name, small", words[-1].lower(), (words[-1],))
+        yield Typed("a maiden name with its word, small", f"{' '.join(words[-2:])}".lower(), (words[-1],), marked=True)
     if words[-1].isdigit():
         yield Typed("a figure", words[-1], (words[-1],))
 

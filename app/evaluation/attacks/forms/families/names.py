@@ -7,17 +7,27 @@ from random import Random
 
 from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
-from app.evaluation.attacks.forms.corpus.people import surnames
+from app.evaluation.attacks.forms.corpus.people import surnames, surnames_of
 from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.plain_letters import plain
 
+_LEAST_MISTYPED = 5
+_SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "aa", "ñ": "ny", "'": " "})
+_CODE = (
+    "name={};", "{{'name': '{}'}}", "SELECT * WHERE name = '{}'", "@{}", "#{}", "{}.pdf", "C:\\{}\\a.txt", "<{}>",
+    "`{}`", "**{}**", "|{}|", "{}@x.example", "x.example/{}", "name: {}\n", "--{}", "${}", "{}()", "/{}",
+)  # fmt: skip
+_CODE_WORDS = frozenset("name select where pdf c txt x example clinic a".split())
 _TITLED = ("mr {}", "dr. {}", "frau {}", "señora {}", "herr {}", "mrs. {}")
 
 
 def foreign_names(others: Sequence[GraphNames], language: str, dice: Random, count: int) -> Iterator[Case]:
     """Names of the tenant's other graphs, asked of this one."""
     names = [name for graph in others for name in dice.sample(graph.names, min(count, len(graph.names)))]
-    for typed in spread([form for name in names for form in _forms_of(name)], dice, count):
+    values = [value for graph in others for value in (*graph.dates[:count], *graph.numbers[:count])]
+    forms = [form for name in names for form in _forms_of(name)]
+    forms += [Typed("a value", value, (value,)) for value in values]
+    for typed in spread(forms, dice, count):
         yield put_into("1 names of another graph", typed, sentence(language, ("open", "marked"), dice), dice)
 
 
@@ -32,13 +42,15 @@ def _forms_of(name: str) -> Iterator[Typed]:
     yield Typed("initial and last name, small", f"{words[0][0]}. {words[-1]}".lower(), (words[-1],), marked=True)
     yield Typed("run together, small", small.replace(" ", ""), (name,))
     yield Typed("underscores, small", small.replace(" ", "_"), (name,))
+    yield Typed("the other way round, small", " ".join(reversed(words)).lower(), (name,))
+    yield Typed("an e-mail", f"{'.'.join(words).lower()}@clinic.example", (name,), _CODE_WORDS, marked=True)
 
 
 def lone_surnames(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
     """Surnames of no graph or of this one, in small letters: bare, without accents, after a title, beside another."""
-    known = surnames()
+    frequent, known = surnames_of("us"), surnames()
     own = [name.split(" ")[-1].lower() for name in dice.sample(names.names, min(count, len(names.names)))]
-    chosen = [*dice.sample(known, min(3 * count, len(known))), *own]
+    chosen = [*dice.sample(frequent, min(count, len(frequent))), *dice.sample(known, min(2 * count, len(known))), *own]
     for typed in spread([form for name in chosen for form in _alone(name, dice)], dice, count):
         yield put_into("3 surnames alone", typed, sentence(language, ("open", "marked"), dice), dice)
 
@@ -52,6 +64,15 @@ def _alone(name: str, dice: Random) -> Iterator[Typed]:
     other = dice.choice(surnames())
     yield Typed("beside another", f"{name} and {other}", (name, other), marked=True)
     yield Typed("hyphenated", f"{name}-{other}", (name, other), marked=True)
+    yield Typed("run together", f"{name}{other}", (name, other), marked=True)
+    yield Typed("in odd capitals", name[0] + name[1:].upper(), (name,))
+    yield Typed("with a figure behind", f"{name}{dice.randrange(2, 99)}", (name,))
+    yield Typed("in code", dice.choice(_CODE).format(name), (name,), _CODE_WORDS, True)
+    if len(name) > _LEAST_MISTYPED:
+        at = dice.randrange(1, len(name) - 2)
+        yield Typed("mistyped", name[:at] + name[at + 1] + name[at] + name[at + 2 :], (name,))
+    if name != (spelt := name.translate(_SPELT_OUT)):
+        yield Typed("umlauts spelt out", spelt, (name,))
 
 
 def names_at_a_start(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
