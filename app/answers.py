@@ -10,6 +10,7 @@ from app.llm.guarded import Spent
 from app.privacy.anonymise import Anonymised
 from app.privacy.capsule import seal_names
 from app.privacy.conclude import Concluder, Conclusion
+from app.privacy.lexicon import Lexicon
 from app.privacy.mask_names import names_of_masks
 from app.privacy.telling_apart import hints_for
 from app.stopwatch import Stopwatch
@@ -26,6 +27,7 @@ class Asked:
     request: ChatRequest
     graph: PrivateGraph
     conversation: Conversation
+    lexicon: Lexicon
 
     @property
     def concluder(self) -> Concluder:

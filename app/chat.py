@@ -23,6 +23,7 @@ from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.leaning import leans_on_earlier
 from app.privacy.ledger import Ledger
+from app.privacy.lexicon import Lexicon
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.recogniser import Recogniser
 from app.privacy.why import asks_why
@@ -137,12 +138,13 @@ class ChatService:
         conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
-        return Asked(request, graph, conversation)
+        lexicon = Lexicon(graph.public, self._catalog.name_words(caller.tenant))
+        return Asked(request, graph, conversation, lexicon)
 
     def _guarded(self, caller: Caller, answer_id: str, asked: Asked) -> GuardedReasoner:
         return GuardedReasoner(
             inner=self._reasoner,
-            guard=Guard(asked.graph.names, self._statics),
+            guard=Guard(asked.graph.names, self._statics, asked.lexicon),
             ledger=self._ledger,
             errand=Errand(caller.tenant, caller.key_id, answer_id, asked.conversation.id),
             veil=lambda: _veil(asked, answer_id),
@@ -160,7 +162,7 @@ def _read(asked: Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> C
     graph, table = asked.graph, asked.conversation.table
     masks = masks_of(graph.blind.schema)
     anonymiser = Anonymiser(
-        graph.linker, graph.names, graph.public, masks=masks, holds=graph.holds, recogniser=recogniser
+        graph.linker, graph.names, asked.lexicon, masks=masks, holds=graph.holds, recogniser=recogniser
     )
     read = anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
     if remark := remark_on(_as_worded(read.dialogue.question, table)):

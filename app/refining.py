@@ -18,10 +18,10 @@ from app.llm.reasoner import NameReply, Reasoner, Task, TaskKind
 from app.llm.veiling import Veil
 from app.privacy.guard import Blocked, Guard, StaticSegments
 from app.privacy.ledger import Ledger
+from app.privacy.lexicon import Lexicon
 from app.privacy.safe_text import Egress, Segment
 from client_sdk.protocol import RefineEstimate
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.ordinary_words import is_ordinary
 from kg_store.terms import SignatureId
 
 T = TypeVar("T")
@@ -122,13 +122,19 @@ class ConceptRefiner:
                     self._take(graph, signature.id, given.get(number, []), named)
         return named
 
+    def _guard(self, graph: PrivateGraph) -> Guard:
+        return Guard(graph.names, self._statics, self._lexicon(graph))
+
+    def _lexicon(self, graph: PrivateGraph) -> Lexicon:
+        return Lexicon(graph.public, self._catalog.name_words(graph.tenant))
+
     def _take(self, graph: PrivateGraph, signature: SignatureId, given: list[str], named: _Named) -> None:
         """The first of the names that may be a concept."""
         for text in given:
             concept = plain_concept(text)
             if concept is not None and self._holds_a_name(graph, concept):
                 named.names += 1
-            elif concept is None or not all(_is_known(graph, word) for word in re.split("[ -]", concept)):
+            elif concept is None or not all(map(self._lexicon(graph).permits, re.split("[ -]", concept))):
                 named.not_ordinary += 1
             else:
                 named.concepts[signature] = concept
@@ -138,7 +144,7 @@ class ConceptRefiner:
         if any(not hit.public for hit in graph.names.find(concept)):
             return True
         try:
-            Guard(graph.names, self._statics).clear(Egress((Segment(concept.encode()),)), frozenset())
+            self._guard(graph).clear(Egress((Segment(concept.encode()),)), frozenset())
         except Blocked:
             return True
         return False
@@ -147,17 +153,12 @@ class ConceptRefiner:
         tenants = self._budgets.tenants
         return GuardedReasoner(
             inner=self._reasoner,
-            guard=Guard(graph.names, self._statics),
+            guard=self._guard(graph),
             ledger=self._ledger,
             errand=Errand(tenant, caller, secrets.token_urlsafe(12), ""),
             veil=Veil,
             account=tenants.account(tenant) if tenants else None,
         )
-
-
-def _is_known(graph: PrivateGraph, word: str) -> bool:
-    """A part that many names share is no name to the guard, and no word for a concept either."""
-    return word in graph.public or is_ordinary(word)
 
 
 def _told(chosen: Askable, named: _Named, changed: int, least: int) -> str:

@@ -18,6 +18,7 @@ from kg_store.graph_rows import GraphRow
 from kg_store.keys import MasterKey, bind
 from kg_store.loading import LoadedGraph, LoadedNode, placeholder_schema
 from kg_store.masking import notes_on, refuse_telling
+from kg_store.name_words import NameWords
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.pruning import facts_of, pruned
@@ -37,7 +38,7 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 Review = Callable[[Adjacency, Schema, NameIndex], None]
 """Sees a version before it goes live; what it raises keeps it from that."""
 
-SCHEMA_FILE, NAMES_FILE = "schema.sealed", "names.sealed"
+SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
 _UNSEEN_FILE = "unseen.npy"
 
@@ -107,6 +108,8 @@ class Builder:
         index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
         index = index.with_public(self.public_words(schema))
         self._sealer.write(scope, NAMES_FILE, index.to_bytes())
+        words = NameWords.of(node.record for node in loaded.nodes())
+        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
         progress("measuring anonymity", 0.95)
         review(loaded.adjacency, schema, index)
         info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words, notes)
@@ -169,6 +172,8 @@ class Builder:
         progress: Progress,
     ) -> Built:
         self._sealer.write(scope, NAMES_FILE, index.to_bytes())
+        words = NameWords.of(record for mid, record in before.vault.all_records() if mid not in gone)
+        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
         total = max(1, info.entities + info.values + info.mediators)
         records = ((mid, record) for mid, record in before.vault.all_records() if mid not in gone)
         for written in write_records(self._engine, self._master, scope, records):

@@ -23,6 +23,7 @@ from kg_store.building import (
     NAMES_FILE,
     POLICY_PURPOSE,
     SCHEMA_FILE,
+    WORDS_FILE,
     Builder,
     NameConcepts,
     Progress,
@@ -42,6 +43,7 @@ from kg_store.keys import MasterKey, mids_of
 from kg_store.linking import EntityLinker
 from kg_store.loading import load_graph
 from kg_store.masking import masks_of
+from kg_store.name_words import NameWords
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
@@ -50,6 +52,7 @@ from kg_store.reading import Fraction, read_sources
 from kg_store.restricting import restricted
 from kg_store.schema_file import read_schema
 from kg_store.set_algebra import SetAlgebra, ValueAlgebra
+from kg_store.tenant_names import TenantNames
 from kg_store.terms import Edges, LoadError, Mids, Schema, UnknownGraph, as_mids
 from kg_store.vault import Holds, Vault, VaultScope
 from kg_store.word_forms import forget_words
@@ -95,6 +98,7 @@ class Catalog:
         self._builder = Builder(self._folder, engine, master, tuple(public_phrases))
         self._sealer = Sealer(self._folder, master)
         self._rows = GraphRows(engine, master, self._folder.id)
+        self._tenant_names = TenantNames(self._rows, self._sealer, engine, master)
         self._opened: dict[tuple[str, str], PrivateGraph] = {}
         self._alive: list[weakref.ref[PrivateGraph]] = []
         self._parts: dict[tuple[str, str, str], PrivateGraph] = {}
@@ -150,6 +154,10 @@ class Catalog:
             if part is None or part.version != whole.version:
                 part = self._parts[key] = self._part(whole, role)
         return part
+
+    def name_words(self, tenant: str) -> NameWords:
+        """The words of every name that any graph of the tenant holds. Raises KeyProblem."""
+        return self._tenant_names.of(tenant)
 
     def name_concepts_by(self, name_concepts: NameConcepts) -> None:
         """Who names the concepts of what roles see."""
@@ -269,7 +277,7 @@ class Catalog:
         """Deletes rows of these things, and all names, from versions that are not current any more, held or not:
         who still reads one finds no name for them."""
         for version_id in self._rows.delete_records(tenant, name, mids):
-            for file in (NAMES_FILE, SCHEMA_FILE):
+            for file in (NAMES_FILE, SCHEMA_FILE, WORDS_FILE):
                 (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
 
     def is_held(self, tenant: str, name: str) -> bool:

@@ -34,7 +34,7 @@ from kg_store.keys import VERSION_BYTES, MasterKey, bind
 from kg_store.tables import erasures, graph_versions, graphs, vault_entries
 
 _AT_ONCE: Final = 500
-_FILES: Final = ("schema.sealed", "names.sealed")
+_FILES: Final = ("schema.sealed", "names.sealed", "words.sealed")
 
 
 @dataclass(frozen=True, slots=True)

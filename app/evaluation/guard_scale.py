@@ -18,12 +18,15 @@ from pathlib import Path
 
 from app.evaluation.made_names import entries_of, made_names
 from app.privacy.guard import Blocked, Guard, StaticSegments
+from app.privacy.lexicon import Lexicon
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
 from kg_store.name_vocabulary import may_be_ordinary
+from kg_store.name_words import NameWords
 from kg_store.names import NameIndex
 from kg_store.public_words import PublicWords
-from kg_store.terms import Mid
+from kg_store.terms import Mid, NodeKind
+from kg_store.vault import VaultRecord
 
 MOST_MS, MOST_MB = 0.3, 250.0
 PROMPT_BYTES = 4_096
@@ -116,7 +119,7 @@ def _measure(count: int, folder: Path) -> None:
     index_mb, before, began = file.stat().st_size / 1e6, _resident_mb(), time.process_time()
     index = NameIndex.from_bytes(file.read_bytes()).with_public(public)
     opening_s = time.process_time() - began
-    guard = Guard(index, StaticSegments())
+    guard = Guard(index, StaticSegments(), Lexicon(public, _name_words(count)))
     requests = [_request(random.Random(seed)) for seed in range(REQUESTS)]  # nosec B311  # noqa: S311 - made-up requests
     spent = sorted(_timed(guard, *request) for request in requests)
     gc.collect()
@@ -130,6 +133,11 @@ def _measure(count: int, folder: Path) -> None:
     )  # fmt: skip
     told = {name: getattr(scale, name) for name in Scale.__slots__}
     (folder / "scale.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def _name_words(count: int) -> NameWords:
+    """Of people: all their names are words, and none is kept but what the lexicon holds."""
+    return NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in made_names(count))
 
 
 def _public() -> PublicWords:

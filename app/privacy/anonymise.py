@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from app.privacy.lexicon import Lexicon
 from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.pseudonym_words import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
@@ -19,7 +20,6 @@ from kg_store.linking import EntityLinker, has_capitals
 from kg_store.names import NameIndex
 from kg_store.normalising import normalise
 from kg_store.ordinary_words import is_ordinary
-from kg_store.public_words import PublicWords
 from kg_store.terms import Mid, Mids, ValueKind
 from kg_store.values import read_literal
 from kg_store.vault import Holds
@@ -67,19 +67,19 @@ class _Turn:
 
 
 class Anonymiser:
-    """Promise: every name and linkable value of the graph that `linker` finds, every pattern of patterns.py, every
-    digit and every unknown capitalised word is replaced, in user and assistant turns alike; and the own words of a
-    masked relation by its opaque one, those of a hidden relation like a value.
+    """Promise: a word leaves only where `lexicon` permits it; every name and linkable value of the graph that `linker`
+    finds, every pattern of patterns.py, every digit and every other word is replaced, in user and assistant turns
+    alike; and the own words of a masked relation by its opaque one, those of a hidden relation like a value.
 
-    Condition: the guard stands behind it, and blocks what this class would miss. Not promised: writing style,
-    and words in small letters that are neither in the graph nor matched by a pattern.
+    Condition: the guard stands behind it, and blocks what this class would miss. Not promised: writing style, and
+    common words that are somebody's name where nothing around them says so (app/privacy/name_slots.py).
     """
 
     def __init__(
         self,
         linker: EntityLinker,
         names: NameIndex,
-        public: PublicWords,
+        lexicon: Lexicon,
         regions: Sequence[str] = DEFAULT_REGIONS,
         masks: Mapping[int, str] | None = None,
         holds: Holds | None = None,
@@ -88,7 +88,7 @@ class Anonymiser:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
         what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
-        self._finder = SpanFinder(linker, names, public, regions, self._masks.values(), recogniser)
+        self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""

@@ -6,11 +6,15 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import Final
+from itertools import groupby
+from typing import Final, Protocol
+from unicodedata import category
 from urllib.parse import unquote
 
 from app.privacy.errors import PrivacyError
+from app.privacy.lexicon import APOSTROPHE, CONTRACTIONS, WORD
 from app.privacy.safe_text import Egress, Segment
+from app.privacy.visible import SYMBOLS
 from kg_store.names import NameIndex
 from kg_store.normalising import normalise
 
@@ -50,18 +54,25 @@ class StaticSegments:
         return sha256(data).digest() in self._digests
 
 
-class Guard:
-    """Promise: what `clear` lets pass holds no name, alias or protected value of `names` between word borders,
-    and no name in a form that the linker would know it by (docs/linking.md), plain or escaped (JSON, percent,
-    HTML; several times over), except public words.
+class Permission(Protocol):
+    """Which words may leave."""
 
-    Condition: `names` is the index of the graph that the request is about, with its public words marked.
-    Not promised: other spellings than these, other encodings (base64), names inside longer words, and everyday
-    words alone that are a part of a name.
+    def permits_in_any_language(self, word: str) -> bool:
+        """`word` is in small letters, as it was written."""
+        ...
+
+
+class Guard:
+    """Promise: what `clear` lets pass holds no word but pseudonyms and what `lexicon` permits; and of these no name,
+    alias or protected value of `names` between word borders, and no name in a form that the linker would know it by
+    (docs/linking.md), plain or escaped (JSON, percent, HTML; several times over), except public words.
+
+    Condition: `names` is the index of the graph that the request is about, with its public words marked, and
+    `lexicon` that graph's. Not promised: everyday words alone that are a part of a name.
     """
 
-    def __init__(self, names: NameIndex, statics: StaticSegments) -> None:
-        self._names, self._statics = names, statics
+    def __init__(self, names: NameIndex, statics: StaticSegments, lexicon: Permission) -> None:
+        self._names, self._statics, self._lexicon = names, statics, lexicon
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
         """The SHA-256 of the body, hex. Raises Blocked: on a hit, and whenever the body can't be read."""
@@ -81,7 +92,30 @@ class Guard:
             hits = self._names.find_secret(reading)
             found.update(hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
             found.update(self._near(reading, issued))
+            if not found:
+                found.update(self._without_permission(reading, issued))
         return found
+
+    def _without_permission(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
+        """Words that are neither issued nor of the lexicon. Escapes are undone first: they make words of their own."""
+        if _undo_json(reading) != reading:
+            return
+        for word in set(WORD.findall(reading)) - issued:
+            if not self._may_leave(word, issued):
+                yield word
+        if not reading.isascii():
+            yield from SYMBOLS.findall(reading)
+
+    def _may_leave(self, word: str, issued: frozenset[str]) -> bool:
+        """Also with an ending (`Eq7f2k's`), and where letters of a script without spaces touch a pseudonym."""
+        if self._lexicon.permits_in_any_language(word.lower()) or (word.isascii() and word.isdecimal()):
+            return True
+        pseudonym, *endings = APOSTROPHE.split(word)
+        if endings:
+            may_end = all(ending in issued or ending.lower() in CONTRACTIONS for ending in endings)
+            return may_end and (pseudonym in issued or self._lexicon.permits_in_any_language(pseudonym.lower()))
+        runs = ["".join(run) for _, run in groupby(word, key=lambda letter: category(letter) == "Lo")]
+        return len(runs) > 1 and all(run in issued or self._may_leave(run, issued) for run in runs)
 
     def _near(self, reading: str, issued: frozenset[str]) -> set[str]:
         """Names in other forms. Escapes would make words of their own (`nIn` of a line end and In): undone first."""

@@ -66,7 +66,8 @@ def shaped_in(text: str) -> Iterator[Standing]:
 def replaced(text: str, words: Iterable[Standing]) -> str:
     """`text` with each span of `words` (in order, none over another) replaced by its word.
 
-    A space goes where a word would otherwise melt into its neighbour and could not be told from it again.
+    A space goes where a word would otherwise melt into its neighbour and could not be told from it again, or be read
+    as an escape (`%Ee`).
     """
     done, at = "", 0
     for word in words:
@@ -76,7 +77,7 @@ def replaced(text: str, words: Iterable[Standing]) -> str:
 
 
 def _beside(before: str, after: str) -> str:
-    joined = _is_word_letter(before[-1:]) and _is_word_letter(after[:1])
+    joined = (_is_word_letter(before[-1:]) or before[-1:] == "%") and _is_word_letter(after[:1])
     return f"{before} {after}" if joined else before + after
 
 

@@ -7,15 +7,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from app.privacy.lexicon import Lexicon
+from app.privacy.name_slots import Stand
 from app.privacy.patterns import find_patterns
 from app.privacy.pseudonym_words import shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.recogniser import Recogniser
 from app.privacy.unknown_words import unknown_spans
-from app.privacy.visible import Visible
+from app.privacy.visible import SYMBOLS, Visible
 from kg_store.linking import EntityLinker
 from kg_store.names import NameIndex
-from kg_store.public_words import PublicWords
 from kg_store.terms import ValueKind
 from kg_store.values import find_literals
 
@@ -57,19 +58,19 @@ class Span:
 
 
 class SpanFinder:
-    """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, capitals."""
+    """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, the lexicon."""
 
     def __init__(
         self,
         linker: EntityLinker,
         names: NameIndex,
-        public: PublicWords,
+        lexicon: Lexicon,
         regions: Sequence[str],
         masks: Collection[str] = (),
         recogniser: Recogniser | None = None,
     ) -> None:
         """`masks` are the graph's opaque words for relations: they stand in what was answered, and stay."""
-        self._linker, self._names, self._public, self._regions = linker, names, public, regions
+        self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
 
     def find(self, visible: Visible, original: str, table: PseudonymTable, *, unmarked: bool = False) -> list[Span]:
@@ -90,8 +91,9 @@ class SpanFinder:
         named += self._unmarked(text) if unmarked else []
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
         chosen += self._recognised(text, chosen)
-        unknown = unknown_spans(text, [(span.start, span.end) for span in chosen], self._public)
-        chosen += [Span(*span, Source.UNKNOWN) for span in unknown]
+        taken = [(span.start, span.end, _stand(text, span)) for span in chosen]
+        chosen += [Span(*span, Source.UNKNOWN) for span in unknown_spans(text, taken, self._lexicon)]
+        chosen += _symbols(text, chosen)
         chosen += self._near_names(text, chosen, issued)
         chosen += _initials(text, chosen)
         return sorted(chosen, key=lambda span: span.start)
@@ -116,7 +118,7 @@ class SpanFinder:
         return [piece for span in found for piece in _uncovered(text, span, covered)]
 
     def _unmarked(self, text: str) -> Iterator[Span]:
-        for each in self._linker.find_unmarked(text, self._public):
+        for each in self._linker.find_unmarked(text, self._lexicon.public):
             yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
 
     def _near_names(self, text: str, chosen: Sequence[Span], issued: Collection[str]) -> list[Span]:
@@ -138,6 +140,25 @@ class SpanFinder:
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
             yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+
+
+def _stand(text: str, span: Span) -> Stand:
+    """What a span that goes is to the grammar of the words around it."""
+    if span.source in (Source.UNKNOWN, Source.FORGED):
+        return Stand.UNKNOWN
+    if span.source is Source.PSEUDONYM:
+        return Stand.VALUE if text[span.start] == "V" else Stand.NAME
+    is_name = span.source in (Source.MENTION, Source.PROTECTED) and span.value_kind in (None, ValueKind.TEXT)
+    return Stand.NAME if is_name else Stand.VALUE
+
+
+def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
+    """Signs that are no punctuation: pictures, and letters in frames, which may spell a name."""
+    if text.isascii():
+        return []
+    covered = _cover(text, chosen)
+    found = (Span(*match.span(), Source.UNKNOWN) for match in SYMBOLS.finditer(text))
+    return [piece for span in found for piece in _uncovered(text, span, covered)]
 
 
 def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:

@@ -1,18 +1,22 @@
-"""Capitalised words that neither the graph nor the public words know: they may name somebody all the same."""
+"""Words leave by permission: what of a turn holds a word that is not in the lexicon, or one that is a name here."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
-from kg_store.letters import MARKS
+from app.privacy.lexicon import APOSTROPHES, WORD, Lexicon, base_of, language_of
+from app.privacy.name_slots import Slots, Stand, Token
+from kg_store.name_marks import COMMON_WORDS
+from kg_store.name_words import may_name
 from kg_store.normalising import normalise
 from kg_store.ordinary_words import may_be_proper, stems
 from kg_store.public_words import PublicWords
 
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
 _GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
 _GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")
 # Words whose point ends no sentence, beside initials.
@@ -30,13 +34,16 @@ _SELF = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
 _NEVER_IN_NAMES = frozenset(
     ["is", "are", "was", "were", "has", "have", "had", "does", "did", "be", "been", "by", "with", "from", "than"]
 )
-# Words that begin questions and are not among the frequent ones; only there are they taken for no name.
-_OPENERS = frozenset(
-    ["compare", "enumerate", "summarise", "summarize", "calculate", "compute", "rank", "retrieve", "excluding"]
-)
 _LOOK_ALIKES = frozenset(("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"))
 _MANY_CAPITALS = 0.6
 _LOOK_BACK = 40
+_MAX_PASSES: Final = 3
+"""A name that is found may show that the word beside it is one, too."""
+
+MAX_PHRASE_WORDS: Final = 6
+
+Taken = tuple[int, int, Stand]
+"""Where something is replaced already, and by what kind of thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +52,32 @@ class _Word:
     end: int
     text: str = field(repr=False)
     public: bool
+    """So common, or so surely of the schema, that a capital alone makes no name of it."""
     marked: bool
-    """Written with a capital, and not only because a sentence begins."""
+    """Without permission; or written with a capital, and not only because a sentence begins."""
 
 
-def unknown_spans(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> list[tuple[int, int]]:
-    """Spans of unknown capitalised words and runs of them, outside of `taken`; a possessive 's stays outside.
+def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
+    """Spans outside of `taken` that may not leave, none over another; a possessive 's stays outside.
 
-    A run of capitalised words inside a sentence counts as one name, even when each of its words is public.
-    Where most words have capitals (titles, shouting), capitals tell nothing and only unknown words count.
+    A word that the lexicon does not permit, in any case or script. A permitted one with a capital inside a sentence,
+    where it is no frequent word, or a part of a name; a run of capitalised words inside a sentence counts as one name.
+    Where most words have capitals (titles, shouting), capitals tell nothing. Whole names that are made of everyday
+    words, and such words alone where the sentence speaks for a name (app/privacy/name_slots.py).
     """
-    words = list(_words(text, taken, public))
-    if _is_title(words):
-        return [_span([word]) for word in words if not word.public and word.marked]
-    return [_span(run) for run in _runs(text, words) if _is_unknown(text, run, public) or _goes_on(text, run, taken)]
+    matches = list(WORD.finditer(_masked(text, taken)))
+    language = language_of(match[0].lower() for match in matches)
+    plain = _tokens(matches, taken)
+    slots = Slots(text, plain, lexicon)
+    words = [_word(slots, at, language) for at, token in enumerate(plain) if token.stand is Stand.WORD]
+    spans = _by_capitals(text, words, taken, lexicon)
+    spans += [span for span in _phrases(slots) if not _covers(spans, span)]
+    for _ in range(_MAX_PASSES):
+        more = list(_by_place(replace(slots, tokens=_tokens(matches, [*taken, *_as_taken(spans)]))))
+        if not more:
+            break
+        spans += more
+    return sorted(spans)
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:
@@ -82,21 +101,90 @@ def is_disguised(word: str) -> bool:
     return small_capitals or ("LATIN" in scripts and not scripts.isdisjoint(_LOOK_ALIKES))
 
 
-def _words(text: str, taken: Sequence[tuple[int, int]], public: PublicWords) -> Iterator[_Word]:
-    for match in _WORD.finditer(_masked(text, taken)):
-        start, end = match.span()
-        word = match.group()
-        is_public = is_public_word(word, public)
-        capital = any(letter.isupper() or letter.istitle() for letter in word) or is_disguised(word)
-        begins = (is_public or word.casefold() in _OPENERS) and _begins_sentence(text, start)
-        marked = capital and not begins and normalise(word).text not in _SELF
-        yield _Word(start, end, word, is_public, marked)
+def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[Token]:
+    """Words and what is replaced, in their order."""
+    found = [Token(start, end, stand) for start, end, stand in taken]
+    covered = sorted((start, end) for start, end, _ in taken)
+    found += [
+        Token(match.start(), match.end(), Stand.WORD, match[0].lower())
+        for match in matches
+        if not _overlaps(covered, match.start(), match.end())
+    ]
+    return sorted(found, key=lambda token: token.start)
 
 
-def _masked(text: str, taken: Sequence[tuple[int, int]]) -> str:
+def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    at = bisect_left(spans, (end, end))
+    return at > 0 and spans[at - 1][1] > start
+
+
+def _word(slots: Slots, at: int, language: str) -> _Word:
+    token, lexicon = slots.tokens[at], slots.lexicon
+    written = slots.text[token.start : token.end]
+    if not lexicon.permits(token.word, language) or is_disguised(written):
+        return _Word(token.start, token.end, written, public=False, marked=True)
+    is_own = lexicon.is_own(token.word)
+    is_part = not is_own and lexicon.names_somebody(token.word) and may_name(base_of(token.word))
+    is_public = not is_part and (is_own or is_public_word(written, lexicon.public))
+    has_capital = any(letter.isupper() or letter.istitle() for letter in written)
+    marked = has_capital and normalise(written).text not in _SELF and not _begins(slots, at, is_part)
+    return _Word(token.start, token.end, written, is_public, marked)
+
+
+def _begins(slots: Slots, at: int, is_part: bool) -> bool:
+    """Whether the capital is there because a sentence begins: with a word of a name, the grammar has to show that."""
+    token = slots.tokens[at]
+    if not _begins_sentence(slots.text, token.start):
+        return False
+    return not is_part or token.word in COMMON_WORDS or slots.opens_a_sentence(at)
+
+
+def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
+    if _is_title(words):
+        return [_span([word]) for word in words if word.marked and not lexicon.permits(word.text.lower())]
+    runs = _runs(text, words)
+    return [_span(run) for run in runs if _is_unknown(text, run, lexicon.public) or _goes_on(text, run, taken)]
+
+
+def _phrases(slots: Slots) -> Iterator[tuple[int, int]]:
+    """Whole names of everyday words, the longest first, wherever they stand."""
+    end = 0
+    for at, token in enumerate(slots.tokens):
+        if token.start >= end and (span := _phrase_at(slots, at)) is not None:
+            yield span
+            end = span[1]
+
+
+def _phrase_at(slots: Slots, at: int) -> tuple[int, int] | None:
+    words = [base_of(token.word) for token in slots.tokens[at : at + MAX_PHRASE_WORDS]]
+    if not words[0] or words[0] not in slots.lexicon.names.first_words:
+        return None
+    for count in range(len(words), 1, -1):
+        if " ".join(words[:count]) in slots.lexicon.names.phrases and sum(map(may_name, words[:count])) > 1:
+            return slots.tokens[at].start, slots.tokens[at + count - 1].end
+    return None
+
+
+def _by_place(slots: Slots) -> Iterator[tuple[int, int]]:
+    """Words that are a part of a name, where the sentence says that they are one here."""
+    for at, token in enumerate(slots.tokens):
+        if token.stand is Stand.WORD and may_name(base_of(token.word)) and slots.lexicon.names_somebody(token.word):
+            if slots.speaks_for_name(at):
+                yield token.start, token.start + len(base_of(token.word))
+
+
+def _as_taken(spans: Sequence[tuple[int, int]]) -> list[Taken]:
+    return [(*span, Stand.UNKNOWN) for span in spans]
+
+
+def _covers(spans: Sequence[tuple[int, int]], span: tuple[int, int]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in spans)
+
+
+def _masked(text: str, taken: Sequence[Taken]) -> str:
     """`text` with a character that is in no word in place of each one taken, so that no word reaches into them."""
     parts, at = [], 0
-    for start, end in sorted(taken):
+    for start, end, _ in sorted(taken, key=lambda each: each[:2]):
         parts += [text[at:start], "\0" * (end - start)]
         at = end
     return "".join([*parts, text[at:]])
@@ -158,13 +246,13 @@ def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
     return len(run) > 1 and normalise(text[start:end]).text not in public
 
 
-def _goes_on(text: str, run: Sequence[_Word], taken: Sequence[tuple[int, int]]) -> bool:
+def _goes_on(text: str, run: Sequence[_Word], taken: Sequence[Taken]) -> bool:
     """Words with a capital right behind what is replaced (Thaddeus Field), or words that may be names in front of it:
     Will Quillmore, but President Quillmore."""
     start, end = _span(run)
-    if any(_GAP.fullmatch(text[stop:start]) for _, stop in taken if stop <= start):
+    if any(_GAP.fullmatch(text[stop:start]) for _, stop, _ in taken if stop <= start):
         return True
-    in_front = any(_GAP.fullmatch(text[end:begin]) for begin, _ in taken if end <= begin)
+    in_front = any(_GAP.fullmatch(text[end:begin]) for begin, _, _ in taken if end <= begin)
     return in_front and all(may_be_proper(word.text) for word in run)
 
 
@@ -174,5 +262,5 @@ def _span(run: Sequence[_Word]) -> tuple[int, int]:
 
 def _end_of_name(word: _Word) -> int:
     """Where the word ends without a possessive 's."""
-    possessive = len(word.text) > 2 and word.text[-2] in "'’ʼ＇" and word.text[-1] in "sS"
+    possessive = len(word.text) > 2 and word.text[-2] in APOSTROPHES and word.text[-1] in "sS"
     return word.end - 2 if possessive else word.end

@@ -7,10 +7,23 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
 from unicodedata import category
 from urllib.parse import unquote
 
+
+def _ranges_of_symbols() -> str:
+    codes = (code for code in range(0x80, 0x1FC00) if category(chr(code)) in ("So", "Sk", "Sm", "Co"))
+    runs = groupby(enumerate(codes), key=lambda pair: pair[1] - pair[0])
+    ends = ([code for _, code in run] for _, run in runs)
+    return "".join(re.escape(chr(run[0])) + "-" + re.escape(chr(run[-1])) for run in ends)
+
+
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
+SYMBOLS: Final = re.compile(f"[{_ranges_of_symbols()}\U000f0000-\U0010ffff]+")
+"""Characters beyond ASCII that are neither of words nor punctuation, a space, or a currency's sign."""
+
 _VARIATIONS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _ESCAPE = re.compile(
     r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});|(?:%[0-9a-f]{2})+|\\+u[0-9a-f]{4}|\\+x[0-9a-f]{2}",

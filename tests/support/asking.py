@@ -18,6 +18,7 @@ from app.privacy.anonymise import Anonymiser
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
 from app.privacy.ledger_tables import metadata
+from app.privacy.lexicon import Lexicon
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.strategies.arog.prompts import AROG_TASKS
@@ -27,6 +28,7 @@ from app.wire_words import request_words
 from client_sdk.protocol import Message
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.keys import MasterKey
+from kg_store.name_words import NameWords
 from kg_store.terms import Mids, Step
 from tests.kg_store.stores import PREFIXES, engine_in, mid_of
 
@@ -66,11 +68,16 @@ class Asked:
     table: PseudonymTable = field(default_factory=PseudonymTable.new)
     rounds: list[int] = field(default_factory=list)
 
+    @property
+    def lexicon(self) -> Lexicon:
+        words = NameWords.of(record for _, record in self.graph.vault.all_records())
+        return Lexicon(self.graph.public, words)
+
     def dialogue(self, *turns: str) -> SafeDialogue:
         """The turns, the user's first, as the model may see them."""
         roles = ("user", "assistant")
         messages = [Message(role=roles[at % 2], content=text) for at, text in enumerate(turns)]  # type: ignore[arg-type]
-        anonymiser = Anonymiser(self.graph.linker, self.graph.names, self.graph.public)
+        anonymiser = Anonymiser(self.graph.linker, self.graph.names, self.lexicon)
         found = anonymiser.anonymise(messages, self.table, lambda word: self.table.resolve(word, self.graph.blind)[0])
         return found.dialogue
 
@@ -83,7 +90,7 @@ class Asked:
         profile: Profile = Profile.OPEN,
     ) -> Inquiry:
         guarded = GuardedReasoner(
-            reasoner, Guard(self.graph.names, self.statics), self.ledger, Errand("t1", "k", "a", "c"),
+            reasoner, Guard(self.graph.names, self.statics, self.lexicon), self.ledger, Errand("t1", "k", "a", "c"),
             lambda: Veil(issued=self.table.issued), most_tokens,
         )  # fmt: skip
         told = self.rounds.append

@@ -18,9 +18,11 @@ from app.llm.veiling import Veil
 from app.privacy.guard import Blocked, Guard, StaticSegments
 from app.privacy.ledger import Ledger, LedgerUnavailable
 from app.privacy.ledger_tables import metadata
+from app.privacy.lexicon import Lexicon
 from app.privacy.safe_text import Egress, Segment
 from app.strategies.arog.prompts import STRUCTURE
 from kg_store.keys import MasterKey
+from kg_store.name_words import NameWords
 from kg_store.names import NameEntry, NameIndex
 from kg_store.public_words import PublicWords
 
@@ -85,6 +87,9 @@ def ledger(engine: Engine) -> Ledger:
     return Ledger(engine, MasterKey.from_text(MasterKey.generate()))
 
 
+LEXICON = Lexicon(PublicWords.of(["b", "c"]), NameWords())
+
+
 @pytest.fixture
 def guarded(ledger: Ledger) -> GuardedReasoner:
     entries = [
@@ -93,7 +98,13 @@ def guarded(ledger: Ledger) -> GuardedReasoner:
     ]
     names = NameIndex.build(entries).with_public(PublicWords.of(()))
     veil = Veil(issued=frozenset({"Eq7f2k"}))
-    return GuardedReasoner(KeepingReasoner(ledger), Guard(names, StaticSegments()), ledger, ERRAND, lambda: veil)
+    return GuardedReasoner(
+        KeepingReasoner(ledger),
+        Guard(names, StaticSegments(), LEXICON),
+        ledger,
+        ERRAND,
+        lambda: veil,
+    )
 
 
 def inner(guarded: GuardedReasoner) -> KeepingReasoner:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Message
+from kg_store.name_words import NameWords
 from kg_store.names import NameEntry, NameIndex
 from kg_store.public_words import PublicWords
 from kg_store.terms import (
@@ -27,6 +28,7 @@ from kg_store.terms import (
     ValueKind,
     as_mids,
 )
+from kg_store.vault import VaultRecord
 
 NAMES: dict[int, tuple[str, ...]] = {
     1: ("Anna Berg", "Annie the Great"),
@@ -61,6 +63,12 @@ def name_index(public: PublicWords) -> NameIndex:
     entries.append(NameEntry(105, "blood group zero", "value", ValueKind.TEXT, False, False))
     entries.append(NameEntry(106, "came in by helicopter", "value", ValueKind.TEXT, False, True))
     return NameIndex.build(entries).with_public(public)
+
+
+def name_words() -> NameWords:
+    records = [VaultRecord(NodeKind.ENTITY, names) for names in NAMES.values()]
+    records += [VaultRecord(NodeKind.VALUE, (), kind, text) for text, kind in VALUES.values()]
+    return NameWords.of(records)
 
 
 def dialogue(*turns: str) -> list[Message]:

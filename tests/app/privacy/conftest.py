@@ -8,11 +8,12 @@ import pytest
 
 from app.privacy.anonymise import Anonymised, Anonymiser
 from app.privacy.guard import Guard, StaticSegments
+from app.privacy.lexicon import Lexicon
 from app.privacy.pseudonyms import PseudonymTable
 from kg_store.linking import EntityLinker
 from kg_store.names import NameIndex
 from kg_store.public_words import PublicWords
-from tests.app.privacy.clinic import PHRASES, FakeGraph, dialogue, members, name_index
+from tests.app.privacy.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +28,7 @@ def names(public: PublicWords) -> NameIndex:
 
 @pytest.fixture(scope="session")
 def anonymiser(names: NameIndex, public: PublicWords) -> Anonymiser:
-    return Anonymiser(EntityLinker(names), names, public)
+    return Anonymiser(EntityLinker(names), names, Lexicon(public, name_words()))
 
 
 @pytest.fixture
@@ -41,8 +42,8 @@ def statics() -> StaticSegments:
 
 
 @pytest.fixture
-def guard(names: NameIndex, statics: StaticSegments) -> Guard:
-    return Guard(names, statics)
+def guard(names: NameIndex, statics: StaticSegments, public: PublicWords) -> Guard:
+    return Guard(names, statics, Lexicon(public, name_words()))
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ import pytest
 
 from app.privacy.anonymise import MAX_CHOICES, MAX_EARLIER_TOPICS, Anonymised, Anonymiser
 from app.privacy.guard import Guard, StaticSegments
+from app.privacy.lexicon import Lexicon
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
 from kg_store.linking import EntityLinker
+from kg_store.name_words import NameWords
 from kg_store.names import NameEntry, NameIndex
 from kg_store.public_words import PublicWords
 from kg_store.terms import Mid, Mids, ValueKind, as_mids
@@ -44,7 +46,7 @@ def shape(text: str) -> str:
         ("Karl\u00a0 Östermann", "<E>"),
         ("Shane O’Malley and shane o'malley", "<E> and <E>"),
         ("Mary Jane Holt", "<E>"),
-        ("山田太郎さんの病棟は?", "<E>さんの病棟は?"),
+        ("山田太郎さんの病棟は?", "<E> <V>?"),
         ("Karl Östermanns", "<E>"),
         ("Karla Österholm", "<V>"),
         ("the New York Times of New York", "the <E> of <E>"),
@@ -66,7 +68,7 @@ def shape(text: str) -> str:
         ("take Zorbinol-5 daily", "take <E>-<V> daily"),
         ("call +49 30 901820", "call <V>"),
         ("Zorbinol山田太郎77", "<E> <E> <V>"),  # Side by side, none could be told from the next.
-        ("病棟Zorbinol", "病棟<E>"),
+        ("病棟Zorbinol", "<V> <E>"),
         ("山田太郎Quux", "<E> <V>"),
     ],
 )  # fmt: skip
@@ -109,7 +111,7 @@ def test_all_names_of_one_entity_share_its_pseudonym(ask: Ask) -> None:
 def test_what_the_loser_of_two_overlapping_spans_has_more_goes_too(public: PublicWords, table: PseudonymTable) -> None:
     # "Karl May" and "12 May 1990" share a word; none of the rest may stay.
     index = NameIndex.build([NameEntry(1, "old karl went in may", "name", None, True, True)])
-    anonymiser = Anonymiser(EntityLinker(index), index, public)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords()))
     result = anonymiser.anonymise(dialogue("old karl went in may 1990"), table, lambda word: members(table, word))
     assert shape(text_of(result)) == "<E> <V>"
 
@@ -144,7 +146,7 @@ def test_a_pseudonym_of_another_conversation_is_hidden(ask: Ask, table: Pseudony
 
 def test_a_name_that_looks_like_a_pseudonym_is_replaced(public: PublicWords, table: PseudonymTable) -> None:
     index = NameIndex.build([NameEntry(1, "Sk3mmd", "name", None, True, True)])
-    anonymiser = Anonymiser(EntityLinker(index), index, public)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords()))
     result = anonymiser.anonymise(dialogue("who is Sk3mmd?"), table, lambda word: members(table, word))
     assert result.dialogue.topics[0].mids.tolist() == [1]
 
@@ -193,7 +195,7 @@ def test_an_entity_of_an_answer_settles_the_shared_name(ask: Ask, table: Pseudon
 def test_of_many_that_share_a_name_twenty_are_offered(public: PublicWords, table: PseudonymTable) -> None:
     entries = [NameEntry(mid, "Ann Lee", "name", None, True, True) for mid in range(1, 35)]
     index = NameIndex.build([*entries, NameEntry(30, "Ann the Elder", "name", None, True, True)])
-    anonymiser = Anonymiser(EntityLinker(index), index, public)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords()))
     table.settle(Mid(30), by_user=True)
     table.settle(Mid(31), by_user=True)
     result = anonymiser.anonymise(dialogue("Where is Ann Lee?"), table, lambda word: members(table, word))
@@ -255,7 +257,7 @@ def test_a_year_that_the_graph_holds_twice_is_a_literal_with_both(public: Public
             NameEntry(8, "1990.0", "value", ValueKind.NUMBER, True, True),
         ]
     )
-    anonymiser = Anonymiser(EntityLinker(index), index, public)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords()))
     result = anonymiser.anonymise(dialogue("in 1990"), table, lambda word: members(table, word))
     (topic,) = result.dialogue.topics
     assert topic.value_kind is ValueKind.DATE
@@ -290,7 +292,7 @@ def test_a_broken_linker_lets_nothing_pass(names: NameIndex, public: PublicWords
         def find_mentions(self, text: str) -> list[object]:
             raise RuntimeError("down")
 
-    anonymiser = Anonymiser(Broken(), names, public)  # type: ignore[arg-type]
+    anonymiser = Anonymiser(Broken(), names, Lexicon(public, NameWords()))  # type: ignore[arg-type]
     with pytest.raises(RuntimeError):
         anonymiser.anonymise(dialogue("Anna Berg"), table, lambda word: members(table, word))
 
@@ -344,7 +346,7 @@ def test_an_unused_registry_has_no_static_words() -> None:
         ("who treated karl &ouml;stermann?", "who treated <E>?"),
         ("who treated karl%20%C3%B6stermann?", "who treated <E>?"),
         ("who treated k a r l?", "who treated <V>?"),
-        ("waldtraut ostermann", "waldtraut <V>"),
+        ("waldtraut ostermann", "<V>"),
     ],
 )
 def test_a_name_goes_however_it_is_typed(ask: Ask, guard: Guard, table: PseudonymTable, text: str, safe: str) -> None:

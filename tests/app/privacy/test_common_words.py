@@ -10,11 +10,17 @@ from hypothesis import strategies as st
 
 from app.privacy.anonymise import Anonymiser
 from app.privacy.guard import Blocked, Guard, StaticSegments
+from app.privacy.lexicon import Lexicon
+from app.privacy.pseudonym_words import shaped_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
+from kg_store.lexicon import in_lexicon
 from kg_store.linking import EntityLinker
+from kg_store.name_words import NameWords
 from kg_store.names import NameEntry, NameIndex
 from kg_store.public_words import PublicWords
+from kg_store.terms import NodeKind
+from kg_store.vault import VaultRecord
 from tests.app.privacy.clinic import dialogue, members
 
 ALONE = ("May", "Will", "Rose", "Mark", "Grace", "Hope", "Joy", "Art", "Bill", "Young", "Summer")
@@ -23,13 +29,15 @@ PUBLIC = PublicWords.of(["treated by", "date of birth", "person"])
 NAMES = NameIndex.build(
     NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate((*ALONE, *WHOLE), start=1)
 ).with_public(PUBLIC)
-GUARD = Guard(NAMES, StaticSegments())
-ANONYMISER = Anonymiser(EntityLinker(NAMES), NAMES, PUBLIC)
+LEXICON = Lexicon(PUBLIC, NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in (*ALONE, *WHOLE)))
+GUARD = Guard(NAMES, StaticSegments(), LEXICON)
+ANONYMISER = Anonymiser(EntityLinker(NAMES), NAMES, LEXICON)
 
 
 def passes(text: str) -> bool:
+    issued = frozenset(word.word for word in shaped_in(text))
     try:
-        GUARD.clear(Egress((Segment(json.dumps({"question": text}).encode()),)), frozenset())
+        GUARD.clear(Egress((Segment(json.dumps({"question": text}).encode()),)), issued)
     except Blocked:
         return False
     return True
@@ -48,12 +56,12 @@ def test_names_that_are_everyday_words_are_told_as_public_and_whole_names_are_no
 
 
 EVERYDAY = (
-    "Who may will the house to a young person?",
+    "Who may will the house to a tall person?",
     "Will there be a summer bill for the patient?",
-    "May I hope that prices rose, and by how much?",
-    "Mark every person whose bill is due, please.",
-    "Tell me about the art of war, the rose of spring",
-    "List all patients treated by him in may",
+    "May I hope that prices fell, and by how much?",
+    "Compare every person whose bill is due, please.",
+    "Tell me about the art of war, the hope of spring",
+    "List all patients treated by him who may",
 )
 
 
@@ -87,11 +95,11 @@ def test_a_whole_name_of_such_words_goes_and_is_blocked_however_it_is_typed(name
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_in_a_question_without_capitals_that_names_nothing_else_such_a_word_goes(name: str) -> None:
+def test_where_only_a_name_can_stand_such_a_word_goes_in_small_letters_too(name: str) -> None:
     text = f"where did {name.lower()} go"
-    assert passes(text)  # The guard can't tell, and lets it: the words around it are a question's.
-    # May and will join the words of nearly every question: in small letters they are never names.
-    assert (name.lower() in safe(text).split()) == (name in ("May", "Will"))
+    # The guard can't tell a common word from a name; one that is more often a name it blocks alone.
+    assert passes(text) == in_lexicon(name.lower())
+    assert name.lower() not in safe(text).split()
 
 
 WORDS = st.sampled_from(

@@ -12,9 +12,25 @@ from hypothesis import strategies as st
 
 from app.privacy.errors import PrivacyError
 from app.privacy.guard import Blocked, Guard, StaticSegments, digest_of, readings
+from app.privacy.lexicon import Lexicon
 from app.privacy.safe_text import Egress, Segment
+from kg_store.name_words import NameWords
 from kg_store.names import NameEntry, NameIndex
+from kg_store.public_words import PublicWords
 from tests.app.privacy.clinic import all_names
+
+
+class EveryWord:
+    """Permits all: what is tested is which names are found."""
+
+    def permits_in_any_language(self, word: str) -> bool:
+        return True
+
+
+@pytest.fixture
+def guard(names: NameIndex, statics: StaticSegments) -> Guard:
+    return Guard(names, statics, EveryWord())
+
 
 PLANTED = [name for name in all_names() if name != "Hope"]
 NONE: frozenset[str] = frozenset()
@@ -101,7 +117,8 @@ def test_no_escape_hides_a_name(guard: Guard, name: str, escape: str) -> None:
 
 def test_a_name_beyond_the_basic_plane_is_found_in_surrogates(statics: StaticSegments, names: NameIndex) -> None:
     assert next(reading for reading in readings("\\ud83d\\ude00 x") if "\U0001f600" in reading)
-    assert not blocks(Guard(names, statics), "\\ud83d alone, \\U00110000 beyond")
+    # Half a character is none: what stands for it is a sign that nobody has permitted.
+    assert blocks(Guard(names, statics, EveryWord()), "\\ud83d alone, \\U00110000 beyond")
 
 
 json_bodies = st.recursive(
@@ -140,7 +157,7 @@ def test_a_body_without_names_passes(guard: Guard, body: object) -> None:
 
 
 def test_issued_pseudonyms_are_subtracted_whole_and_no_others(statics: StaticSegments, names: NameIndex) -> None:
-    guard = Guard(NameIndex.build([NameEntry(1, "Ea1b2c", "name", None, True, True)]), statics)
+    guard = Guard(NameIndex.build([NameEntry(1, "Ea1b2c", "name", None, True, True)]), statics, EveryWord())
     assert not blocks(guard, "see Ea1b2c.", issued=frozenset(["Ea1b2c"]))
     assert blocks(guard, "see ea1b2c.", issued=frozenset(["Ea1b2c"]))
     assert blocks(guard, "see Ea1b2c.", issued=frozenset(["Eb1b2c"]))
@@ -197,12 +214,12 @@ class Broken:
 
 def test_an_index_that_fails_blocks(statics: StaticSegments) -> None:
     with pytest.raises(Blocked) as caught:
-        Guard(Broken(), statics).clear(egress("Anna Berg"), NONE)  # type: ignore[arg-type]
+        Guard(Broken(), statics, EveryWord()).clear(egress("Anna Berg"), NONE)  # type: ignore[arg-type]
     assert caught.value.hits == 0
 
 
 def test_a_registry_that_fails_blocks(names: NameIndex) -> None:
-    assert blocks(Guard(names, Broken()), Segment(b"x" * 40, static=True))  # type: ignore[arg-type]
+    assert blocks(Guard(names, Broken(), EveryWord()), Segment(b"x" * 40, static=True))  # type: ignore[arg-type]
 
 
 def test_pseudonyms_that_fail_block(guard: Guard) -> None:
@@ -226,6 +243,29 @@ def test_the_error_has_an_id_and_a_count_and_no_text(guard: Guard) -> None:
     assert error.id in str(error)
     assert "nna" not in str(error) + repr(error)
     assert error.__cause__ is None
+
+
+# --- words leave by permission -----------------------------------------------------------------------------------
+
+STRANGE = ["thaddeus", "müller", "muller", "xu", "who is Smith", "b12", "🄰🄱", "ⓡⓞⓢⓔ", "мор", "dell'arte"]
+
+
+@pytest.mark.parametrize("text", STRANGE)
+def test_a_word_that_nobody_has_permitted_is_blocked(
+    names: NameIndex, statics: StaticSegments, public: PublicWords, text: str
+) -> None:
+    guard = Guard(names, statics, Lexicon(public, NameWords()))
+    assert blocks(guard, json.dumps({"question": f"who has {text} seen?"}))
+    assert blocks(guard, json.dumps({"question": [{"thing": text}]}, ensure_ascii=False))
+
+
+def test_permitted_words_small_numbers_and_pseudonyms_pass(
+    names: NameIndex, statics: StaticSegments, public: PublicWords
+) -> None:
+    guard = Guard(names, statics, Lexicon(public, NameWords()))
+    body = json.dumps({"question": "Which doctors don't live with Eq7f2k's patients?\nNone", "round": 3})
+    assert not blocks(guard, body, issued=frozenset(["Eq7f2k"]))
+    assert blocks(guard, body)
 
 
 # --- names as people type them ---------------------------------------------------------------------------------

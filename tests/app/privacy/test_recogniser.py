@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from app.privacy.anonymise import Anonymiser
+from app.privacy.lexicon import Lexicon
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.recogniser import RecogniserProblem, open_recogniser
 from app.settings import SettingsProblem
 from app.wiring import build
 from kg_store.linking import EntityLinker
+from kg_store.name_words import NameWords
 from kg_store.names import NameIndex
 from kg_store.public_words import PublicWords
 from tests.app.privacy.clinic import dialogue, members
@@ -23,8 +25,7 @@ from tests.support.service import OPERATOR, Running, question, running, settings
 spacy = pytest.importorskip("spacy")
 
 PATTERNS = [
-    {"label": "PERSON", "pattern": [{"LOWER": "wendolphine"}, {"LOWER": "squibb"}]},
-    {"label": "PERSON", "pattern": [{"LOWER": "anna"}, {"LOWER": "berg"}, {"LOWER": "squibb"}]},
+    {"label": "PERSON", "pattern": [{"LOWER": "anna"}, {"LOWER": "berg"}, {"LOWER": "happy"}]},
     {"label": "GPE", "pattern": [{"LOWER": "little"}, {"LOWER": "snoring"}]},
     {"label": "DATE", "pattern": [{"LOWER": "yesterday"}]},
 ]
@@ -43,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def safe(names: NameIndex, public: PublicWords, text: str, folder: Path | None) -> str:
     table = PseudonymTable.new()
     recogniser = open_recogniser(f"spacy:{folder}") if folder else None
-    anonymiser = Anonymiser(EntityLinker(names), names, public, recogniser=recogniser)
+    anonymiser = Anonymiser(EntityLinker(names), names, Lexicon(public, NameWords()), recogniser=recogniser)
     made = anonymiser.anonymise(dialogue(text), table, lambda word: members(table, word))
     return shape(made.dialogue.question)
 
@@ -51,10 +52,9 @@ def safe(names: NameIndex, public: PublicWords, text: str, folder: Path | None) 
 @pytest.mark.parametrize(
     ("text", "without", "within"),
     [
-        ("did wendolphine squibb call", "did wendolphine squibb call", "did <V> call"),
         ("who lives in little snoring", "who lives in little snoring", "who lives in <V>"),
-        ("Did wendolphine squibb treat Anna Berg?", "Did wendolphine squibb treat <S>?", "Did <V> treat <S>?"),
-        ("was anna berg squibb there", "was <S> squibb there", "was <S> <V> there"),
+        ("Did little snoring treat Anna Berg?", "Did little snoring treat <S>?", "Did <V> treat <S>?"),
+        ("was anna berg happy there", "was <S> happy there", "was <S> <V> there"),
         ("who came yesterday", "who came yesterday", "who came yesterday"),
     ],
 )
@@ -100,11 +100,11 @@ def test_the_service_does_not_start_without_the_recogniser_that_is_set(tmp_path:
 
 
 async def test_no_byte_of_a_name_that_it_finds_reaches_the_model(tmp_path: Path, folder: Path) -> None:
-    text = "is wendolphine squibb treated by the doctor of Valdis Ozolkrasts?"
+    text = "is little snoring treated by the doctor of Valdis Ozolkrasts?"
     for recogniser, leaves in ((None, True), (f"spacy:{folder}", False)):
         async with running(tmp_path / str(leaves), recogniser=recogniser) as service:
             sent = await asked(service, text)
-        assert (b"squibb" in sent) is leaves
+        assert (b"snoring" in sent) is leaves
 
 
 async def asked(service: Running, text: str) -> bytes:
@@ -119,7 +119,10 @@ def test_one_that_breaks_lets_nothing_pass(names: NameIndex, public: PublicWords
         def names_in(self, text: str) -> list[tuple[int, int]]:
             raise RuntimeError("down")
 
-    anonymiser, table = Anonymiser(EntityLinker(names), names, public, recogniser=Broken()), PseudonymTable.new()
+    anonymiser, table = (
+        Anonymiser(EntityLinker(names), names, Lexicon(public, NameWords()), recogniser=Broken()),
+        PseudonymTable.new(),
+    )
     with pytest.raises(RuntimeError):
         anonymiser.anonymise(dialogue("who is here"), table, lambda word: members(table, word))
 

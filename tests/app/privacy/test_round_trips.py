@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from app.privacy.anonymise import Anonymiser
 from app.privacy.guard import Guard, StaticSegments
+from app.privacy.lexicon import Lexicon
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
 from client_sdk.protocol import Names
 from client_sdk.restore import restore
 from kg_store.linking import EntityLinker
+from kg_store.name_words import NameWords
 from kg_store.names import NameEntry, NameIndex
 from kg_store.public_words import PublicWords
 from kg_store.terms import ValueKind
@@ -70,7 +72,7 @@ def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Name
 def test_restoring_what_was_anonymised_gives_the_original_back(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk
     index, table = index_of(names), PseudonymTable.new()
-    anonymiser = Anonymiser(EntityLinker(index), index, PUBLIC)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(PUBLIC, NameWords()))
     result = anonymiser.anonymise(dialogue(*turns), table, lambda word: members(table, word))
     # A part of a name, or a name that is spelt otherwise, comes back as the whole name.
     assume(not any(mention.inexact for turn in turns for mention in EntityLinker(index).find_mentions(turn)))
@@ -89,9 +91,9 @@ def folded(text: str) -> str:
 def test_what_is_anonymised_passes_the_guard_and_holds_no_name(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk
     index, table = index_of(names), PseudonymTable.new()
-    anonymiser = Anonymiser(EntityLinker(index), index, PUBLIC)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(PUBLIC, NameWords()))
     result = anonymiser.anonymise(dialogue(*turns), table, lambda word: members(table, word))
-    guard = Guard(index, StaticSegments())
+    guard = Guard(index, StaticSegments(), Lexicon(PUBLIC, NameWords()))
     for turn in result.dialogue.turns:
         guard.clear(Egress((Segment(turn.text.encode()),)), table.issued)
         words = set(re.findall("[0-9A-Za-zÀ-ӿ]+", turn.text)) - table.issued
@@ -109,7 +111,7 @@ def test_anonymising_again_changes_nothing(talk: tuple[list[str], list[str]]) ->
     # Whether a public word is marked as a name depends on the capitals around it, and they change.
     assume(not any("hope" in turn.casefold() for turn in turns))
     index, table = index_of(names), PseudonymTable.new()
-    anonymiser = Anonymiser(EntityLinker(index), index, PUBLIC)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(PUBLIC, NameWords()))
     once = anonymiser.anonymise(dialogue(*turns), table, lambda word: members(table, word))
     again = dialogue(*(turn.text for turn in once.dialogue.turns))
     twice = anonymiser.anonymise(again, table, lambda word: members(table, word))

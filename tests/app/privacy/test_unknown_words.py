@@ -2,8 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from app.privacy.lexicon import Lexicon
+from app.privacy.name_slots import Stand
 from app.privacy.unknown_words import is_public_word, unknown_spans
+from kg_store.name_words import NameWords
 from kg_store.public_words import PublicWords
+from kg_store.terms import NodeKind
+from kg_store.vault import VaultRecord
 
 MUST = [
     ("Tell me about Zorbon.", ["Zorbon"]),
@@ -36,6 +41,11 @@ MUST = [
     ("List: Zorbon", ["Zorbon"]),
     ("we met Zedd. Hope is public", ["Zedd"]),
     ("we asked Prof. Hope Grant", ["Prof. Hope Grant"]),
+    ("on Monday that patient", ["Monday"]),
+    ("hello zorbon", ["zorbon"]),
+    ("mr smith and müller's ward", ["smith", "müller"]),
+    ("öztürk'ün ward, dell'inverarity", ["öztürk'ün", "dell'inverarity"]),
+    ("is xu in? b12 is", ["xu", "b12"]),
 ]
 MUST_NOT = [
     "Which patients were treated in the ward?",
@@ -43,16 +53,12 @@ MUST_NOT = [
     "I think I'm in the ward and I've seen it",
     "WHICH PATIENTS WERE BORN",
     "Which Patients Were Born By That",
-    "on Monday in May",
-    "the English patient",
     "Date of Birth",
     "the Date of Birth of the patient",
     "Compare the two",
     "Treated patients, citing the ward",
     "- List the patients\n- Name the ward",
     "Don't they? Didn't they? Couldn't they? They're in",
-    "hello zorbon",
-    "12 345",
     "",
     "?!",
     "A patient's ward",
@@ -61,12 +67,12 @@ MUST_NOT = [
 
 @pytest.mark.parametrize(("text", "names"), MUST)
 def test_is_taken_for_a_name(text: str, names: list[str], public: PublicWords) -> None:
-    assert [text[start:end] for start, end in unknown_spans(text, [], public)] == names
+    assert [text[start:end] for start, end in unknown_spans(text, [], Lexicon(public, NameWords()))] == names
 
 
 @pytest.mark.parametrize("text", MUST_NOT)
 def test_is_no_name(text: str, public: PublicWords) -> None:
-    assert unknown_spans(text, [], public) == []
+    assert unknown_spans(text, [], Lexicon(public, NameWords())) == []
 
 
 @pytest.mark.parametrize(
@@ -84,13 +90,65 @@ def test_a_public_word_right_beside_a_name_goes_where_it_may_be_one(
     text: str, gone: list[str], public: PublicWords
 ) -> None:
     at = text.index("Zorbon")
-    assert [text[start:end] for start, end in unknown_spans(text, [(at, at + 6)], public)] == gone
+    assert [
+        text[start:end] for start, end in unknown_spans(text, [(at, at + 6, Stand.NAME)], Lexicon(public, NameWords()))
+    ] == gone
+
+
+NAMES = ("Jane Banks", "Hope Field", "Will Rose", "Ines White", "Bill Price", "Love", "Star", "Cross")
+SPOKEN_FOR = [
+    ("does field live here", ["field"]),
+    ("is banks in?", ["banks"]),
+    ("where does price work", ["price"]),
+    ("who treats cross?", ["cross"]),
+    ("a diagnosis of cross, please", ["cross"]),
+    ("mr field has left", ["field"]),
+    ("Dr. Cross called", ["Cross"]),
+    ("Field works where?", ["Field"]),
+    ("Banks has a dog", ["Banks"]),
+    ("this is it:\n- field\n- ward", ["field"]),
+    ("(field) was in", ["field"]),
+    ("field's ward", ["field"]),
+    ("does zorbon field live here", ["zorbon", "field"]),
+    ("where was will born", ["will"]),
+    ("tell me about will", ["will"]),
+    ("compare zorbon and field", ["zorbon", "field"]),
+    ("hope field is in", ["hope field"]),
+    ("which Star is it", ["Star"]),
+]
+PLAIN = [
+    "what is the price of the field?",
+    "I hope that prices fell",
+    "list all patients with a star or a cross",
+    "is the field large?",
+    "Fields with a cross are large",
+    "Compare the white patients",
+    "White patients with a long bill",
+    "when will the patient see a doctor who may help",
+    "what music did they love",
+]
+
+
+@pytest.mark.parametrize(("text", "gone"), SPOKEN_FOR)
+def test_a_common_word_that_is_a_part_of_a_name_goes_where_the_sentence_speaks_for_a_name(
+    text: str, gone: list[str], public: PublicWords
+) -> None:
+    assert [text[start:end] for start, end in unknown_spans(text, [], lexicon_of(public))] == gone
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_such_a_word_stays_where_a_common_noun_stands(text: str, public: PublicWords) -> None:
+    assert unknown_spans(text, [], lexicon_of(public)) == []
+
+
+def lexicon_of(public: PublicWords) -> Lexicon:
+    return Lexicon(public, NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in NAMES))
 
 
 @pytest.mark.parametrize("word", ["rоse", "zоrbon", "ᴢᴏʀʙᴏɴ", "αnna"])
 def test_a_word_of_letters_that_only_look_alike_goes(word: str, public: PublicWords) -> None:
     text = f"who is {word} here"
-    assert [text[start:end] for start, end in unknown_spans(text, [], public)] == [word]
+    assert [text[start:end] for start, end in unknown_spans(text, [], Lexicon(public, NameWords()))] == [word]
 
 
 @pytest.mark.parametrize("word", ["patient", "patients", "treated", "stopped", "ladies", "moved", "moving", "who's"])

@@ -98,9 +98,7 @@ class Judge:
         typed = tokens(undone(case.typed.text))
         run, secrets = "".join(typed), _secret_tokens(case)
         for text in said:
-            if len(case.typed.text) > _MIN_PART and _times(case.typed.text, text) > _times(
-                case.typed.text, case.carrier
-            ):
+            if _stands_in(case, text):
                 yield from secrets
             left = set(tokens(text)) - around - ((HARMLESS | case.typed.harmless) - secrets)
             found = {word for word in left if _holds(word, secrets) or _is_left_of(word, run, typed)}

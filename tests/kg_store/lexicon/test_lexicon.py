@@ -1,0 +1,67 @@
+"""The lexicon: the words of everyday questions are in it, and nobody's name."""
+
+from __future__ import annotations
+
+import pytest
+
+from kg_store.lexicon import in_lexicon, kinds_of, words_of_language
+from kg_store.lexicon.lexicon import ENGLISH, OTHER, languages
+from kg_store.lexicon.make import english, others
+
+# The hundred most frequent surnames of the United States that are a common word besides, and stay one.
+COMMON_SURNAMES = {"white", "price", "long"}
+SURNAMES = """
+    smith johnson williams brown jones miller davis garcia rodriguez wilson martinez anderson taylor thomas hernandez
+    moore martin jackson thompson white lopez lee gonzalez harris clark lewis robinson walker perez hall young allen
+    sanchez wright king scott green baker adams nelson hill ramirez campbell mitchell roberts carter phillips evans
+    turner torres parker collins edwards stewart flores morris nguyen murphy rivera cook rogers morgan peterson cooper
+    reed bailey bell gomez kelly howard ward cox diaz richardson wood watson brooks bennett gray james reyes cruz
+    hughes price myers long foster sanders ross morales powell sullivan russell ortiz jenkins gutierrez perry butler
+    müller schmidt schneider fischer weber meyer wagner becker schulz hoffmann koch richter klein wolf schröder
+    öztürk yılmaz kaya demir şahin đặng nguyễn trần phạm xu wang zhang chen kowalski nowak rossi russo ferrari bianchi
+"""
+EVERYDAY = """
+    which doctors work at the clinic how many patients live in the city who is treated by what is her salary tell me
+    about them list all films that were directed by the same person is he older than his wife does she have a dog
+    where was it founded when did they die what disease has this patient compare both companies by revenue hi thanks
+    movie actor written starred genre release year language website cardiologist medicine hospital invoice account
+    transaction balance employee department manager project engineer
+"""
+
+
+@pytest.mark.parametrize("word", SURNAMES.split())
+def test_surnames_are_no_words_that_may_leave(word: str) -> None:
+    assert in_lexicon(word) == (word in COMMON_SURNAMES)
+
+
+@pytest.mark.parametrize("word", sorted(set(EVERYDAY.split())))
+def test_words_of_everyday_questions_may_leave(word: str) -> None:
+    assert in_lexicon(word)
+
+
+@pytest.mark.parametrize("word", ["Doctor", "doktör", "ｄoctor", "café", "", "doctor's", "two words", "d0ctor"])
+def test_a_word_is_in_as_it_is_typed_alone(word: str) -> None:
+    assert not in_lexicon(word)
+
+
+@pytest.mark.parametrize("word", "johnson david wilson london paris china mary peter".split())
+def test_given_names_and_places_are_no_words_that_may_leave(word: str) -> None:
+    assert not in_lexicon(word)
+    assert all(word not in words_of_language(code) for code in languages())
+
+
+def test_kinds_of_words_are_told() -> None:
+    assert set("nv") <= set(kinds_of("treat"))
+    assert kinds_of("patient") == "na"
+    assert kinds_of("müller") == ""
+
+
+def test_other_languages_have_their_small_words() -> None:
+    assert {"der", "und", "ist", "wohnt"} & words_of_language("de")
+    assert {"les", "est", "qui"} <= words_of_language("fr")
+    assert not words_of_language("xx")
+
+
+def test_the_lists_are_what_their_sources_give() -> None:
+    assert ENGLISH.read_text(encoding="utf-8").splitlines() == list(english())
+    assert OTHER.read_text(encoding="utf-8").splitlines() == list(others())
