@@ -34,10 +34,14 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Asks one graph of a bench whose reasoner is the scripted endpoint; each case is a conversation of its own."""
+    """Asks one graph of a bench whose reasoner is the scripted endpoint; each case is a conversation of its own.
+
+    `private` are words that the schema must not show, whether it does or not.
+    """
 
     bench: Bench
     loaded: LoadedSet
+    private: frozenset[str] = field(default=frozenset(), repr=False)
     key: KeyPair = field(default_factory=KeyPair.generate)
 
     async def judge_all(self, cases: Sequence[Case], progress: Callable[[int], None]) -> list[Judged]:
@@ -78,7 +82,7 @@ class Asker:
         for question in _NEUTRAL:
             sent, _ = await self.sent_by([("user", question)])
             texts |= set(read_sent(sent).rest)
-        return shown_tokens(texts)
+        return shown_tokens(texts) - self.private
 
     def _as_typed(self, turns: Sequence[Turn]) -> bytes:
         """The first request as it would be with the rule off: what was typed, as it was typed. Goes nowhere."""

@@ -15,7 +15,7 @@ from app.evaluation.attacks.forms.families.labels import dirty_labels, middle_wo
 from app.evaluation.attacks.forms.families.look_alikes import look_alikes
 from app.evaluation.attacks.forms.families.names import foreign_names, lone_surnames, names_at_a_start
 from app.evaluation.attacks.forms.families.numbers import values_in_other_words
-from app.evaluation.attacks.forms.families.relations import relation_words
+from app.evaluation.attacks.forms.families.relations import rare_words_of, relation_words
 from app.evaluation.attacks.forms.families.suffixes import suffixed_names
 from app.evaluation.attacks.forms.families.texts import names_in_texts
 from app.evaluation.attacks.forms.graphs import Attacked, open_graphs, others, private_relations
@@ -45,7 +45,8 @@ async def judged_forms(scenes: Scenes) -> list[Judged]:
     for one in attacked:
         cases = list(cases_of(one, attacked, scenes.at_most(COUNT)))
         show = partial(_tell, scenes, f"forms, {one.title}", len(cases))
-        found += await Asker(bench, one.loaded).judge_all(cases, show)
+        private = frozenset(word for name in one.private_relations for word in rare_words_of(name))
+        found += await Asker(bench, one.loaded, private).judge_all(cases, show)
     return found
 
 

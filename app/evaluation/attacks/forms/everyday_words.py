@@ -29,6 +29,17 @@ def is_everyday(word: str, language: str = "en") -> bool:
     return word in _plain(everyday_words_of(language)) or is_common_english(word)
 
 
+def is_function_word(word: str) -> bool:
+    """A word that any sentence may hold, in any place and with a capital: "can", "he"."""
+    return word in _FUNCTION_WORDS
+
+
+@lru_cache(maxsize=100_000)
+def is_in_dictionary(word: str) -> bool:
+    """A common noun, verb, adjective or adverb of English, however rare; no name. `word` in small letters."""
+    return bool(getAllLemmas(word)) and word not in _plain(names_first())
+
+
 @lru_cache(maxsize=100_000)
 def is_common_english(word: str) -> bool:
     if word in _FUNCTION_WORDS:

@@ -7,8 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
 import pyoxigraph
+
+from app.evaluation.attacks.forms.corpus.people import surnames
+from app.evaluation.attacks.forms.everyday_words import is_in_dictionary
+from app.evaluation.attacks.forms.plain_letters import plain
 
 _NAME = re.compile(r"(label|name|title)$", re.IGNORECASE)
 _PART = re.compile(r"(first|last|given|family|sur)_?name$", re.IGNORECASE)
@@ -17,11 +22,13 @@ _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(T.*)?")
 _NUMBER = re.compile(r"-?\d{2,9}(\.\d{1,2})?")
 _BASE = "http://file.invalid/"
 _LEAST_WORDS = 2
+_LISTED = frozenset(surnames())
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNames:
-    """What of a graph is secret: names of two words and more without figures, labels as they stand, texts, values."""
+    """What of a graph is secret: names of two words and more that dictionaries don't explain, labels as they stand,
+    texts, dates and numbers."""
 
     graph: str
     names: tuple[str, ...] = field(repr=False)
@@ -29,6 +36,17 @@ class GraphNames:
     texts: tuple[str, ...] = field(repr=False)
     dates: tuple[str, ...] = field(repr=False)
     numbers: tuple[str, ...] = field(repr=False)
+
+    def first_names(self, dice: Random, count: int) -> list[str]:
+        """Of `count` names, as they stand, those that are read as names."""
+        return [name.split(" ")[0] for name in self.some(dice, count) if reads_as_name(name.split(" ")[0])]
+
+    def last_names(self, dice: Random, count: int) -> list[str]:
+        return [name.split(" ")[-1] for name in self.some(dice, count) if reads_as_name(name.split(" ")[-1])]
+
+    def some(self, dice: Random, count: int) -> list[str]:
+        """At most `count` names."""
+        return dice.sample(self.names, min(count, len(self.names)))
 
 
 def names_in_turtle(graph: str, file: Path) -> GraphNames:
@@ -65,7 +83,8 @@ def _labels(node: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _sorted_out(graph: str, labels: Sequence[str], others: Sequence[str]) -> GraphNames:
-    names = {label for label in labels if label.count(" ") + 1 >= _LEAST_WORDS and _is_of_letters(label)}
+    several = {label for label in labels if label.count(" ") + 1 >= _LEAST_WORDS and _is_of_letters(label)}
+    names = {label for label in several if any(map(reads_as_name, label.split(" ")))}
     return GraphNames(
         graph,
         names=_ordered(names),
@@ -74,6 +93,11 @@ def _sorted_out(graph: str, labels: Sequence[str], others: Sequence[str]) -> Gra
         dates=_ordered(match[1] for text in others if (match := _DATE.fullmatch(text))),
         numbers=_ordered(text.lstrip("-") for text in others if _NUMBER.fullmatch(text)),
     )
+
+
+def reads_as_name(word: str) -> bool:
+    """A listed surname, or no word of a dictionary."""
+    return word.lower() in _LISTED or not is_in_dictionary(plain(word))
 
 
 def _is_of_letters(label: str) -> bool:

@@ -54,7 +54,7 @@ def dirty_labels(names: GraphNames, language: str, dice: Random, count: int) -> 
     """Labels with entities, percent escapes and tags, typed clean; clean ones typed with entities and escapes."""
     dirty = [label for label in names.labels if _DIRTY.search(label)]
     forms = [form for label in dice.sample(dirty, min(count, len(dirty))) for form in _cleaned(label)]
-    forms += [form for name in dice.sample(names.names, min(count, len(names.names))) for form in _dirtied(name)]
+    forms += [form for name in names.some(dice, count) for form in _dirtied(name)]
     for typed in spread(forms, dice, count):
         yield put_into("6 dirty labels", typed, sentence(language, ("open", "marked"), dice), dice)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
 from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
-from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
+from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
 from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.plain_letters import plain
 
@@ -95,6 +95,7 @@ def look_alikes(names: GraphNames, language: str, dice: Random, count: int) -> I
 
 
 def _written(name: str, dice: Random) -> Iterator[Typed]:
-    text = dice.choice((name, name.lower(), name.split(" ")[-1].lower(), name.split(" ")[-1]))
+    last = name.split(" ")[-1] if reads_as_name(name.split(" ")[-1]) else name
+    text = dice.choice((name, name.lower(), last.lower(), last))
     for kind, write in FORMS.items():
         yield Typed(kind, write(text), (text,))

@@ -23,7 +23,7 @@ _TITLED = ("mr {}", "dr. {}", "frau {}", "señora {}", "herr {}", "mrs. {}")
 
 def foreign_names(others: Sequence[GraphNames], language: str, dice: Random, count: int) -> Iterator[Case]:
     """Names of the tenant's other graphs, asked of this one."""
-    names = [name for graph in others for name in dice.sample(graph.names, min(count, len(graph.names)))]
+    names = [name for graph in others for name in graph.some(dice, count)]
     values = [value for graph in others for value in (*graph.dates[:count], *graph.numbers[:count])]
     forms = [form for name in names for form in _forms_of(name)]
     forms += [Typed("a value", value, (value,)) for value in values]
@@ -49,7 +49,7 @@ def _forms_of(name: str) -> Iterator[Typed]:
 def lone_surnames(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
     """Surnames of no graph or of this one, in small letters: bare, without accents, after a title, beside another."""
     frequent, known = surnames_of("us"), surnames()
-    own = [name.split(" ")[-1].lower() for name in dice.sample(names.names, min(count, len(names.names)))]
+    own = [name.lower() for name in names.last_names(dice, count)]
     chosen = [*dice.sample(frequent, min(count, len(frequent))), *dice.sample(known, min(2 * count, len(known))), *own]
     for typed in spread([form for name in chosen for form in _alone(name, dice)], dice, count):
         yield put_into("3 surnames alone", typed, sentence(language, ("open", "marked"), dice), dice)
@@ -78,16 +78,9 @@ def _alone(name: str, dice: Random) -> Iterator[Typed]:
 def names_at_a_start(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
     """Names and surnames with a capital where every word would have one: of a sentence, a line, an item of a list."""
     known = [name[:1].upper() + name[1:] for name in surnames()]
-    chosen = [
-        *dice.sample(known, min(2 * count, len(known))),
-        *(name.split(" ")[-1].capitalize() for name in names.names),
-    ]
-    forms = [Typed("a capital", name, (name,)) for name in chosen[: 4 * count]]
-    forms += [Typed("capitals", name.upper(), (name,)) for name in chosen[: 2 * count]]
-    forms += [Typed("first name", word, (word,)) for word in _first_names(names, dice, count)]
+    chosen = [*dice.sample(known, min(count, len(known))), *map(str.capitalize, names.last_names(dice, count))]
+    forms = [Typed("a capital", name, (name,)) for name in chosen]
+    forms += [Typed("capitals", name.upper(), (name,)) for name in chosen]
+    forms += [Typed("first name", name.capitalize(), (name,)) for name in names.first_names(dice, count)]
     for typed in spread(forms, dice, count):
         yield put_into("4 capitals at a start", typed, sentence(language, ("start",), dice), dice)
-
-
-def _first_names(names: GraphNames, dice: Random, count: int) -> list[str]:
-    return [name.split(" ")[0].capitalize() for name in dice.sample(names.names, min(count, len(names.names)))]

@@ -44,6 +44,8 @@ def _of_date(day: date, language: str, dice: Random) -> Iterator[Typed]:
     yield Typed("date in words, capitals", date_in_words(day, language).title(), secrets)
     yield Typed("date, month in words", f"{day.day} {month} {day.year}", secrets)
     yield Typed("date, month in words, short", f"{day.day}. {month[:3]} '{day.year % 100:02}", secrets)
+    yield Typed("date, ordinal", f"{_ordinal(day.day)} of {month_in('en', day.month)} '{day.year % 100:02}", secrets)
+    yield Typed("day and month in words", date_in_words(day, language).rpartition(month)[0] + month, secrets)
     yield Typed("date, Roman month", f"{day.day}. {roman(day.month)}. {day.year}", secrets)
     yield Typed("date, Roman year", f"{day.day} {month} {roman(day.year)}", secrets)
     yield Typed(f"date, {kind} digits", write(f"{day:%d.%m.%Y}"), secrets)
@@ -52,10 +54,16 @@ def _of_date(day: date, language: str, dice: Random) -> Iterator[Typed]:
     yield Typed("date, digits and words", f"{in_words(day.day, language)}.{day.month}.{day.year}", secrets)
     if day.year >= _LEAST_YEAR:
         yield Typed("year in words", year_in_words(day.year, language), (str(day.year),))
+        yield Typed("decade in words", f"the {year_in_words(day.year - day.year % 10, 'en')}s", (str(day.year),))
         yield Typed("Roman year", roman(min(day.year, MAX_ROMAN)), (str(day.year),))
         yield Typed("Roman year, small", roman(min(day.year, MAX_ROMAN)).lower(), (str(day.year),))
         yield Typed(f"year, {kind} digits", write(str(day.year)), (str(day.year),))
         yield Typed("year, digits apart", " ".join(str(day.year)), (str(day.year),))
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if 4 <= number <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _of_number(text: str, language: str, dice: Random) -> Iterator[Typed]:

@@ -8,7 +8,8 @@ from random import Random
 
 from app.evaluation.attacks.forms.case import Case, Family, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.everyday_words import is_common_english
+from app.evaluation.attacks.forms.everyday_words import is_in_dictionary
+from app.evaluation.attacks.forms.judge import HARMLESS
 from app.evaluation.attacks.forms.plain_letters import tokens
 
 _FAMILY: Family = "10 words of masked and hidden relations"
@@ -26,9 +27,13 @@ def words_of(local_name: str) -> list[str]:
     return [word.lower() for word in _HUMP.findall(local_name)]
 
 
+def rare_words_of(local_name: str) -> tuple[str, ...]:
+    """Those that say more than a dictionary does."""
+    return tuple(word for word in words_of(local_name) if not is_in_dictionary(word) and word not in HARMLESS)
+
+
 def _forms_of(local_name: str) -> Iterator[Typed]:
-    words = words_of(local_name)
-    rare = tuple(word for word in words if not is_common_english(word) and len(word) > 2)
+    words, rare = words_of(local_name), rare_words_of(local_name)
     harmless = frozenset(tokens(" ".join(word for word in words if word not in rare)))
     together = ("".join(words), *rare)
     yield Typed("run together, small", "".join(words), together)

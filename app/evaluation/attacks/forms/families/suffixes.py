@@ -31,7 +31,7 @@ _SPOKEN = {"cs": "pl", "fi": "en", "hu": "en", "ru": "en", "nl": "de"}
 
 def suffixed_names(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
     """Last names of the graph and of the lists; a third in `language`, else in sentences of the ending's own."""
-    own = [name.split(" ")[-1].lower() for name in dice.sample(names.names, min(count, len(names.names)))]
+    own = [name.lower() for name in names.last_names(dice, count)]
     listed = dice.sample(surnames(), count) + list(surnames_of("tr")[:count])
     forms: dict[str, list[Typed]] = {key: [] for key in ENDINGS}
     for name in (*own, *listed):
