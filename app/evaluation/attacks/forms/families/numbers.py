@@ -54,11 +54,17 @@ def _of_date(day: date, language: str, dice: Random) -> Iterator[Typed]:
     yield Typed("date, digits and words", f"{in_words(day.day, language)}.{day.month}.{day.year}", secrets)
     if day.year >= _LEAST_YEAR:
         yield Typed("year in words", year_in_words(day.year, language), (str(day.year),))
-        yield Typed("decade in words", f"the {year_in_words(day.year - day.year % 10, 'en')}s", (str(day.year),))
+        yield Typed(
+            "decade in words", f"the {_plural(year_in_words(day.year - day.year % 10, 'en'))}", (str(day.year),)
+        )
         yield Typed("Roman year", roman(min(day.year, MAX_ROMAN)), (str(day.year),))
         yield Typed("Roman year, small", roman(min(day.year, MAX_ROMAN)).lower(), (str(day.year),))
         yield Typed(f"year, {kind} digits", write(str(day.year)), (str(day.year),))
         yield Typed("year, digits apart", " ".join(str(day.year)), (str(day.year),))
+
+
+def _plural(word: str) -> str:
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
 def _ordinal(number: int) -> str:
