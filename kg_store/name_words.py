@@ -1,7 +1,7 @@
 """NameWords: words of the lexicon that are a part of somebody's name, of one graph or of all graphs of a tenant.
 
-A word outside the lexicon never leaves, whoever bears it. So all that an index of names over many graphs has to know is
-what the lexicon would let through.
+A word outside the lexicon never leaves, whoever bears it. So all that an index of names over many graphs has to know
+is what the lexicon would let through.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from app.privacy.lexicon import Lexicon, base_of
+from app.privacy.lexicon import CONTRACTIONS, Lexicon, base_of
 from kg_store.lexicon import in_lexicon, kinds_of
 from kg_store.name_words import MODALS
 
@@ -37,15 +37,15 @@ class Token:
 
 TITLES: Final = frozenset(
     """
-    mr mrs ms miss mister dr doc prof professor sir madam dame lord lady rev reverend fr father st saint sgt lt col gen
-    capt captain herr frau fräulein madame monsieur mme mlle señor señora sr sra don doña signor signora sig pan pani
-    bay hanım nurse uncle aunt auntie judge president senator
+    mr mrs ms mister dr prof sir madam rev reverend fr st saint sgt lt col gen capt herr frau fräulein madame monsieur
+    mme mlle señor señora sr sra don doña signor signora sig pan pani bay hanım
     """.split()
 )
 _ROLES = frozenset(
     """
     doctor patient client customer brother sister cousin officer agent director actor actress employee mother son
-    daughter husband wife friend colleague named called surname name lastname
+    daughter husband wife friend colleague named called surname name lastname professor miss dame lord lady father
+    captain nurse uncle aunt auntie judge president senator
     """.split()
 )
 _DETERMINERS = frozenset(
@@ -61,9 +61,14 @@ _ASKING = frozenset("who whom where when why what how".split())
 _PREPOSITIONS = frozenset(
     """
     of by with for from to about than like between against near under over in at on into onto without after before
-    through behind beside beyond toward towards around among except including as
+    through behind beside beyond toward towards around among except including
     """.split()
 )
+_CLASSIFIERS = frozenset("kind kinds type types sort sorts genre category form list number name names set".split())
+_BEFORE_INFINITIVES = _ASKING | frozenset(
+    "want wants need needs like likes able going have has had used order try tries start begin allowed".split()
+)
+_MANY = frozenset("people men women children police data media".split())
 _JOINING = frozenset(("and", "or", "nor", "&", "plus", "versus", "vs"))
 _FUNCTION = (
     _DETERMINERS | _AUXILIARIES | _ASKING | _PREPOSITIONS | _JOINING | frozenset("not be been it there".split())
@@ -120,7 +125,9 @@ def _is_marked(slots: Slots, at: int) -> bool:
     around = slots.text[token.start - 1 : token.start] + slots.text[token.end : token.end + 1]
     if not _MARKS.isdisjoint(around):
         return True
-    return base_of(token.word) != token.word and slots.word_before(at) not in _DETERMINERS and _is_nominal(token.word)
+    before = slots.before(at)
+    needs_none = before is None or (before.stand is Stand.WORD and before.word not in _DETERMINERS | CONTRACTIONS)
+    return base_of(token.word) != token.word and needs_none and _is_nominal(token.word)
 
 
 def _is_addressed(slots: Slots, at: int) -> bool:
@@ -128,13 +135,15 @@ def _is_addressed(slots: Slots, at: int) -> bool:
     before = slots.tokens[at - 1] if at else None
     if before is None or slots.gap(at).strip() not in ("", ".", ":"):
         return False
-    if before.word in TITLES:
-        return True
-    return (
-        before.word in _ROLES
-        and _is_singular(slots.tokens[at].word)
-        and not slots.lexicon.is_own(slots.tokens[at].word)
-    )
+    return before.word in TITLES or (before.word in _ROLES and _is_named_so(slots, at))
+
+
+def _is_named_so(slots: Slots, at: int) -> bool:
+    """patient field, doctor field has: not "whose father died", "his wife's sister lives"."""
+    word, after = slots.tokens[at].word, slots.word_after(at)
+    if not _is_nominal(word) or not _is_singular(word) or word in _ROLES or slots.lexicon.is_own(word):
+        return False
+    return "v" not in kinds_of(word) or after in _AUXILIARIES or after in MODALS or _is_verb_alone(after)
 
 
 def _stands_by_a_name(slots: Slots, at: int) -> bool:
@@ -153,9 +162,7 @@ def _goes_on(slots: Slots, at: int, before: Token) -> bool:
     kinds = kinds_of(base_of(word))
     if slots.gap(at) == ", ":
         return _is_bare_noun(slots, at) and before.stand is Stand.UNKNOWN and not after
-    if not _is_nominal(word) or slots.lexicon.is_own(word):
-        return False
-    if before.stand is Stand.NAME and not _is_singular(word):
+    if before.stand is Stand.NAME or word in _ROLES or not _is_nominal(word) or slots.lexicon.is_own(word):
         return False  # "tom hanks films": what the graph holds is whole, a stranger's name may go on.
     asking = slots.word_before(at - 1)
     if asking in _BE:
@@ -171,7 +178,7 @@ def _is_in_a_slot(slots: Slots, at: int) -> bool:
     if token.word in MODALS:
         asked = before is not None and (before.word in _AUXILIARIES or before.word in _PREPOSITIONS)
         return asked and slots.word_after(at) not in ("be", "have", "not")
-    if not _is_nominal(token.word):
+    if token.word in _FUNCTION or "r" in kinds_of(token.word) or not _is_nominal(token.word):
         return False
     if slots.begins(at):
         return _opens_as_a_name(slots, at)
@@ -183,7 +190,12 @@ def _is_in_a_slot(slots: Slots, at: int) -> bool:
         return False
     if before.word in _JOINING:
         return _is_joined_to_a_name(slots, at)
-    return before.word in _PREPOSITIONS or _is_verb_before(slots, at)
+    if before.word == "to" and "v" in kinds_of(token.word) and slots.word_before(at - 1) in _BEFORE_INFINITIVES:
+        return False
+    if before.word in _PREPOSITIONS:
+        # "the husband of ...", "a kind of film": what something is of, and what there are kinds of.
+        return slots.word_after(at) != "of" and slots.word_before(at - 1) not in _CLASSIFIERS
+    return _is_verb_before(slots, at)
 
 
 def _is_joined_to_a_name(slots: Slots, at: int) -> bool:
@@ -194,8 +206,9 @@ def _is_joined_to_a_name(slots: Slots, at: int) -> bool:
 def _follows_an_auxiliary(slots: Slots, at: int, auxiliary: str) -> bool:
     """does rose live, where is field; not "which film is long"."""
     first = at == 1 or slots.begins(at - 1) or slots.word_before(at - 1) in _ASKING
-    word = slots.tokens[at].word
-    return first and not slots.lexicon.is_own(word) and (auxiliary in _SINGULAR_AUXILIARIES or _is_singular(word))
+    if not first or slots.lexicon.is_own(slots.tokens[at].word):
+        return False
+    return auxiliary in _SINGULAR_AUXILIARIES or _is_bare_noun(slots, at)
 
 
 def _is_bare_noun(slots: Slots, at: int) -> bool:
@@ -203,6 +216,9 @@ def _is_bare_noun(slots: Slots, at: int) -> bool:
     word, after = slots.tokens[at].word, slots.word_after(at)
     if not _is_singular(word) or slots.lexicon.is_own(word) or word.endswith("ing"):
         return False
+    follows = slots.after(at)
+    if follows is not None and follows.stand is Stand.NAME and "a" in kinds_of(word):
+        return False  # "modern egypt"
     return not after or after in _FUNCTION or after in MODALS or not _is_nominal(after) or _is_verb_alone(after)
 
 
@@ -213,7 +229,7 @@ def _is_verb_before(slots: Slots, at: int) -> bool:
     if "v" not in kinds or verb in _FUNCTION:
         return False
     subject = slots.before(at - 1)
-    told = subject is not None and (subject.is_replaced or subject.word in ("who", "that", "which", "to"))
+    told = subject is not None and (subject.is_replaced or subject.word in ("who", "that"))
     return "n" not in kinds or told
 
 
@@ -258,7 +274,7 @@ def _is_nominal(word: str) -> bool:
 
 def _is_singular(word: str) -> bool:
     plain = base_of(word)
-    return not (plain.endswith("s") and not plain.endswith("ss") and in_lexicon(plain[:-1]))
+    return plain not in _MANY and not (plain.endswith("s") and not plain.endswith("ss") and in_lexicon(plain[:-1]))
 
 
 def _is_verb(word: str) -> bool:

@@ -144,7 +144,7 @@ class SpanFinder:
 
 def _stand(text: str, span: Span) -> Stand:
     """What a span that goes is to the grammar of the words around it."""
-    if span.source in (Source.UNKNOWN, Source.FORGED):
+    if span.source in (Source.UNKNOWN, Source.FORGED) or span.inexact:
         return Stand.UNKNOWN
     if span.source is Source.PSEUDONYM:
         return Stand.VALUE if text[span.start] == "V" else Stand.NAME

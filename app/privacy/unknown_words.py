@@ -160,7 +160,10 @@ def _phrase_at(slots: Slots, at: int) -> tuple[int, int] | None:
     if not words[0] or words[0] not in slots.lexicon.names.first_words:
         return None
     for count in range(len(words), 1, -1):
-        if " ".join(words[:count]) in slots.lexicon.names.phrases and sum(map(may_name, words[:count])) > 1:
+        telling = [word for word in words[:count] if may_name(word)]
+        if " ".join(words[:count]) not in slots.lexicon.names.phrases or len(telling) < 2:
+            continue
+        if not all(map(slots.lexicon.is_own, telling)):
             return slots.tokens[at].start, slots.tokens[at + count - 1].end
     return None
 
@@ -168,9 +171,9 @@ def _phrase_at(slots: Slots, at: int) -> tuple[int, int] | None:
 def _by_place(slots: Slots) -> Iterator[tuple[int, int]]:
     """Words that are a part of a name, where the sentence says that they are one here."""
     for at, token in enumerate(slots.tokens):
-        if token.stand is Stand.WORD and may_name(base_of(token.word)) and slots.lexicon.names_somebody(token.word):
-            if slots.speaks_for_name(at):
-                yield token.start, token.start + len(base_of(token.word))
+        is_part = token.stand is Stand.WORD and slots.lexicon.names_somebody(token.word)
+        if is_part and may_name(base_of(token.word)) and slots.speaks_for_name(at):
+            yield token.start, token.start + len(base_of(token.word))
 
 
 def _as_taken(spans: Sequence[tuple[int, int]]) -> list[Taken]:
