@@ -20,7 +20,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format docs docs-serve bench bench-embedded bench-endpoint bench-privacy bench-guard lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format docs docs-serve bench bench-embedded bench-endpoint bench-privacy bench-guard bench-ledger lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -104,6 +104,10 @@ bench-privacy: $(VENV)/.installed-server
 # The guard over a million made-up names, its time and memory against their bounds: make bench-guard NAMES=100000
 bench-guard: $(VENV)/.installed-server
 	@$(BIN)/arog eval guard $(if $(NAMES),--names "$(NAMES)")
+
+# The check of a ledger, its processor time against its bounds: make bench-ledger ROWS=5700
+bench-ledger: $(VENV)/.installed-server
+	@$(BIN)/arog eval ledger $(if $(ROWS),--rows "$(ROWS)")
 
 lint-deploy: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest tests/test_deploy.py

@@ -102,6 +102,7 @@ def usage_of(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, me
         tokens_counted_by="endpoint" if spent.calls and spent.by_endpoint else "wordpiece",
         rounds=finding.rounds,
         retries=spent.retries,
+        odd_counts=spent.odd_counts,
         over_budget=finding.over_budget,
         cost=cost,
         currency=currency if cost is not None else "",

@@ -39,7 +39,8 @@ class TenantTokens:
     """Counts tokens by tenant and day (UTC), for all replicas. `limit` is for each tenant and day; None: no limit.
 
     Promise: the calls that are let through never take a tenant over its limit, however many ask at once. Condition:
-    an endpoint takes no more tokens than were reserved, which are counted by the tokenizer of the sentence model.
+    an endpoint takes no more tokens than were reserved, which are counted by the tokenizer of the sentence model. One
+    that says so falsely adds at most what `app.llm.token_counts` allows for a call, and never takes anything off.
     """
 
     def __init__(self, engine: Engine, limit: int | None = None, now: Clock = _now) -> None:

@@ -40,6 +40,7 @@ from kg_store.terms import NO_MIDS, ExpressionError, Mids
 NOT_IN_GRAPH = "The graph does not hold an answer to that."
 OVER_BUDGET = "No answer was found within the tokens that one question may take; the graph may hold one."
 WITHHELD = "The model was not asked: too few things of the graph fit what it would have been shown."
+ODD_COUNTS = "The model's endpoint reported counts of tokens that can not be right, so they were counted here."
 NOT_GROUNDED = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
@@ -111,7 +112,8 @@ class ChatService:
             keep_reason(asked.conversation, finding, outcome.conclusion)
             self._conversations.save(asked.conversation, asked.graph.blind.schema)
         usage = usage_of(reasoner.spent, finding, watch, self._currency, metered)
-        return sealed.model_copy(update={"usage": usage})
+        notes = [*sealed.notes, ODD_COUNTS] if usage.odd_counts else sealed.notes
+        return sealed.model_copy(update={"usage": usage, "notes": notes})
 
     def _metered(self, caller: Caller, asked: Asked, reasoner: GuardedReasoner) -> MeteredReasoner:
         budgets = self._budgets.reveals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -17,10 +17,15 @@ from app.settings import load_settings
 from client_sdk.protocol import PrivacySummary
 from kg_store.terms import LoadError
 
+if TYPE_CHECKING:
+    from kg_store.policy import Policy
+    from kg_store.raw_graph import RawGraph
+
 Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to", callback=named)]
 Files = Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")]
 PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
 Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
+Triples = Annotated[bool, typer.Option("--triples", help="Lines of text files are head, relation, tail: no tables")]
 app = typer.Typer(help="Private graphs.", no_args_is_help=True)
 _console, _errors = Console(), Console(stderr=True)
 
@@ -31,22 +36,17 @@ def inspect(
     policy: PolicyFile = None,
     out: Annotated[Path | None, typer.Option(help="Write the policy here instead of printing it")] = None,
     sample: Annotated[int, typer.Option(min=1, max=1000, help="How many entities to show")] = 10,
+    triples: Triples = False,
 ) -> None:
     """Propose a policy for files, and show what a model would see. Nothing is loaded or sent.
 
     What is shown holds real names, for your own screen; the policy goes to standard output or a file.
     """
     # rdf parsers take a while to import.
-    from kg_store.inspect import preview, read_and_propose
-    from kg_store.policy import Policy
-    from kg_store.reading import read_sources
+    from kg_store.inspect import preview
 
     with failures_in_words(_errors):
-        if policy is None:
-            raw, used = read_and_propose(files)
-        else:
-            used = Policy.from_toml(policy.read_text("utf-8"))
-            raw = read_sources(files, tables=used.tables)
+        raw, used = _read(files, policy, triples)
         show_preview(_errors, preview(raw, used, sample))
         if out is not None:
             out.write_text(used.to_toml(), "utf-8")
@@ -64,10 +64,13 @@ def load(
     ask: Annotated[
         bool, typer.Option("--ask", help="Show what it tells of its entities, and ask, before it goes live")
     ] = False,
+    triples: Triples = False,
 ) -> None:
     """Load a graph, or a new version of it; a running service takes it up at once."""
     with _graphs() as graphs, ExitStack() as shown:
         given = policy.read_text("utf-8") if policy else None
+        if triples:
+            given = _read([*files, *ontology], policy, triples)[1].to_toml()
 
         def confirm(privacy: PrivacySummary) -> None:
             show_privacy(_errors, privacy)
@@ -137,6 +140,23 @@ def delete(
     with _graphs() as graphs:
         graphs.delete(tenant, name)
     print(f"{name} is deleted")
+
+
+def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[RawGraph, Policy]:
+    """The triples of `files`, and the policy given or proposed; text files are triples where the command says so."""
+    from kg_store.inspect import read_and_propose
+    from kg_store.policy import Policy
+    from kg_store.reading import read_sources
+    from kg_store.table_policy import TriplesPolicy
+
+    told = (TriplesPolicy(),) if are_triples else ()
+    if policy is None:
+        return read_and_propose(files, triples=told)
+    used = Policy.from_toml(policy.read_text("utf-8"))
+    # What the policy says of a file, and of all, comes first.
+    known = {each.file for each in used.triples}
+    used = used.model_copy(update={"triples": (*used.triples, *(each for each in told if each.file not in known))})
+    return read_sources(files, tables=used.tables, triples=used.triples), used
 
 
 @contextmanager

@@ -108,12 +108,12 @@ def resume(tenant: Tenant = "default") -> None:
 
 def _show(checked: Checked) -> None:
     rows = f"rows {checked.first} to {checked.last}" if checked.rows else "no rows"
-    said = "whole" if checked.is_whole else f"{len(checked.findings)} things are wrong"
+    said = "whole" if checked.is_whole else f"{checked.wrong} things are wrong"
     print(f"{checked.tenant}: {rows}, {checked.checkpoints} checkpoints: {said}")
     for finding in checked.findings[:_SHOWN]:
         print(f"  {finding}")
-    if len(checked.findings) > _SHOWN:
-        print(f"  and {len(checked.findings) - _SHOWN} more")
+    if checked.wrong > _SHOWN:
+        print(f"  and {checked.wrong - _SHOWN} more")
     for remark in checked.remarks:
         _errors.print(f"{checked.tenant}: {remark}", markup=False, highlight=False, soft_wrap=True)
 

@@ -7,9 +7,10 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,11 +26,13 @@ from kg_store.terms import StoreError
 if TYPE_CHECKING:
     from app.wiring import Store
     from client_sdk.protocol import PrivacySummary
+    from kg_store.default_masks import MaskedTerm
     from kg_store.preview import Preview
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 NOT_USABLE = 2
 FAILED = 1
+MAX_MASKED_SHOWN = 20
 
 
 @contextmanager
@@ -84,6 +87,19 @@ def show_preview(console: Console, seen: Preview) -> None:
             show(f"    {fact.relation}  ->  {fact.end}")
     for note in ("", *seen.notes):
         show(note)
+    show_masked(console, seen.masked)
+
+
+def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
+    """What shows no words until its owner says so, with the reasons; it may be cells, for the owner's own screen."""
+    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    ordered = sorted(masked, key=lambda each: (each.reason, each.kind))
+    for (reason, kind), group in groupby(ordered, key=lambda each: (each.reason, each.kind)):
+        words = [each.word for each in group]
+        more = f", and {len(words) - MAX_MASKED_SHOWN:,} more" if len(words) > MAX_MASKED_SHOWN else ""
+        show(f"Masked, {kind} that {reason.value}: {', '.join(words[:MAX_MASKED_SHOWN])}{more}")
+    if masked:
+        show("Show those that are no data: show_relations = [...] and show_classes = [...] in the policy.")
 
 
 def show_privacy(console: Console, privacy: PrivacySummary) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -17,13 +22,28 @@ BUSY_TIMEOUT_S = 20
 _LOCK_NUMBER = 0x61726F67  # "arog"
 
 
+_PRIVATE = 0o600
+_BESIDE = ("", "-wal", "-shm", "-journal")
+"""What SQLite writes into: the database, and the files that it makes beside it with the database's own mode."""
+
+
+class DatabaseExposed(Exception):
+    """A file of the database is open to other users, and this user may not close it."""
+
+
 def make_engine(url: str) -> Engine:
-    """An engine for `url`. SQLite gets WAL, foreign keys, and a wait instead of an error while another writes."""
-    sqlite = make_url(url).get_backend_name() == "sqlite"
+    """An engine for `url`. SQLite gets WAL, foreign keys, and a wait instead of an error while another writes.
+
+    Promise: before a connection opens a SQLite file, it and those beside it have mode 0600, whatever the umask and
+    whoever made them; else connecting raises DatabaseExposed. Limit: other databases keep their files themselves.
+    """
+    parsed = make_url(url)
+    sqlite = parsed.get_backend_name() == "sqlite"
     arguments = {"timeout": BUSY_TIMEOUT_S} if sqlite else {}
     # hide_parameters: an error's text would quote the row that was written.
     engine = create_engine(url, connect_args=arguments, hide_parameters=True, pool_pre_ping=not sqlite)
     if sqlite:
+        event.listen(engine, "do_connect", partial(_close_to_others, _file_of(parsed)))
         event.listen(engine, "connect", _prepare_sqlite)
     return engine
 
@@ -44,6 +64,38 @@ def _wait_for_turn(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     elif connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NUMBER)))
+
+
+def _file_of(url: URL) -> Path | None:
+    """The file of a SQLite URL; None where it lies in memory."""
+    name = url.database or ""
+    if name in ("", ":memory:") or url.query.get("mode") == "memory":
+        return None
+    if not name.startswith("file:"):
+        return Path(name)
+    parts = urlsplit(name)
+    return None if parts.path == ":memory:" or "mode=memory" in parts.query else Path(unquote(parts.path))
+
+
+def _close_to_others(file: Path | None, *_connecting: object) -> None:
+    """Makes the file where it is missing, so that it is private from its first byte on."""
+    if file is None:
+        return
+    # A folder that is missing, or may not be written, is SQLite's to tell.
+    with suppress(OSError):
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, _PRIVATE))
+    for path in (Path(f"{file}{ending}") for ending in _BESIDE):
+        with suppress(FileNotFoundError):
+            _make_private(path)
+
+
+def _make_private(path: Path) -> None:
+    if stat.S_IMODE(path.stat().st_mode) == _PRIVATE:
+        return
+    try:
+        path.chmod(_PRIVATE)
+    except PermissionError:
+        raise DatabaseExposed from None
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

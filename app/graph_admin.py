@@ -21,7 +21,7 @@ from kg_store.terms import Schema
 
 ENDINGS = FORMATS
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
-
+READ_IT = "It names what is masked, so it is not kept with this outcome: read it as the policy of the graph."
 
 Ask = Callable[[PrivacySummary], None]
 """Is told of a version before it goes live; what it raises keeps it from that."""
@@ -83,6 +83,9 @@ class GraphAdmin:
             )
             if given is not None:
                 return Loaded(summary_of(info), None, info.notes, told[0])
+            # What a finished job tells is not sealed: predicates that may be cells must not stand in it.
+            if info.masked:
+                return Loaded(summary_of(info), None, (*info.notes, PROPOSED, READ_IT), told[0])
             proposed = self._catalog.open(tenant, name).policy.to_toml()
             return Loaded(summary_of(info), proposed, (*info.notes, PROPOSED), told[0])
 

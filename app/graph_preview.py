@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.privacy.capsule import seal_preview
 from app.problems import PreviewBusy
-from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, Names, PredicateSeen
+from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PredicateSeen
 from kg_store.catalog import NameConcepts
 from kg_store.inspect import preview, read_and_propose
 from kg_store.opening import require_unpacked_within
@@ -23,7 +23,8 @@ class Previewer:
     """Makes one preview at a time: each takes the memory of a load.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
-    to the caller's key. Limit: predicates are told as they stand in the files, as schema.
+    to the caller's key. Limit: predicates and masked classes are told as they stand in the files, so that their owner
+    can decide on them.
     """
 
     def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
@@ -49,7 +50,7 @@ class Previewer:
         if given is None:
             raw, used = read_and_propose(sources)
         else:
-            raw, used = read_sources(sources, tables=given.tables), given
+            raw, used = read_sources(sources, tables=given.tables, triples=given.triples), given
         seen = preview(raw, used, sample, self._name_concepts)
         preview_id = "p" + secrets.token_hex(12)
         names = {each.pseudonym: Names(names=[each.name], total=1) for each in seen.sample}
@@ -65,6 +66,10 @@ class Previewer:
             concepts=list(seen.concepts),
             sample=[_entity(each) for each in seen.sample],
             notes=list(seen.notes),
+            masked=[
+                MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
+                for each in seen.masked
+            ],
             capsule=None if public_key is None else seal_preview(public_key, preview_id, names),
         )
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Final
 
 from sqlalchemy import Engine
 
 from app.privacy.ledger_chain import BrokenHead
+from app.privacy.ledger_check import Progress
 from app.privacy.ledger_export import export
-from app.privacy.ledger_rows import check
+from app.privacy.ledger_rows import check_page
 from app.privacy.ledger_upkeep import LedgerUpkeep
-from app.problems import LedgerBroken
+from app.problems import BadRequest, LedgerBroken
 from client_sdk.protocol import LedgerCheck
-from kg_store.keys import MasterKey
+from kg_store.keys import MasterKey, bind
+from kg_store.terms import KeyProblem
 
-MOST_FINDINGS: Final = 100
+MAX_FINDINGS_TOLD: Final = 100
+MAX_ROWS_A_CALL: Final = 5_000
+"""Under a second of processor time, so that no request holds a worker for long."""
+
+CURSOR_PURPOSE: Final = "ledger check"
 
 
 class LedgerAudit:
@@ -25,20 +34,39 @@ class LedgerAudit:
     def __init__(self, engine: Engine, master: MasterKey, upkeep: LedgerUpkeep) -> None:
         self._engine, self._master, self._upkeep = engine, master, upkeep
 
-    def check(self, tenant: str) -> LedgerCheck:
-        """Every row, link, payload, checkpoint and the end. Raises LedgerUnavailable."""
-        checked = check(self._engine, self._master, self._upkeep.signer, tenant)
+    def check(self, tenant: str, cursor: str | None = None, most: int = MAX_ROWS_A_CALL) -> LedgerCheck:
+        """The next `most` rows with their links and payloads; with the last of them the checkpoints and the end.
+
+        `cursor` is what the call before gave, for this tenant. Raises LedgerUnavailable, BadRequest.
+        """
+        progress = None if cursor is None else self._progress(tenant, cursor)
+        signer = self._upkeep.signer
+        checked = check_page(self._engine, self._master, signer, tenant, progress, most)
         return LedgerCheck(
             rows=checked.rows,
             first=checked.first,
             last=checked.last,
             checkpoints=checked.checkpoints,
             is_whole=checked.is_whole,
-            wrong=len(checked.findings),
-            findings=[str(finding) for finding in checked.findings[:MOST_FINDINGS]],
+            wrong=checked.wrong,
+            findings=[str(finding) for finding in checked.findings[:MAX_FINDINGS_TOLD]],
             remarks=checked.remarks,
-            key=self._upkeep.signer.public(),
+            key=signer.public(),
+            cursor=None if checked.progress is None else self._cursor(tenant, checked.progress),
         )
+
+    def _cursor(self, tenant: str, progress: Progress) -> str:
+        """Sealed, so that nobody can hand in another state of the check, or that of another tenant."""
+        plain = json.dumps(asdict(progress)).encode()
+        return base64.urlsafe_b64encode(self._master.seal(CURSOR_PURPOSE, bind(tenant), plain)).decode()
+
+    def _progress(self, tenant: str, cursor: str) -> Progress:
+        try:
+            sealed = base64.urlsafe_b64decode(cursor.encode())
+            told = json.loads(self._master.open(CURSOR_PURPOSE, bind(tenant), sealed))
+        except (KeyProblem, binascii.Error, ValueError):
+            raise BadRequest("This cursor is not known.", "Begin the check again without it.") from None
+        return Progress(**(told | {"before": tuple(told["before"])}))
 
     def lines(self, tenant: str, payloads: bool) -> Iterator[str]:
         """An export, line by line; signs the chain as it is first. Raises LedgerBroken."""

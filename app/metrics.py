@@ -21,6 +21,7 @@ class Metrics:
         self._questions = self._counter("questions", "Questions answered.", "strategy", "outcome")
         self._calls = self._counter("reasoner_calls", "Calls of the reasoner.")
         self._retries = self._counter("reasoner_retries", "Calls of the reasoner that were made again.")
+        self._odd_counts = self._counter("odd_token_counts", "Replies whose own count of tokens could not be right.")
         self._tokens = self._counter("tokens", "Tokens of the reasoner's calls.", "kind")
         self._stages = Histogram(
             "arog_stage_seconds",
@@ -47,6 +48,7 @@ class Metrics:
         self._questions.labels(strategy, _outcome_of(answer)).inc()
         self._calls.inc(answer.usage.calls)
         self._retries.inc(answer.usage.retries)
+        self._odd_counts.inc(answer.usage.odd_counts)
         self._tokens.labels("prompt").inc(answer.usage.prompt_tokens)
         self._tokens.labels("completion").inc(answer.usage.completion_tokens)
         if answer.usage.anonymity is not None:

@@ -18,7 +18,7 @@ from app.access import Access, Caller
 from app.budgets import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat import ChatService
 from app.conversations import ConversationStore
-from app.database import make_engine, migrate
+from app.database import DatabaseExposed, make_engine, migrate
 from app.devices import Devices
 from app.endpoint_wiring import endpoints_of
 from app.forgetting import Forgetter
@@ -371,6 +371,10 @@ def open_store(settings: Settings) -> Store:
         migrate(engine)
     except ImportError:
         raise SettingsProblem("the driver that AROG_DATABASE_URL names is not installed") from None
+    except DatabaseExposed:
+        raise SettingsProblem(
+            "others may read the database's file, and this user may not change that: give the file to this user"
+        ) from None
     except (SQLAlchemyError, ArgumentError):
         raise SettingsProblem("the database of AROG_DATABASE_URL can't be opened or migrated") from None
     catalog = Catalog(settings.data_dir, engine, master, request_words())

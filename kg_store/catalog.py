@@ -396,4 +396,4 @@ def _read(
     """The triples, and the policy given or proposed: it says which files are tables before they are read."""
     if policy is None:
         return read_and_propose(sources, progress)
-    return read_sources(sources, progress, policy.tables), policy
+    return read_sources(sources, progress, policy.tables, policy.triples), policy

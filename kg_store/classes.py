@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kg_store.policy import OWL, RDFS, Policy
-from kg_store.raw_graph import Term, TermIds, TermKind, text_of
+from kg_store.raw_graph import TermIds, TermKind, text_of
 from kg_store.roles import Roles
 from kg_store.wording import class_word
 
@@ -19,14 +19,23 @@ _DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
 
 @dataclass(frozen=True, slots=True)
 class NodeClasses:
-    """`set_of` gives for each term the position of its classes in `words` and in `iris`; 0 has none."""
+    """`set_of` gives for each term the position of its classes in `words` and in `iris`; 0 has none.
+
+    `word_of` has the word of every class that tells something, by the position of its term.
+    """
 
     set_of: TermIds
     words: tuple[tuple[str, ...], ...]
     iris: tuple[frozenset[str], ...] = field(repr=False)
+    word_of: Mapping[int, str] = field(default_factory=dict, repr=False)
 
     def words_of(self, term: int) -> tuple[str, ...]:
         return self.words[int(self.set_of[term])]
+
+    def without(self, hidden: Container[str]) -> NodeClasses:
+        """The same without these words: who has no other class is of none."""
+        words = (tuple(word for word in each if word not in hidden) for each in self.words)
+        return replace(self, words=tuple(words))
 
     def iris_of(self, term: int) -> frozenset[str]:
         return self.iris[int(self.set_of[term])]
@@ -44,14 +53,15 @@ def find_classes(roles: Roles, policy: Policy, labels: Mapping[str, str]) -> Nod
     set_of = np.zeros(len(raw.terms), dtype=np.int32)
     for node, classes in direct.items():
         set_of[node] = sets.setdefault(tuple(sorted(classes)), len(sets))
-    orders = [[raw.terms[term] for term in _ordered(classes, supers)] for classes in sets]
-    words = tuple(_words(order, dull, labels) for order in orders)
-    return NodeClasses(set_of, words, tuple(frozenset(map(text_of, order)) for order in orders))
-
-
-def _words(order: list[Term], dull: frozenset[str], labels: Mapping[str, str]) -> tuple[str, ...]:
-    telling = (term for term in order if text_of(term) not in dull)
-    return tuple(dict.fromkeys(class_word(text_of(term), labels, term[0] == "<") for term in telling))
+    orders = [_ordered(classes, supers) for classes in sets]
+    word_of = {
+        term: class_word(text_of(raw.terms[term]), labels, raw.terms[term][0] == "<")
+        for term in {term for order in orders for term in order}
+        if text_of(raw.terms[term]) not in dull
+    }
+    words = tuple(tuple(dict.fromkeys(word_of[term] for term in order if term in word_of)) for order in orders)
+    iris = tuple(frozenset(text_of(raw.terms[term]) for term in order) for order in orders)
+    return NodeClasses(set_of, words, iris, word_of)
 
 
 def _superclasses(roles: Roles) -> dict[int, list[int]]:

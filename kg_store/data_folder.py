@@ -8,7 +8,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -59,7 +59,7 @@ class DataFolder:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Nobody else begins or deletes a version meanwhile, in this process or another."""
-        with (self._folder / _LOCK).open("ab") as lock:
+        with open(self._folder / _LOCK, "ab", opener=_private) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -143,10 +143,19 @@ class DataFolder:
     def _write_format(self, number: int, folder_id: str) -> None:
         path = self._folder / _FORMAT_FILE
         fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps({"format": number, "folder": folder_id}), "utf-8")
+        with open(fresh, "w", encoding="utf-8", opener=_private) as file:
+            file.write(json.dumps({"format": number, "folder": folder_id}))
         _sync(fresh)
         fresh.replace(path)
         _sync(self._folder)
+
+
+def _private(path: str, flags: int) -> int:
+    """Opens a file that no other user may read or write, also where it was there and open to them."""
+    handle = os.open(path, flags, 0o600)
+    with suppress(PermissionError):
+        os.fchmod(handle, 0o600)
+    return handle
 
 
 def _sync(path: Path) -> None:

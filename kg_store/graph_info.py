@@ -6,13 +6,15 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from kg_store.default_masks import MaskedTerm, MaskReason
 from kg_store.loading import LoadedGraph
 from kg_store.terms import NodeKind
 
 
 @dataclass(frozen=True, slots=True)
 class GraphInfo:
-    """What an owner sees of a graph. `public_words` are names that equal common words: not for logs."""
+    """What an owner sees of a graph. `public_words` are names that equal common words, `masked` words that
+    may be cells: not for logs."""
 
     tenant: str
     name: str
@@ -25,6 +27,7 @@ class GraphInfo:
     loaded_at: datetime
     public_words: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
+    masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
 
 
 def info_of(
@@ -43,6 +46,7 @@ def info_of(
         datetime.now(UTC).replace(microsecond=0),
         public_words,
         (*loaded.notes, *notes),
+        loaded.masked,
     )
 
 
@@ -50,6 +54,7 @@ def info_bytes(info: GraphInfo) -> bytes:
     """All but tenant, name and version, which stand in the row; the catalog seals it."""
     kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
     content = {field_name: getattr(info, field_name) for field_name in kept}
+    content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
     return json.dumps({**content, "loaded_at": info.loaded_at.isoformat()}).encode()
 
 
@@ -58,4 +63,10 @@ def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
     content = json.loads(data)
     loaded_at = datetime.fromisoformat(content.pop("loaded_at"))
     words, notes = tuple(content.pop("public_words")), tuple(content.pop("notes"))
-    return GraphInfo(tenant, name, version, loaded_at=loaded_at, public_words=words, notes=notes, **content)
+    # Graphs of before 22 November 2026 have none.
+    masked = tuple(
+        MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content.pop("masked", ())
+    )
+    return GraphInfo(
+        tenant, name, version, loaded_at=loaded_at, public_words=words, notes=notes, masked=masked, **content
+    )

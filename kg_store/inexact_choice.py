@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kg_store.inexact import InexactHit, IsName
 from kg_store.letters import is_letters
@@ -30,18 +31,44 @@ def choose_inexact(
 
     A part of a name counts only where no unknown name stands beside it: Jennifer Smith is not John Smith.
     """
-    words = _word_spans(text)
+    words = _WordSpans(_word_spans(text))
     able = [hit for hit in hits if hit.score >= LEAST_SCORE and (not hit.public or _is_marked(hit, words, is_name))]
     chosen: list[InexactHit] = []
+    taken = bytearray(len(text))
     for hit in sorted(able, key=lambda hit: (hit.start - hit.end, -hit.score, hit.start)):
-        if _is_free(hit, [(each.start, each.end) for each in chosen]) and _may_cover(
-            text, hit, exact, fixed, words, is_name
-        ):
+        if not any(taken[hit.start : hit.end]) and _may_cover(text, hit, exact, fixed, words, is_name):
             chosen.append(hit)
-    known = [*exact, *((hit.start, hit.end) for hit in chosen if hit.whole)]
-    strangers = [span for span in words if span[1] - span[0] > 1 and is_name(*span) and _is_outside(span, known)]
+            _cover(taken, [(hit.start, hit.end)])
+    known = bytearray(len(text))
+    _cover(known, [*exact, *((hit.start, hit.end) for hit in chosen if hit.whole)])
+    unknown = [span for span in words.spans if span[1] - span[0] > 1 and not any(known[slice(*span)])]
+    strangers = _WordSpans([span for span in unknown if is_name(*span)])
     kept = [hit for hit in chosen if not _is_doubtful(text, hit) or not _stands_beside(text, hit, strangers)]
     return sorted(kept, key=lambda hit: hit.start)
+
+
+class _WordSpans:
+    """Words of a text, found by where they stand. They are in order, and none stands over another."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self.spans = spans
+        self._starts, self._ends = [start for start, _ in spans], [end for _, end in spans]
+
+    def inside(self, start: int, end: int) -> Sequence[Span]:
+        return self.spans[bisect_left(self._starts, start) : bisect_right(self._ends, end)]
+
+    def beside(self, start: int, end: int) -> Iterator[Span]:
+        """The gaps to the next word on either side."""
+        before, after = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        if before:
+            yield self._ends[before - 1], start
+        if after < len(self.spans):
+            yield end, self._starts[after]
+
+
+def _cover(taken: bytearray, spans: Iterable[Span]) -> None:
+    for start, end in spans:
+        taken[start:end] = b"\x01" * (end - start)
 
 
 def _word_spans(text: str) -> list[Span]:
@@ -51,14 +78,10 @@ def _word_spans(text: str) -> list[Span]:
     ]
 
 
-def _is_marked(hit: InexactHit, words: Sequence[Span], is_name: IsName) -> bool:
+def _is_marked(hit: InexactHit, words: _WordSpans, is_name: IsName) -> bool:
     """Of a whole name one word is enough: a Sparrow hawk."""
-    inside = [span for span in words if hit.start <= span[0] and span[1] <= hit.end]
+    inside = words.inside(hit.start, hit.end)
     return is_name(hit.start, hit.end) or (hit.whole and any(is_name(*span) for span in inside))
-
-
-def _is_free(hit: InexactHit, taken: Sequence[Span]) -> bool:
-    return _is_outside((hit.start, hit.end), taken)
 
 
 def _is_doubtful(text: str, hit: InexactHit) -> bool:
@@ -71,7 +94,7 @@ def _may_cover(
     hit: InexactHit,
     exact: Sequence[Span],
     fixed: Collection[Span],
-    words: Sequence[Span],
+    words: _WordSpans,
     is_name: IsName,
 ) -> bool:
     """Over no exact name; or over whole ones, with more words that are names by themselves, or as the whole name
@@ -81,7 +104,7 @@ def _may_cover(
         return True
     if any(span in fixed or span[0] < hit.start or hit.end < span[1] for span in over):
         return False
-    inside = [span for span in words if hit.start <= span[0] and span[1] <= hit.end]
+    inside = words.inside(hit.start, hit.end)
     named = [span for span in inside if span[1] - span[0] == 1 or is_name(*span)]
     more = [span for span in inside if _is_outside(span, over)]
     if hit.score >= NOTHING_MISSING:
@@ -96,7 +119,6 @@ def _is_outside(span: Span, taken: Sequence[Span]) -> bool:
     return all(span[1] <= start or end <= span[0] for start, end in taken)
 
 
-def _stands_beside(text: str, hit: InexactHit, strangers: Sequence[Span]) -> bool:
-    gaps = [(end, hit.start) for _, end in strangers if end <= hit.start]
-    gaps += [(hit.end, start) for start, _ in strangers if hit.end <= start]
+def _stands_beside(text: str, hit: InexactHit, strangers: _WordSpans) -> bool:
+    gaps = strangers.beside(hit.start, hit.end)
     return any(text[first:last].strip(" \t-") == "" and first < last for first, last in gaps)

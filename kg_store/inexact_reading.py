@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kg_store.name_marks import COMMON_WORDS
+from kg_store.name_rows import Numbers, RowPlaces
 from kg_store.name_vocabulary import NameVocabulary, may_be_ordinary
 from kg_store.normalising import Normalised
 from kg_store.row_fit import Fit, fit_row
+from kg_store.row_groups import group_rows
 from kg_store.word_forms import Word, behind_prefixes, nominatives
 
 MOST_ROWS = 128
 """Rows looked at closely around one word; of more, those that share most words with the text."""
+
+MAX_HELD = 64
+"""Sets of rows that are remembered while one text is read, each of thousands at most."""
 
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
@@ -63,7 +68,10 @@ class Reading:
     is_name: IsName | None
     spellings: list[str] = field(default_factory=list, repr=False)
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
-    _found: dict[tuple[int, int], list[tuple[float, bool, int]]] = field(default_factory=dict, repr=False)
+    _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
+    _held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
+    _found: dict[tuple[int, int], list[tuple[float, bool, Sequence[int]]]] = field(default_factory=dict, repr=False)
 
     def hits(self) -> list[InexactHit]:
         self.spellings = [word.text for word in self.words]
@@ -86,6 +94,13 @@ class Reading:
             more = [behind for form in forms for behind in (*behind_prefixes(form), *nominatives(form))]
             near = [pair for form in (*forms, *more) for pair in self.names.near(form).items()]
             found = self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
+        return found
+
+    def numbers_near(self, at: int) -> Numbers:
+        """The words of `near` alone, ascending."""
+        found = self._numbers.get(at)
+        if found is None:
+            found = self._numbers[at] = np.array(sorted(self.near(at)), dtype=np.int32)
         return found
 
     def is_initial(self, at: int) -> bool:
@@ -133,25 +148,40 @@ class Reading:
         return self.normalised.span(self.words[first].start, self.words[last].end)
 
     def _read_around(self, at: int) -> None:
-        for row in self._candidates(at):
-            fit = fit_row(self.names.rows.row(row), self, at)
+        rows, candidates = self.names.rows, self._candidates(at)
+        for group in group_rows(rows, candidates, self, at) if len(candidates) else ():
+            fit = fit_row(rows.row(group[0]), self, at)
             if fit is not None and self._is_good(fit):
-                self._add(fit.first, fit.last, fit.score, fit.whole, row)
+                self._add(fit.first, fit.last, fit.score, fit.whole, group)
         self._read_joined(at)
         self._read_alone(at)
 
-    def _candidates(self, at: int) -> list[int]:
+    def _candidates(self, at: int) -> Numbers:
         """Rows that hold the word; of many, those that share most of their words with those around it."""
-        rows = self.names.rows
-        held = [rows.with_word(word) for word in self.near(at)]
-        if not held:
-            return []
-        found = np.unique(np.concatenate(held))
+        near = self.numbers_near(at)
+        if not len(near):
+            return near
+        found, places = self._rows_with(near)
         if len(found) > MOST_ROWS:
-            around = {word for near in range(max(0, at - 4), min(len(self.words), at + 5)) for word in self.near(near)}
-            shares = rows.shares(found, np.array(sorted(around), dtype=np.int64))
+            beside = range(max(0, at - 4), min(len(self.words), at + 5))
+            shares = self.names.rows.shares(places, np.concatenate([self.numbers_near(each) for each in beside]))
             found = found[np.argsort(-shares, kind="stable")[:MOST_ROWS]]
-        return found.tolist()  # type: ignore[no-any-return]
+        return found
+
+    def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
+        """The rows that hold one of `words`, ascending, and their words: looked for once, however often one is typed
+        with other slips."""
+        key = words.tobytes()
+        found = self._held.get(key)
+        if found is None:
+            rows = self.names.rows
+            if len(self._held) >= MAX_HELD:
+                self._held.clear()
+            held = [rows.with_word(word) for word in words.tolist()]
+            # Also of one word: a row that holds it twice stands there twice.
+            held_by_any = np.unique(np.concatenate(held))
+            found = self._held[key] = held_by_any, rows.places(held_by_any)
+        return found
 
     def _is_good(self, fit: Fit) -> bool:
         """One word alone needs more than several: a few letters, and misspelt only a long one."""
@@ -169,12 +199,14 @@ class Reading:
         """Words run together, parted elsewhere, or in another order: `johnsmith`, `O Brien`, `Smith, John`."""
         for first in range(max(0, at - _LONGEST_JOINED + 1), at + 1):
             for last in range(at, min(len(self.words), first + _LONGEST_JOINED)):
+                # The windows that hold the word before were read with it, where that may be a name.
+                if (first, last) in self._joined:
+                    continue
+                self._joined.add((first, last))
                 if all(word.joins for word in self.words[first + 1 : last + 1]):
                     words = self.spellings[first : last + 1]
-                    for row in self.names.rows.joined(words):
-                        self._add(first, last, _SCORE_OF_JOINED, True, row)
-                    for row in self.names.rows.reordered(words):
-                        self._add(first, last, _SCORE_OF_REORDERED, True, row)
+                    self._add(first, last, _SCORE_OF_JOINED, True, self.names.rows.joined(words))
+                    self._add(first, last, _SCORE_OF_REORDERED, True, self.names.rows.reordered(words))
 
     def _read_alone(self, at: int) -> None:
         """The initials of a long name (NATO), and what people and things of a place are called (Jamaican)."""
@@ -183,26 +215,25 @@ class Reading:
             return
         spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
         short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
-        if len({mid for row in short for mid in rows.mids(row)}) <= _MOST_ABBREVIATED:
-            for row in short:
-                self._add(at, at, _SCORE_OF_ABBREVIATED, True, row)
-        for row in rows.of_adjective(word):
-            self._add(at, at, _SCORE_OF_ADJECTIVE, True, row)
+        if short and len(rows.mids_of(short)) <= _MOST_ABBREVIATED:
+            self._add(at, at, _SCORE_OF_ABBREVIATED, True, short)
+        self._add(at, at, _SCORE_OF_ADJECTIVE, True, rows.of_adjective(word))
 
     def _may_be_initials(self, at: int) -> bool:
         """A frequent word (USA) only in capitals."""
         start, end = self._span(at, at)
         return not self.names.is_public(self.spellings[at]) or self.text[start:end].isupper()
 
-    def _add(self, first: int, last: int, score: float, whole: bool, row: int) -> None:
-        self._found.setdefault((first, last), []).append((score, whole, row))
+    def _add(self, first: int, last: int, score: float, whole: bool, rows: Sequence[int]) -> None:
+        if rows:
+            self._found.setdefault((first, last), []).append((score, whole, rows))
 
-    def _hit(self, first: int, last: int, found: list[tuple[float, bool, int]]) -> InexactHit:
+    def _hit(self, first: int, last: int, found: list[tuple[float, bool, Sequence[int]]]) -> InexactHit:
         """The best readings of one span: all that are equally good."""
         best = max(score for score, _, _ in found)
         # Jamaicans may be the people of that name as well as those of the place.
-        good = [(whole, row) for score, whole, row in found if score > best - 1e-6 or score in _AS_GOOD]
-        mids = tuple(sorted({mid for _, row in good for mid in self.names.rows.mids(row)}))
+        good = [(whole, rows) for score, whole, rows in found if score > best - 1e-6 or score in _AS_GOOD]
+        mids = self.names.rows.mids_of([row for _, rows in good for row in rows])
         initial = any(map(self.is_initial, range(first, last + 1)))
         public = not initial and all(map(self.names.is_public, self.spellings[first : last + 1]))
         return InexactHit(*self._span(first, last), mids, best, any(whole for whole, _ in good), public)

@@ -21,7 +21,7 @@ from kg_store.raw_graph import TEXT_MARK, RawGraph, text_of
 from kg_store.reading import Fraction, read_sources
 from kg_store.schema_finding import find_custom_schema
 from kg_store.table_finding import propose_tables
-from kg_store.table_policy import TablePolicy
+from kg_store.table_policy import TablePolicy, TriplesPolicy
 from kg_store.terms import ValueKind
 from kg_store.wording import local_name
 
@@ -68,15 +68,22 @@ def propose_policy(sources: Sequence[Path] | rdflib.Graph) -> Policy:
 
 
 def read_and_propose(
-    sources: Sequence[Path] | rdflib.Graph, progress: Fraction = lambda _done: None
+    sources: Sequence[Path] | rdflib.Graph,
+    progress: Fraction = lambda _done: None,
+    triples: tuple[TriplesPolicy, ...] = (),
 ) -> tuple[RawGraph, Policy]:
-    """The triples of `sources`, and the policy under which they were read where some of them are tables."""
-    tables = propose_tables(sources) if isinstance(sources, Sequence) else ()
-    raw = read_sources(sources, progress, tables)
-    return raw, propose(raw, tables)
+    """The triples of `sources`, and the policy under which they were read where some of them are tables.
+
+    `triples` says which text files are no tables.
+    """
+    listed = {each.file for each in triples}
+    paths = sources if isinstance(sources, Sequence) and None not in listed else ()
+    tables = propose_tables(path for path in paths if path.name.removesuffix(".gz") not in listed)
+    raw = read_sources(sources, progress, tables, triples)
+    return raw, propose(raw, tables, triples)
 
 
-def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = ()) -> Policy:
+def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[TriplesPolicy, ...] = ()) -> Policy:
     """The same, for triples that are read already."""
     prefix = _inverse_prefix(raw)
     profiles = profile_predicates(raw, prefix)
@@ -103,6 +110,7 @@ def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = ()) -> Policy:
         mediators=MediatorPolicy(pattern=_mediator_pattern(raw)),
         relations=relations,
         tables=tables,
+        triples=triples,
     )
 
 

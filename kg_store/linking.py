@@ -10,6 +10,7 @@ from kg_store.inexact_choice import choose_inexact
 from kg_store.name_marks import COMMON_WORDS, NameMarks
 from kg_store.names import NameHit, NameIndex
 from kg_store.normalising import normalise
+from kg_store.number_words import find_number_expressions
 from kg_store.ordinary_words import is_rare
 from kg_store.public_words import PublicWords
 from kg_store.terms import ValueKind
@@ -40,13 +41,15 @@ class EntityLinker:
         """Mentions in order, none overlapping: of those that overlap the longest wins, then the leftmost.
 
         The whole content of quotes or [brackets] goes before any other match. A public word counts only where
-        the text marks it as a name. Numbers and dates are matched by what they mean, however they are written.
+        the text marks it as a name. Numbers and dates are matched by what they mean, however they are written, in
+        words and in figures of any script too.
         """
         marks = NameMarks.of(text)
         literals = find_literals(text)
-        found = [*self._named(text, marks, literals), *self._meant(text, literals)]
+        written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
+        found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
-        exact = [self._with_alternatives(text, each, found, marks) for each in _merge(_longest(found, marks))]
+        exact = self._with_all_alternatives(text, _merge(_longest(found, marks)), found, marks)
         return self._with_inexact(text, exact, marks, is_name)
 
     def find_unmarked(self, text: str, public: PublicWords) -> list[Mention]:
@@ -69,10 +72,17 @@ class EntityLinker:
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
         return sorted([*kept, *longer], key=lambda mention: mention.start)
 
-    def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: NameMarks) -> Mention:
+    def _with_all_alternatives(
+        self, text: str, mentions: list[Mention], found: list[Mention], marks: NameMarks
+    ) -> list[Mention]:
         """Where nothing is marked as a name, a name inside a longer one may be all that was meant by it, the words
         around it being words: "who is governor of arizona" names a post, or Arizona."""
-        if has_capitals(text) or (mention.start, mention.end) in marks.enclosed or mention.value_kind is not None:
+        if has_capitals(text):
+            return mentions
+        return [self._with_alternatives(text, each, found, marks) for each in mentions]
+
+    def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: NameMarks) -> Mention:
+        if (mention.start, mention.end) in marks.enclosed or mention.value_kind is not None:
             return mention
         inside = [
             each for each in found
@@ -96,7 +106,7 @@ class EntityLinker:
         chosen = choose_inexact(text, spans, marks.enclosed, hits, is_name)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
-        read = [self._with_alternatives(text, each, exact, marks) for each in read]
+        read = self._with_all_alternatives(text, read, exact, marks)
         return sorted([*kept, *read], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: NameMarks) -> IsName:
@@ -115,7 +125,7 @@ class EntityLinker:
 
     def _meant(self, text: str, literals: list[LiteralSpan]) -> Iterator[Mention]:
         for literal in literals:
-            if _is_small_number(text[literal.start : literal.end]):
+            if _is_small_number(text[literal.start : literal.end]) or _is_small_number(literal.lexical):
                 continue
             for kind in _kinds_to_try(literal):
                 mids = self.index.mids_of_value(kind, literal.lexical)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from kg_store.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjacency
 from kg_store.blanks import blank_terms
 from kg_store.classes import NodeClasses, find_classes
+from kg_store.default_masks import MaskedTerm, default_masks, notes_of, unsaid_classes, with_masks
 from kg_store.keys import mids_of, refuse_collisions
 from kg_store.mediating import find_mediators
 from kg_store.names import NameEntry
@@ -24,6 +26,7 @@ from kg_store.schema_concepts import placeholder
 from kg_store.showing import Showing, find_showing
 from kg_store.terms import Edges, LoadError, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 from kg_store.vault import VaultRecord
+from kg_store.written_names import undone, with_spellings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class LoadedNode:
             yield NameEntry(self.mid, name, "name", None, True, True)
         if self.record.lexical is not None and self.record.lexical.strip():
             kind = self.record.value_kind
-            for text in (self.record.lexical, *self.also):
+            for text in dict.fromkeys((self.record.lexical, undone(self.record.lexical), *self.also)):
                 yield NameEntry(self.mid, text, "value", kind, self.linkable, self.protected)
 
 
@@ -61,7 +64,9 @@ class LoadedGraph:
     unseen: Edges = field(repr=False)
     """Whose the things are that relations lead to which the policy hides."""
     unsaid: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    """The own words of each masked or hidden relation."""
+    """The own words of each relation and class that is masked or hidden."""
+    masked: tuple[MaskedTerm, ...] = ()
+    """Relations and classes that nobody decided on, and that show no words until somebody does."""
 
 
 def load_graph(
@@ -74,21 +79,39 @@ def load_graph(
     labels = labels_of(roles, policy)
     classes = find_classes(roles, policy, labels)
     codes = value_kinds(roles, kinds)
+    named = with_spellings(given_names(roles, policy))
+    masked = default_masks(roles, policy, labels, named, classes)
+    policy = with_masks(policy, masked)
     relations = find_relations(roles, policy, labels, codes, mid_key)
-    named = given_names(roles, policy)
+    unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key)}
     progress(0.5)
     mediators = find_mediators(roles, policy, kinds, classes, named)
     showing = find_showing(roles, policy, relations, kinds, codes)
     mids = _mids(roles, kinds, mid_key)
     progress(0.8)
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
-    adjacency, signatures, counts = _adjacency(roles, relations, classes, showing, mids, node_kinds, policy)
-    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes, relations.unsaid)
+    shown = classes.without({each.word for each in masked if each.kind == "class"})
+    adjacency, signatures, counts = _adjacency(roles, relations, shown, showing, mids, node_kinds, policy)
+    # Things are named by all their classes: names are secret, whatever words they hold.
+    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
     progress(1.0)
-    notes = (*raw.notes, *_unknown_predicates(roles, policy))
-    facts = len(adjacency.targets) // 2
-    unseen, unsaid = _unseen(roles, relations, mids), tuple(relations.unsaid.values())
-    return LoadedGraph(relations.shown, signatures, adjacency, facts, counts, notes, source.nodes, unseen, unsaid)
+    return LoadedGraph(
+        relations.shown,
+        signatures,
+        adjacency,
+        len(adjacency.targets) // 2,
+        counts,
+        (
+            *raw.notes,
+            *_unknown_predicates(roles, policy),
+            *_unknown_words(policy, relations, classes),
+            *notes_of(masked),
+        ),
+        source.nodes,
+        _unseen(roles, relations, mids),
+        tuple(unsaid.values()),
+        masked,
+    )
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:
@@ -185,10 +208,18 @@ class _NodeSource:
         entities = self.roles.nodes & (self.node_kinds == KINDS.index(NodeKind.ENTITY))
         terms = self.roles.raw.terms
         chosen = [t for t in np.flatnonzero(entities).tolist() if t not in self.named and terms[t][0] != "_"]
-        return local_names({t: terms[t] for t in chosen}, {t: self._word(t) for t in chosen})
+        return with_spellings(local_names({t: terms[t] for t in chosen}, {t: self._word(t) for t in chosen}))
 
     def _word(self, term: int) -> str:
         return next(iter(self.classes.words_of(term)), "")
+
+
+def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
+    known = {word for each in relations.shown for word in (each.iri, each.label)}
+    known |= {*classes.word_of.values(), *chain.from_iterable(classes.iris)}
+    listed = [words for words in (policy.show_relations, policy.show_classes) if words != "all"]
+    missing = len(set(chain.from_iterable(listed)) - known)
+    return [f"{missing} words that the policy shows are no relation or class of the sources"] if missing else []
 
 
 def _unknown_predicates(roles: Roles, policy: Policy) -> list[str]:

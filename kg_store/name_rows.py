@@ -39,11 +39,26 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class RowPlaces:
+    """The words of some rows, one row behind the other; row i has those from begins[i] to ends[i]."""
+
+    words: Numbers = field(repr=False)
+    needed: npt.NDArray[np.bool_] = field(repr=False)
+    begins: npt.NDArray[np.int64] = field(repr=False)
+    lengths: npt.NDArray[np.int64] = field(repr=False)
+
+    @property
+    def ends(self) -> npt.NDArray[np.int64]:
+        return self.begins + self.lengths
+
+
+@dataclass(frozen=True, slots=True)
 class NameRows:
     """Rows of the names of one graph version, in arrays: a million names take some 70 bytes each."""
 
     words: tuple[str, ...] = field(repr=False)
     near: NearWords = field(repr=False)
+    _initials: npt.NDArray[np.uint8] = field(repr=False)
     _number_of: dict[str, int] = field(repr=False)
     _flat: Numbers = field(repr=False)
     _needed: npt.NDArray[np.bool_] = field(repr=False)
@@ -70,7 +85,7 @@ class NameRows:
         keys = [(_hash_of(key), at) for at, row in enumerate(rows) for key in _keys_of([words[word] for word in row])]
         keys.sort()
         return cls(
-            words, NearWords.of(words), number_of, flat,
+            words, NearWords.of(words), _initials_of(words), number_of, flat,
             np.fromiter((each for needed, _ in rows.values() for each in needed), dtype=np.bool_),
             _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
             np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
@@ -102,7 +117,7 @@ class NameRows:
             raise StoreError("the name index has sections of different lengths")
         number_of = {word: number for number, word in enumerate(words)}
         return cls(
-            words, NearWords.of(words), number_of,
+            words, NearWords.of(words), _initials_of(words), number_of,
             flat, needed, ends, held_by, held_ends, mids, mid_ends, hashes, keyed,
         )  # fmt: skip
 
@@ -123,14 +138,32 @@ class NameRows:
         start = int(self._held_ends[word - 1]) if word else 0
         return self._held_by[start : int(self._held_ends[word])]
 
-    def shares(self, rows: Numbers, words: Numbers) -> npt.NDArray[np.float64]:
+    def mids_of(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """Every node that one of the rows names, ascending."""
+        if len(rows) == 1:
+            return tuple(sorted(self.mids(rows[0])))
+        at = np.asarray(rows, dtype=np.int64)
+        return tuple(np.unique(self._mids[_positions(self._mid_ends, at)[0]]).tolist())
+
+    def places(self, rows: Numbers) -> RowPlaces:
+        """The words of `rows`, of which there is one at least."""
+        positions, begins, lengths = _positions(self._ends, rows)
+        return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
+
+    def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
         """Which share of each row's words is among `words`."""
-        starts = np.where(rows > 0, self._ends[rows - 1], 0)
-        lengths = self._ends[rows] - starts
-        begins = np.cumsum(lengths) - lengths
-        places = np.repeat(starts - begins, lengths) + np.arange(lengths.sum())
-        shared = np.add.reduceat(np.isin(self._flat[places], words), begins)
-        return np.asarray(shared / lengths, dtype=np.float64)
+        shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
+        return np.asarray(shared / places.lengths, dtype=np.float64)
+
+    def are_among(self, words: Numbers, some: Numbers) -> npt.NDArray[np.bool_]:
+        """For each of `words`, whether it is one of `some`."""
+        is_one = np.zeros(len(self.words), dtype=np.bool_)
+        is_one[some] = True
+        return np.asarray(is_one[words])
+
+    def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
+        """For each of `words`, whether it may begin with `letter`; true for some others, too."""
+        return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def joined(self, words: Sequence[str]) -> list[int]:
         """Rows that are `words` with the spaces elsewhere."""
@@ -162,8 +195,22 @@ _ARRAYS = (
 )  # fmt: skip
 
 
+def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
+    """Where the entries of `rows` stand in an array of which row i has those before ends[i], behind the row before;
+    for each row where its own begin among them, and how many they are."""
+    starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
+    lengths = ends[rows] - starts
+    begins = np.cumsum(lengths) - lengths
+    return np.repeat(starts - begins, lengths) + np.arange(lengths.sum()), begins, lengths
+
+
 def _numbers(values: Iterable[int]) -> Numbers:
     return np.fromiter(values, dtype=np.int32)
+
+
+def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """The last eight bits of each word's first letter."""
+    return np.fromiter((ord(word[0]) % 256 for word in words), dtype=np.uint8, count=len(words))
 
 
 def _hash_of(key: str) -> int:

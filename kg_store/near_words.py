@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 
 from kg_store.letters import is_letters
 
@@ -29,7 +30,7 @@ class NearWords:
     Comparing the bits of a whole vocabulary takes a fraction of a millisecond, and leaves few words to measure.
     """
 
-    _words: tuple[str, ...] = field(repr=False)
+    _words: npt.NDArray[np.object_] = field(repr=False)
     _ids: npt.NDArray[np.int64] = field(repr=False)
     _letters: npt.NDArray[np.uint32] = field(repr=False)
     _starts: tuple[int, ...] = field(repr=False)
@@ -43,7 +44,8 @@ class NearWords:
         starts = np.searchsorted(lengths, np.arange((lengths[-1] if lengths else 0) + 2))
         letters = np.fromiter((_bits(words[at]) for at in kept), dtype=np.uint32, count=len(kept))
         ids = np.array(kept, dtype=np.int64)
-        return cls(tuple(words[at] for at in kept), ids, letters, tuple(starts.tolist()))
+        spelt = np.array([words[at] for at in kept], dtype=np.object_)
+        return cls(spelt, ids, letters, tuple(starts.tolist()))
 
     def near(self, word: str) -> dict[int, int]:
         """Position -> number of slips, for every word that `word` may be with the slips that its own length allows."""
@@ -52,12 +54,12 @@ class NearWords:
             return {}
         first, last = self._start(len(word) - slips), self._start(len(word) + slips + 1)
         changed = np.bitwise_count(self._letters[first:last] ^ np.uint32(_bits(word)))
-        found = {}
-        for at in (np.flatnonzero(changed <= 2 * slips) + first).tolist():
-            distance = OSA.distance(word, self._words[at], score_cutoff=slips)
-            if distance <= slips_allowed(len(self._words[at])):
-                found[int(self._ids[at])] = int(distance)
-        return found
+        able = np.flatnonzero(changed <= 2 * slips) + first
+        words = self._words[able].tolist()
+        distances = cdist((word,), words, scorer=OSA.distance, score_cutoff=slips, dtype=np.uint8)[0]
+        ids = self._ids[able].tolist()
+        near = np.flatnonzero(distances <= slips).tolist()
+        return {ids[at]: int(distances[at]) for at in near if distances[at] <= slips_allowed(len(words[at]))}
 
     def _start(self, length: int) -> int:
         return self._starts[min(max(length, 0), len(self._starts) - 1)]

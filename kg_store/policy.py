@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, StrictBool, ValidationError, model_v
 
 from kg_store.owner_patterns import checked
 from kg_store.raw_graph import MAX_PREDICATE_CHARS
-from kg_store.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, clean_label, toml
+from kg_store.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, TriplesPolicy, clean_label, toml
 from kg_store.terms import PolicyError, ValueKind, ValueView
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -104,7 +104,9 @@ Predicate = Annotated[str, Field(min_length=1, max_length=MAX_PREDICATE_CHARS)]
 class RelationPolicy(PolicyPart):
     """What one predicate shows. `hide` keeps the relation out of the graph; `values` says how literals show.
 
-    `mask`: a model sees an opaque word in place of the relation's own, and `description` where there is one.
+    `mask`: a model sees an opaque word in place of the relation's own, and `description` where there is one. Left
+    out, the load decides by the relation's words and how often it occurs, unless the policy says more of it than
+    its kind of value.
 
     `linkable`: a question may name the value and so find its subjects; left out, it is true for numbers, dates
     and text of at most 60 characters.
@@ -113,7 +115,7 @@ class RelationPolicy(PolicyPart):
     label: Label | None = None
     inverse_label: Label | None = None
     hide: StrictBool = False
-    mask: StrictBool = False
+    mask: StrictBool | None = None
     description: Description | None = None
     value_kind: ValueKind | None = None
     values: ValueView = ValueView.PSEUDONYM
@@ -124,6 +126,11 @@ class RelationPolicy(PolicyPart):
         if self.description is not None and not self.mask:
             raise ValueError("a description stands in the place of a masked relation's words: set mask = true too")
         return self
+
+    @property
+    def decides(self) -> bool:
+        """Whether an owner wrote more than the kind of value, which a proposal writes as well."""
+        return self.mask is not None or self.model_copy(update={"value_kind": None}) != _PLAIN
 
 
 class MediatorPolicy(PolicyPart):
@@ -146,6 +153,7 @@ class RolePolicy(PolicyPart):
     withhold_concepts: tuple[Label, ...] = ()
 
 
+Shown = Literal["all"] | tuple[Predicate, ...]
 RoleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
@@ -153,6 +161,8 @@ class Policy(PolicyPart):
     """Everything defaults to the private side: what is not mentioned is a name or a hidden value.
 
     `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
+    `show_relations`, `show_classes`: by predicate or word, those whose words are shown whatever the load makes of
+    them; "all" for every one.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -165,8 +175,11 @@ class Policy(PolicyPart):
     schema_classes: tuple[Predicate, ...] = SCHEMA_CLASSES
     inverse_prefix: Annotated[str, Field(min_length=1, max_length=8)] | None = None
     mediators: MediatorPolicy = MediatorPolicy()
+    show_relations: Shown = ()
+    show_classes: Shown = ()
     relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
     tables: tuple[TablePolicy, ...] = ()
+    triples: tuple[TriplesPolicy, ...] = ()
     roles: dict[RoleName, RolePolicy] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -175,13 +188,15 @@ class Policy(PolicyPart):
             raise ValueError("with tables, names must hold " + RDFS + "label: it is where their names go")
         if len({table.file for table in self.tables}) < len(self.tables):
             raise ValueError("two tables have the same file")
+        if len({each.file for each in self.triples}) < len(self.triples):
+            raise ValueError("two lists of triples have the same file")
         return self
 
     @staticmethod
     def from_toml(text: str) -> Policy:
         """Raises PolicyError, which names the field and what is allowed there, and never quotes the file."""
         try:
-            parsed = tomllib.loads(text)
+            parsed = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
             line = re.search(r"at line (\d+)", str(error))
             raise PolicyError(f"policy: not valid TOML{f', line {line.group(1)}' if line else ''}") from None
@@ -195,7 +210,7 @@ class Policy(PolicyPart):
         lines = [
             f"{name} = {toml(getattr(self, name))}"
             for name in type(self).model_fields
-            if name not in ("mediators", "relations", "tables", "roles")
+            if name not in ("mediators", "relations", "tables", "triples", "roles")
             and getattr(self, name) != getattr(_DEFAULT, name)
         ]
         lines += _table("mediators", self.mediators)
@@ -204,6 +219,7 @@ class Policy(PolicyPart):
         for name, role in self.roles.items():
             # One without a rule shows all, and is a role all the same.
             lines += _table(f"roles.{toml(name)}", role) or ["", f"[roles.{toml(name)}]"]
+        lines += (line for each in self.triples for line in each.lines())
         lines += (line for table in self.tables for line in table.lines())
         return "\n".join(lines).lstrip("\n") + "\n"
 
@@ -219,7 +235,7 @@ class Policy(PolicyPart):
 _PLAIN = RelationPolicy()
 _DEFAULT = Policy()
 _BUILT_IN = frozenset({*NAME_PREDICATES, *_DEFAULT.type_predicates})
-_PARTS = (Policy, RelationPolicy, MediatorPolicy, RolePolicy, TablePolicy, ColumnPolicy)
+_PARTS = (Policy, RelationPolicy, MediatorPolicy, RolePolicy, TablePolicy, TriplesPolicy, ColumnPolicy)
 _FIELDS = frozenset(field for part in _PARTS for field in part.model_fields)
 
 
@@ -239,6 +255,7 @@ def _allowed(place: Sequence[int | str]) -> Iterable[str]:
         "relations": RelationPolicy,
         "roles": RolePolicy,
         "tables": ColumnPolicy if "columns" in place else TablePolicy,
+        "triples": TriplesPolicy,
     }
     return (holder.get(place[0], Policy) if place else Policy).model_fields
 

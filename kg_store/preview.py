@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kg_store.compact_graph import CompactGraph
+from kg_store.default_masks import MaskedTerm
 from kg_store.loading import LoadedGraph, load_graph, placeholder_schema
 from kg_store.policy import Policy
 from kg_store.predicate_uses import PredicateUse, uses_of
@@ -66,6 +67,7 @@ class Preview:
     sample: tuple[PreviewEntity, ...]
     notes: tuple[str, ...]
     predicates: tuple[PredicateUse, ...] = ()
+    masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
 
 
 def preview(
@@ -76,7 +78,10 @@ def preview(
 ) -> Preview:
     """Reads and builds the graph in memory; nothing is written. Without `name_concepts` things have their classes
     alone. Raises LoadError."""
-    raw = sources if isinstance(sources, RawGraph) else read_sources(sources)
+    if isinstance(sources, RawGraph):
+        raw = sources
+    else:
+        raw = read_sources(sources, tables=policy.tables, triples=policy.triples)
     loaded = load_graph(raw, policy, os.urandom(32))
     schema = placeholder_schema(loaded)
     schema = with_concepts(schema, name_concepts(schema))
@@ -98,6 +103,7 @@ def preview(
         entities,
         loaded.notes,
         uses_of(raw, policy, loaded.relations),
+        loaded.masked,
     )
 
 

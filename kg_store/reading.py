@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 from collections import Counter
@@ -15,7 +16,7 @@ from kg_store.csv_tables import Tables
 from kg_store.guarded_formats import local_json, tame_xml
 from kg_store.opening import told
 from kg_store.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
-from kg_store.table_policy import TablePolicy
+from kg_store.table_policy import TablePolicy, TriplesPolicy
 from kg_store.terms import LoadError
 from kg_store.text_triples import TOO_LONG, read_cells
 
@@ -59,14 +60,18 @@ def read_sources(
     sources: Sequence[Path] | rdflib.Graph,
     progress: Fraction = lambda _done: None,
     tables: Sequence[TablePolicy] = (),
+    triples: Sequence[TriplesPolicy] = (),
 ) -> RawGraph:
-    """Every triple of all sources. `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows.
+    """Every triple of all sources. `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows, and
+    `triples` say which text files are lists of triples.
 
     Raises LoadError with file and line; its text never quotes the file.
     """
     skipped: Counter[str] = Counter()
     raw = collect(
-        _all_files(sources, progress, tables, skipped) if isinstance(sources, Sequence) else _rdflib_triples(sources)
+        _all_files(sources, progress, TextFiles(sources, tables, triples), skipped)
+        if isinstance(sources, Sequence)
+        else _rdflib_triples(sources)
     )
     if not len(raw.subjects):
         raise LoadError("no source holds a triple")
@@ -77,16 +82,26 @@ def read_sources(
     return raw
 
 
-def _all_files(
-    paths: Sequence[Path], progress: Fraction, tables: Sequence[TablePolicy], skipped: Counter[str]
-) -> Triples:
-    try:
-        total = max(1, sum(path.stat().st_size for path in paths))
-    except OSError:
-        raise LoadError("the file can't be read", _missing(paths)) from None
-    done, mapped = 0, Tables(paths, tables)
+class TextFiles:
+    """How each text file of a load is read: as rows of a table, or as triples."""
+
+    def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
+        """Raises LoadError where a table has no file, or its file does not fit it."""
+        _require_readable(paths)
+        self._tables = Tables(paths, tables)
+        self._triples = {each.file: each for each in triples}
+
+    def read(self, path: Path, ending: str, stream: IO[bytes], skipped: Counter[str]) -> Triples:
+        if self._tables.has(path):
+            return self._tables.triples(path, stream, skipped)
+        policy = self._triples.get(path.name.removesuffix(".gz"), self._triples.get(None))
+        return read_cells(stream, path.name, ending == ".csv", skipped, policy)
+
+
+def _all_files(paths: Sequence[Path], progress: Fraction, texts: TextFiles, skipped: Counter[str]) -> Triples:
+    total, done = max(1, sum(path.stat().st_size for path in paths)), 0
     for number, path in enumerate(paths):
-        yield from _file(path, number, _from(done, total, progress), mapped, skipped)
+        yield from _file(path, number, _from(done, total, progress), texts, skipped)
         done += path.stat().st_size
 
 
@@ -94,11 +109,15 @@ def _from(done: int, total: int, progress: Fraction) -> Callable[[int], None]:
     return lambda read: progress(min(1.0, (done + read) / total))
 
 
-def _missing(paths: Sequence[Path]) -> str:
-    return next((path.name for path in paths if not path.is_file()), "")
+def _require_readable(paths: Sequence[Path]) -> None:
+    missing = next((path for path in paths if not path.is_file()), None)
+    if missing is not None:
+        raise LoadError("the file can't be read", missing.name)
 
 
-def _file(path: Path, number: int, on_bytes: Callable[[int], None], tables: Tables, skipped: Counter[str]) -> Triples:
+def _file(
+    path: Path, number: int, on_bytes: Callable[[int], None], texts: TextFiles, skipped: Counter[str]
+) -> Triples:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     zipped = suffixes[-1:] == [".gz"]
     ending = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
@@ -107,10 +126,8 @@ def _file(path: Path, number: int, on_bytes: Callable[[int], None], tables: Tabl
     with told(path), path.open("rb") as opened:
         counted = io.BufferedReader(_Counted(opened, on_bytes), _REPORT_BYTES)
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=counted) if zipped else counted)
-        if tables.has(path):
-            yield from tables.triples(path, stream, skipped)
-        elif ending[0] in _TEXT:
-            yield from read_cells(stream, path.name, ending[0] == ".csv", skipped)
+        if ending[0] in _TEXT:
+            yield from texts.read(path, ending[0], stream, skipped)
         else:
             yield from _rdf(stream, ending[0], number, path.name, skipped)
 
@@ -139,6 +156,8 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         source = local_json(stream, file, skipped)
     elif label == "RDF/XML":
         source = tame_xml(stream, file)
+    else:
+        _skip_mark(stream, file)
     blank = f"_:{number}."
     try:
         for subject, predicate, tail, graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):
@@ -151,6 +170,15 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
     except _NotPlain:
         raise LoadError("only plain triples can be loaded: no quoted triple, formula or variable", file) from None
+
+
+def _skip_mark(stream: IO[bytes], file: str) -> None:
+    """Reads over the byte order mark that some editors put before UTF-8, which no parser takes."""
+    first: bytes = stream.peek(len(codecs.BOM_UTF8))  # type: ignore[attr-defined]
+    if first.startswith(codecs.BOM_UTF8):
+        stream.read(len(codecs.BOM_UTF8))
+    elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise LoadError("the file is not UTF-8 text", file, 1)
 
 
 class _NotPlain(Exception):

@@ -47,7 +47,7 @@ def find_relations(
     """Every predicate of a fact that the policy does not hide, sorted by predicate."""
     raw = roles.raw
     used = np.unique(raw.predicates[roles.facts]).tolist()
-    shown = sorted((text_of(raw.terms[term]), term) for term in used if _is_shown(policy, text_of(raw.terms[term])))
+    shown = sorted((text_of(raw.terms[term]), term) for term in used if is_shown(policy, text_of(raw.terms[term])))
     id_of = np.full(len(raw.terms), -1, dtype=np.int32)
     for position, (_, term) in enumerate(shown):
         id_of[term] = position
@@ -55,7 +55,7 @@ def find_relations(
     unsaid = _unsaid(roles, policy, labels, used, mid_key)
     named = [(predicate, term) for predicate, term in shown if not policy.of(predicate).mask]
     # Masked relations are left out: a label that has to be told from one of theirs would give it away.
-    words = [_label(predicate, raw.terms[term][0] == "<", policy, labels) for predicate, term in named]
+    words = [relation_label(predicate, raw.terms[term][0] == "<", policy, labels) for predicate, term in named]
     words = distinct_labels(words, [predicate for predicate, _ in named])
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
     inverses = _declared_inverses(roles, label_of)
@@ -111,9 +111,9 @@ def _unsaid(
     for term in used:
         predicate, is_iri = text_of(roles.raw.terms[term]), roles.raw.terms[term][0] == "<"
         settings = policy.of(predicate)
-        if settings.mask or not _is_shown(policy, predicate):
+        if settings.mask or not is_shown(policy, predicate):
             given = clean(labels.get(predicate, ""))
-            said = (_label(predicate, is_iri, policy, labels), settings.inverse_label or "", given)
+            said = (relation_label(predicate, is_iri, policy, labels), settings.inverse_label or "", given)
             found[_mid_of_relation(mid_key, predicate)] = own_words(predicate, is_iri, filter(None, said))
     return found
 
@@ -123,12 +123,14 @@ def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
     return Mid(int(mids_of(mid_key, [f"relation\n{predicate}"])[0]))
 
 
-def _is_shown(policy: Policy, predicate: str) -> bool:
+def is_shown(policy: Policy, predicate: str) -> bool:
+    """Whether the policy leaves the relation in the graph, masked or not."""
     settings = policy.of(predicate)
     return not settings.hide and settings.values is not ValueView.NEVER
 
 
-def _label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping[str, str]) -> str:
+def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping[str, str]) -> str:
+    """A relation's words: the policy's, else its short label in the sources, else its local name."""
     own = policy.of(predicate).label
     if own is not None:
         return own

@@ -23,6 +23,9 @@ SCORE_OF_PART = 0.6
 """The end or the beginning of a name of at most three words; each further word that is left out costs."""
 
 _WINDOW = 8
+MAX_REACH = 2 * _WINDOW
+"""So many typed words on each side of one may belong to its name, initials that are passed over among them."""
+
 _USUAL_LENGTH = 3
 _MOST_LEFT_OUT = 2
 _SHORTEST_SHORT = 3
@@ -101,7 +104,7 @@ def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> boo
         found.slips += slips
         found.letters += _letters(row, place, typed, at)
         return True
-    standing = [(abs(place - wanted), place) for place in free if _stands_for(typed, at, row.spelt[place])]
+    standing = [(abs(place - wanted), place) for place in free if stands_for(typed, at, row.spelt[place])]
     if not standing:
         return False
     _, place = min(standing)
@@ -115,7 +118,7 @@ def _letters(row: Row, place: int, typed: Typed, at: int) -> int:
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
 
-def _stands_for(typed: Typed, at: int, word: str) -> bool:
+def stands_for(typed: Typed, at: int, word: str) -> bool:
     """Whether one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
     said = typed.spellings[at]
     if said[0] != word[0]:

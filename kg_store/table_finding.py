@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kg_store.csv_tables import TABLE_ENDINGS, delimiter_of, header_of, read_rows
+from kg_store.lexicon import in_lexicon
 from kg_store.literals import fits, is_year
 from kg_store.opening import open_bytes
 from kg_store.table_policy import FORBIDDEN_IN_LABELS, MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
 from kg_store.terms import LoadError, ValueKind
+from kg_store.triple_columns import places_in_header, words_of
 from kg_store.wording import readable
 
 _KEY_WORDS = frozenset({"id", "key", "code", "nr", "no", "number", "uuid", "isbn", "sku"})
@@ -58,11 +60,14 @@ def _sheet(path: Path) -> _Sheet | None:
         return None
     try:
         header = header_of(path)
-        columns = _columns(path, header) if _may_be_table(header, delimiter_of(path)) else {}
+        columns = _columns(path, header) if _may_be_header(header) else {}
+        is_called = _is_called_as_table(header, delimiter_of(path))
     except LoadError:
         return None
     rows = len(next(iter(columns.values()), ()))
-    key = _key(columns, _concept(Path(name).stem))
+    if not is_called and not _stands_apart(columns):
+        return None
+    key = _key(columns, _concept(Path(name).stem)) or (None if is_called else _first_if_unique(columns))
     if key is None or rows == 0:
         return None
     filled = {column: [cell for cell in cells if cell] for column, cells in columns.items()}
@@ -71,7 +76,9 @@ def _sheet(path: Path) -> _Sheet | None:
 
 def _concept(text: str) -> str:
     words = readable(text).lower().split()
-    kept = [word for word in words if word not in _KEY_WORDS] or ["thing"]
+    kept = [word for word in words if word not in _KEY_WORDS]
+    if not kept or " ".join(kept) in _NAME_WORDS:
+        return "thing"
     return _label(" ".join([*kept[:-1], _singular(kept[-1])])) or "thing"
 
 
@@ -80,15 +87,39 @@ def _label(words: str) -> str:
     return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
 
 
-def _may_be_table(header: Sequence[str], delimiter: str) -> bool:
-    """Names of columns are words; of three columns that may be triples, the first must call itself a key. Nobody
-    separates triples by semicolons."""
-    words = [_words(column) for column in header]
+def _may_be_header(header: Sequence[str]) -> bool:
+    """Whether the cells can be names of columns, and not those of a list of triples."""
     if len(header) < 2 or any(_is_value(column) or len(column) > MAX_COLUMN_CHARS for column in header):
         return False
+    return places_in_header(header) is None
+
+
+def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
+    """Whether a column calls itself a key or a name; of three columns that may be triples, the first must be a key.
+    Nobody separates triples by semicolons."""
+    words = [_words(column) for column in header]
     if len(header) == 3 and delimiter != ";":
         return bool(_KEY_WORDS & set(words[0].split()))
     return any(_KEY_WORDS & set(each.split()) or each in (*_NAME_WORDS, *_FIRST) for each in words)
+
+
+def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the first line is unlike those below: common words over numbers or dates, or in small letters over
+    capitals. A first line that is not would be a row, whose cells must not become words of the schema."""
+    if not columns or not all(words_of(name) and all(map(in_lexicon, words_of(name))) for name in columns):
+        return False
+    if any(re.search(r"\d", name) for name in columns):
+        return False
+    filled = [[cell for cell in cells if cell] for cells in columns.values()]
+    if any(cells and all(map(_is_value, cells)) for cells in filled):
+        return True
+    capitals = sum(cell[0].isupper() for cell in filled[0])
+    return all(name.islower() for name in columns) and capitals >= _ALIKE * len(filled[0]) > 0
+
+
+def _first_if_unique(columns: Mapping[str, Sequence[str]]) -> str | None:
+    name, cells = next(iter(columns.items()))
+    return name if all(cells) and len(set(cells)) == len(cells) else None
 
 
 def _columns(path: Path, header: Sequence[str]) -> dict[str, list[str]]:
@@ -134,6 +165,9 @@ def _names(sheet: _Sheet) -> Iterator[str | tuple[str, ...]]:
     # A code that is called by its kind is no name beside a name.
     if of_kind and not ((called or (first and last)) and of_kind == sheet.key):
         yield of_kind
+    # A key that calls itself nothing is what people call the thing.
+    elif not (called or (first and last) or _KEY_WORDS & set(_words(sheet.key).split())):
+        yield sheet.key
 
 
 def _column(column: str, cells: Sequence[str], sheet: _Sheet, sheets: Sequence[_Sheet]) -> ColumnPolicy:

@@ -1,4 +1,4 @@
-"""How a table's rows become entities: the `[[tables]]` of a policy."""
+"""How the lines of text files are read: the `[[tables]]` and `[[triples]]` of a policy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
 
 from kg_store.terms import ValueKind
 
@@ -22,6 +22,7 @@ def clean_label(label: str) -> str:
 
 MAX_LABEL_CHARS = 80
 MAX_COLUMN_CHARS = 200
+MAX_PLACE = 100
 Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS), AfterValidator(clean_label)]
 Column = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_CHARS)]
 
@@ -82,10 +83,39 @@ class TablePolicy(PolicyPart):
             yield from ("", f"[tables.columns.{toml(column)}]", *told)
 
 
+def _three_places(places: tuple[int, int, int]) -> tuple[int, int, int]:
+    if len(set(places)) < len(places):
+        raise ValueError("head, relation and tail are three different columns")
+    return places
+
+
+Place = Annotated[int, Field(ge=1, le=MAX_PLACE)]
+
+
+class TriplesPolicy(PolicyPart):
+    """A text file whose lines are triples. Without `file` it is every text file that no table maps.
+
+    `columns` are the places of head, relation and tail, counted from 1. `header`: the first line is none.
+    """
+
+    file: Column | None = None
+    columns: Annotated[tuple[Place, Place, Place], AfterValidator(_three_places)] = (1, 2, 3)
+    header: StrictBool = False
+
+    def lines(self) -> Iterator[str]:
+        """The part as TOML."""
+        yield from ("", "[[triples]]")
+        for field, info in type(self).model_fields.items():
+            if getattr(self, field) != info.default:
+                yield f"{field} = {toml(getattr(self, field))}"
+
+
 def toml(value: object) -> str:
-    """A string, truth value or list as TOML."""
+    """A string, number, truth value or list as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, tuple):
         return "[" + ", ".join(toml(item) for item in value) + "]"
     escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')

@@ -1,4 +1,4 @@
-"""Triples out of TSV, CSV and bar-separated files: three cells a line, head, relation, tail."""
+"""Triples out of TSV, CSV and bar-separated files: a line has head, relation and tail."""
 
 from __future__ import annotations
 
@@ -7,39 +7,34 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import IO
 
 from kg_store.raw_graph import MAX_PREDICATE_CHARS, TEXT_MARK, Term
+from kg_store.table_policy import TriplesPolicy
 from kg_store.terms import LoadError
+from kg_store.triple_columns import IN_ORDER, MAX_SAMPLE, Places, places_in_header, require_triples
 
 Cells = list[str]
+Rows = Iterator[tuple[int, Cells]]
 
 TOO_LONG = f"a relation of more than {MAX_PREDICATE_CHARS} characters"
 
 _DELIMITERS = ("\t", "|", ",")
 _OF_TABLES = "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
 _SAMPLE_LINES = 20
-_HEADERS = frozenset(
-    {
-        ("head", "relation", "tail"),
-        ("subject", "predicate", "object"),
-        ("subject", "relation", "object"),
-        ("source", "relation", "target"),
-        ("h", "r", "t"),
-        ("s", "p", "o"),
-    }
-)
 _IRI = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|^`\\]+)>|(https?://[^\s<>\"{}|^`\\]+)")
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<[^\s<>]+>)?')
 
 
 def read_cells(
-    stream: IO[bytes], file: str, prefer_comma: bool, skipped: Counter[str]
+    stream: IO[bytes], file: str, prefer_comma: bool, skipped: Counter[str], policy: TriplesPolicy | None = None
 ) -> Iterator[tuple[Term, Term, Term]]:
     """Streams the triples of a text file; counts in `skipped`, by reason, what was left out.
 
-    The delimiter is a tab, a bar or a comma, whichever splits every one of the first lines in three. A header
-    line is skipped. Extra columns are allowed after a tab only: elsewhere a name may hold the delimiter.
+    The delimiter is a tab, a bar or a comma, whichever splits every one of the first lines in three. Extra columns
+    are allowed after a tab only: elsewhere a name may hold the delimiter. Where neither the policy nor a header says
+    that these are triples, the columns must look like it. Raises LoadError.
     """
     text = io.TextIOWrapper(stream, "utf-8-sig", newline="\n")
     try:
@@ -49,10 +44,26 @@ def read_cells(
     delimiter = _delimiter(head, file, prefer_comma)
     lines = _chained(head, text)
     rows = _quoted_rows(lines, file) if delimiter == "," else _plain_rows(lines, delimiter, file)
+    places, rows = _decided(_checked(rows, delimiter, file), file, policy)
     for number, cells in rows:
-        triple = _triple(cells, number, file, delimiter, skipped)
+        triple = _triple(cells, number, file, places, skipped)
         if triple is not None:
             yield triple
+
+
+def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Places, Rows]:
+    """Where head, relation and tail stand, and the lines that hold them: by the policy, the header, or the columns."""
+    first = list(islice(rows, 1))
+    called = places_in_header(first[0][1]) if first else None
+    if policy is not None:
+        head, relation, tail = policy.columns
+        is_header = policy.header or called is not None
+        return (head - 1, relation - 1, tail - 1), rows if is_header else chain(first, rows)
+    if called is not None:
+        return called, rows
+    sample = [*first, *islice(rows, MAX_SAMPLE - 1)]
+    require_triples([cells for _, cells in sample], file)
+    return IN_ORDER, chain(sample, rows)
 
 
 def _chained(head: list[str], text: io.TextIOWrapper) -> Iterator[str]:
@@ -97,17 +108,22 @@ def _quoted_rows(lines: Iterator[str], file: str) -> Iterator[tuple[int, Cells]]
         raise LoadError("the file is not UTF-8 text", file, reader.line_num + 1) from None
 
 
+def _checked(rows: Rows, delimiter: str, file: str) -> Rows:
+    for number, cells in rows:
+        if len(cells) < 3 or (len(cells) > 3 and delimiter != "\t"):
+            hint = "" if number > 1 else _OF_TABLES
+            raise LoadError(f"a line needs three cells, this one has {len(cells)}{hint}", file, number)
+        yield number, cells
+
+
 def _triple(
-    cells: Cells, number: int, file: str, delimiter: str, skipped: Counter[str]
+    cells: Cells, number: int, file: str, places: Places, skipped: Counter[str]
 ) -> tuple[Term, Term, Term] | None:
-    if len(cells) < 3 or (len(cells) > 3 and delimiter != "\t"):
-        hint = "" if number > 1 else _OF_TABLES
-        raise LoadError(f"a line needs three cells, this one has {len(cells)}{hint}", file, number)
-    if number == 1 and tuple(cell.lower() for cell in cells[:3]) in _HEADERS:
-        return None
+    if len(cells) <= max(places):
+        raise LoadError(f"this line has {len(cells)} cells, the policy names column {max(places) + 1}", file, number)
     if len(cells) > 3:
-        skipped["cells beyond the third (a direction column and the like) were not read"] += 1
-    head, relation, tail = (cell.replace(TEXT_MARK, "").strip() for cell in cells[:3])
+        skipped["cells beyond head, relation and tail (a direction column and the like) were not read"] += 1
+    head, relation, tail = (cells[at].replace(TEXT_MARK, "").strip() for at in places)
     if len(relation) > MAX_PREDICATE_CHARS:
         raise LoadError(TOO_LONG, file, number)
     if not (head and relation and tail):

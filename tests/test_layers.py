@@ -110,7 +110,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.graph_report": ("client_sdk.protocol", "kg_store"),
     # The sample's names leave sealed.
     "app.graph_preview": ("app.privacy.capsule", "app.problems", "client_sdk.protocol", "kg_store"),
-    "app.ledger_audit": ("app.privacy", "app.problems", "client_sdk.protocol", "kg_store.keys"),
+    "app.ledger_audit": ("app.privacy", "app.problems", "client_sdk.protocol", "kg_store.keys", "kg_store.terms"),
     "app.graph_admin": (*SERVICE, "app.graph_preview", "app.graph_report", "client_sdk.protocol", "kg_store"),
     "app.traces_left": ("app.resealing", "kg_store"),
     "app.forgetting": (
@@ -215,6 +215,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     "daachorse": ("kg_store",),
     "wordfreq": ("kg_store.public_words", "kg_store.ordinary_words", "kg_store.lexicon.make"),
     "english_words": ("kg_store.ordinary_words", "kg_store.lexicon.make"),
+    "babel": ("kg_store.number_vocabulary",),
+    "text_to_num": ("kg_store.number_vocabulary", "kg_store.number_meaning"),
+    "confusable_homoglyphs": ("kg_store.confusables",),
     "rapidfuzz": ("kg_store.near_words",),
     "re2": ("kg_store.owner_patterns",),
     "matplotlib": ("app.graph_report.chart",),

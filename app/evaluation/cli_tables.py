@@ -29,7 +29,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (table, guard, embedded, endpoint, masked, linking, reliability, words):
+    for command in (table, guard, ledger, embedded, endpoint, masked, linking, reliability, words):
         parent.command()(command)
 
 
@@ -51,6 +51,14 @@ def guard(
     from app.evaluation.guard_scale import markdown, measure_scale
 
     scale = measure_scale(names)
+    _end(markdown(scale), passed=scale.passed)
+
+
+def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How many rows")] = 57_000) -> None:
+    """What the check of a ledger takes of processor time; ends with code 1 when a bound is missed."""
+    from app.evaluation.ledger_scale import markdown, measure_ledger
+
+    scale = measure_ledger(rows)
     _end(markdown(scale), passed=scale.passed)
 
 

@@ -130,6 +130,20 @@ def _streamed(*, error: object = None, blank: bool = False, done: bool = True) -
     return reply
 
 
+def _counting(usage: object) -> Fault:
+    """The right reply, with something odd in the place of what it took."""
+    return lambda wire, right, _body: wire.send_json(200, {**right, "usage": usage})
+
+
+def _counted(prompt: object, completion: object) -> Fault:
+    return _counting({"prompt_tokens": prompt, "completion_tokens": completion})
+
+
+def _streamed_counts(prompt: object, completion: object) -> Fault:
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion}
+    return lambda wire, right, body: _streamed()(wire, {**right, "usage": usage}, body)
+
+
 NESTED = {"error": {"message": "quoted prompt", "type": "server_error", "param": None, "code": 500}}
 FLAT = {"object": "error", "message": "quoted prompt", "type": "InternalServerError", "code": 500}
 
@@ -161,6 +175,14 @@ FAULTS: Mapping[str, Fault] = {
     "error inside the stream": _streamed(error=NESTED),
     "flat error inside the stream": _streamed(error=FLAT),
     "stream without its end": _streamed(done=False),
+    "negative counts": _counted(-1_000_000, -1),
+    "huge counts": _counted(10**15, 10**15),
+    "counts of 400 digits": _counted(10**400, 10**400),
+    "counts that are no numbers": _counted("many", [7]),
+    "counts that are truths and fractions": _counted(True, 12.5),
+    "usage that is a list": _counting([1, 2]),
+    "negative counts, streamed": _streamed_counts(-7, -7),
+    "counts of 400 digits, streamed": _streamed_counts(10**400, 10**400),
 }
 
 

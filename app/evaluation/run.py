@@ -36,7 +36,9 @@ from app.strategies.metered import IN_THE_HOUSE
 from app.wiring import Services, Thinking, build, think
 from client_sdk.answer import Answer
 from kg_store.catalog import PrivateGraph
+from kg_store.inspect import propose_policy
 from kg_store.keys import MasterKey
+from kg_store.policy import Policy
 from kg_store.walking import members_of
 
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
@@ -194,9 +196,11 @@ class Bench:
         policy: str | None,
         progress: Progress = lambda _step, _percent: None,
     ) -> LoadedSet:
-        """Loads `sources` through the real loader, by the proposed policy where none is given."""
-        loaded = self._services.graphs.loading(TENANT, name, sources, policy)(progress)
-        used = policy if policy is not None else loaded.policy or ""
+        """Loads `sources` through the real loader, by the proposed policy where none is given. They are public, and
+        their owner here: all relations and classes are shown."""
+        given = propose_policy(sources) if policy is None else Policy.from_toml(policy)
+        used = given.model_copy(update={"show_relations": "all", "show_classes": "all"}).to_toml()
+        self._services.graphs.loading(TENANT, name, sources, used)(progress)
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
     def graph(self, loaded: LoadedSet) -> PrivateGraph:

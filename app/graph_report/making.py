@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from client_sdk.protocol import GraphReport, NameGaps, PrivacySummary, ProfileRisk, RelationUse, SetSizes
+from client_sdk.protocol import GraphReport, MaskedWord, NameGaps, PrivacySummary, ProfileRisk, RelationUse, SetSizes
 from kg_store import anonymity
 from kg_store.adjacency import Adjacency
 from kg_store.anonymity import Anonymity, measure_anonymity
@@ -60,6 +60,10 @@ def report_of(
         rare_relations=[_use(each) for each in sorted(measured.rare, key=lambda each: (each.subjects, each.label))],
         value_relations=[_use(each) for each in measured.relations if each.value_kind is not None],
         names=_gaps(told, public),
+        masked=[
+            MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
+            for each in info.masked
+        ],
     )
 
 

@@ -8,7 +8,7 @@ from app.graph_report.making import SHOWN
 from client_sdk.protocol import GraphReport, RelationUse, SetSizes
 
 MOST_ROWS = 40
-"""Of concepts, relations and names; the JSON has them all."""
+"""Of concepts, relations, masked words and names; the JSON has them all."""
 
 _GAPS = (
     ("like_own_words", "equal to a word of our prompts or of this graph's relations and concepts"),
@@ -18,9 +18,9 @@ _GAPS = (
 
 
 def markdown(report: GraphReport) -> str:
-    """Names that are public words stand in it, and no other name or value."""
-    parts = (_head(report), _told(report), _sets(report), _rare(report), _values(report), _names(report))
-    return "\n".join(line for part in parts for line in part)
+    """Names that are public words stand in it, and masked words that may be cells: for the owner's eyes alone."""
+    sections = (_head, _told, _sets, _rare, _masked, _values, _names)
+    return "\n".join(line for section in sections for line in section(report))
 
 
 def bars(bounds: Sequence[int]) -> list[str]:
@@ -41,7 +41,7 @@ def _head(report: GraphReport) -> Iterator[str]:
         f"more. Fewer than {report.k} entities are called few."
     )
     yield ""
-    yield "For the graph's owner: the last section lists names, those that are public words."
+    yield "For the graph's owner: it lists names that are public words, and masked words that may be cells."
     yield ""
     yield "## Before questions are asked about it"
     yield ""
@@ -100,6 +100,24 @@ def _rare(report: GraphReport) -> Iterator[str]:
     rows = [(each.relation, f"{each.subjects:,}", _objects(each)) for each in report.rare_relations[:MOST_ROWS]]
     yield from _table(("relation", "subjects", "objects"), rows)
     yield from _more(len(report.rare_relations), "relations")
+
+
+def _masked(report: GraphReport) -> Iterator[str]:
+    yield "## Words that are masked until you show them"
+    yield ""
+    if not report.masked:
+        yield "None: every relation and class is made of common words, or you have decided on it."
+        yield ""
+        return
+    yield (
+        "Nobody has decided on these, and each may be a cell of your data. A model sees an opaque word for a "
+        "relation, and nothing of a class. Show those that are schema: list them in `show_relations` or "
+        "`show_classes` of the policy, and load again."
+    )
+    yield ""
+    ordered = sorted(report.masked, key=lambda each: (each.reason, each.kind, each.word))
+    yield from _table(("", "word", "why"), [(each.kind, each.word, each.reason) for each in ordered[:MOST_ROWS]])
+    yield from _more(len(ordered), "words")
 
 
 def _objects(use: RelationUse) -> str:

@@ -10,9 +10,10 @@ from app.llm.wire import Wording
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What an endpoint gave back for one body. Token counts are None where it reports none.
+    """What an endpoint gave back for one body. Token counts are None where it reports none, and any number else.
 
-    `retries` are the requests that failed before this one.
+    `has_odd_usage`: it reported something as a count that is no whole number. `retries` are the requests that failed
+    before this one.
     """
 
     content: str
@@ -20,6 +21,7 @@ class Completion:
     prompt_tokens: int | None
     completion_tokens: int | None
     retries: int = 0
+    has_odd_usage: bool = False
     is_streamed: bool = field(default=False, compare=False)
 
 

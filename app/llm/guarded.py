@@ -36,6 +36,7 @@ class Spent:
     completion_tokens: int = 0
     by_endpoint: bool = True
     retries: int = 0
+    odd_counts: int = 0
     cost: float | None = 0.0
     guard_s: float = 0.0
     reasoner_s: float = 0.0
@@ -50,6 +51,7 @@ class Spent:
         self.completion_tokens += tokens.completion
         self.by_endpoint = self.by_endpoint and tokens.by_endpoint
         self.retries += tokens.retries
+        self.odd_counts += tokens.odd_counts
         # One call without a price, and nobody knows what the question cost.
         self.cost = None if self.cost is None or tokens.cost is None else self.cost + tokens.cost
 

@@ -24,6 +24,7 @@ from app.llm.reasoner import (
 )
 from app.llm.reply_rules import broken_rules
 from app.llm.sending import MAX_WHITE_SPACE
+from app.llm.token_counts import checked_tokens
 from app.llm.wire import body_of, statics_of, text_read
 from app.privacy.safe_text import Egress
 
@@ -90,12 +91,10 @@ class PromptedReasoner:
         return hmac.digest(self._salt_key, tenant.encode(), "sha256").hex() if self._salt_key else ""
 
     def _tokens(self, endpoint: CompletesChats, egress: Egress, completion: Completion) -> Tokens:
-        prompt, written = completion.prompt_tokens, completion.completion_tokens
-        by_endpoint = prompt is not None and written is not None
-        if prompt is None or written is None:
-            prompt, written = self.tokens_in(egress), self._embedder.count_tokens(completion.content)
-        cost = endpoint.price.of(prompt, written) if endpoint.price else None
-        return Tokens(prompt, written, by_endpoint, completion.retries, cost)
+        written = self._embedder.count_tokens(completion.content)
+        tokens = checked_tokens(completion, self.tokens_in(egress), written, endpoint.wording.max_tokens)
+        cost = endpoint.price.of(tokens.prompt, tokens.completion) if endpoint.price else None
+        return replace(tokens, retries=completion.retries, cost=cost)
 
 
 class _Misfit(Exception):

@@ -246,6 +246,7 @@ class Tokens:
     """What one call took; `by_endpoint` is true when the endpoint counted the tokens itself.
 
     `retries` are requests that failed before it; `cost` is in the currency of the settings, None without a price.
+    `odd_counts` is 1 where the endpoint's own count could not be right, so that it was counted here.
     """
 
     prompt: int = 0
@@ -253,6 +254,7 @@ class Tokens:
     by_endpoint: bool = False
     retries: int = 0
     cost: float | None = None
+    odd_counts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

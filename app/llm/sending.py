@@ -22,6 +22,7 @@ MAX_REPLY_BYTES = 4_194_304
 POOLS, POOL_SIZE = 16, 16
 _FOR_NOW = (408, 409, 429)
 _NO_MONEY = "insufficient_quota"  # a 429 that waiting does not mend
+_COUNTS = ("prompt_tokens", "completion_tokens")
 # What a request needs. The package's other headers tell the platform, its versions and what stands in OPENAI_ORG_ID.
 _HEADERS = frozenset(
     {"host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization"}
@@ -48,19 +49,14 @@ class _Streamed(_Part):
     finish_reason: str | None = None
 
 
-class _Usage(_Part):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
 class _ChatReply(_Part):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
+    usage: Any = None  # An odd count is no reason to refuse a reply.
 
 
 class _Chunk(_Part):
     choices: list[_Streamed] = []
-    usage: _Usage | None = None
+    usage: Any = None
 
 
 class _Error(_Part):
@@ -149,7 +145,7 @@ async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
 
 
 async def _read_stream(client: openai.AsyncOpenAI, response: httpx2.Response) -> Completion:
-    content, tail, finish_reason, usage = "", "", "", _Usage()
+    content, tail, finish_reason, usage = "", "", "", None
     stream = openai.AsyncStream(cast_to=object, response=response, client=client)
     try:
         async for data in stream:
@@ -167,7 +163,7 @@ async def _read_stream(client: openai.AsyncOpenAI, response: httpx2.Response) ->
         raise ReplyUnusable("the endpoint's stream is no JSON") from None
     finally:
         await stream.close()
-    return Completion(content, finish_reason, usage.prompt_tokens, usage.completion_tokens, is_streamed=True)
+    return _completion(content, finish_reason, usage, is_streamed=True)
 
 
 async def _strip_headers(request: httpx2.Request) -> None:
@@ -192,13 +188,15 @@ def _completion_of(raw: bytes) -> Completion:
         if _is_error(raw):
             raise ReasonerUnavailable("the endpoint answered with an error in place of a completion") from None
         raise ReplyUnusable("the endpoint's answer is no chat completion, or gives no choice") from None
-    choice, usage = reply.choices[0], reply.usage or _Usage()
-    return Completion(
-        content=choice.message.content or "",
-        finish_reason=choice.finish_reason or "",
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-    )
+    choice = reply.choices[0]
+    return _completion(choice.message.content or "", choice.finish_reason or "", reply.usage)
+
+
+def _completion(content: str, finish_reason: str, usage: object, is_streamed: bool = False) -> Completion:
+    counts = [usage.get(name) for name in _COUNTS] if isinstance(usage, dict) else [None, None]
+    prompt, written = (count if type(count) is int else None for count in counts)
+    is_odd = not isinstance(usage, dict | None) or any(type(count) not in (int, type(None)) for count in counts)
+    return Completion(content, finish_reason, prompt, written, has_odd_usage=is_odd, is_streamed=is_streamed)
 
 
 def _is_error(raw: bytes) -> bool:

@@ -137,13 +137,19 @@ class Anonymiser:
             return _of_entities(span.mids, table)
         if span.source in _NAMED and span.value_kind is not None:
             return _of_value(written, span.value_kind, span.mids, table)
-        kind, lexical = read_literal(written) or (ValueKind.TEXT, written)
+        kind, lexical = _meant(span, written)
         return _of_value(written, kind, self._equal_values(kind, lexical), table)
 
     def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
         """The graph's values that a literal equals; 1990 is a year as well as a number."""
         kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
         return self._holds(tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)})))
+
+
+def _meant(span: Span, written: str) -> tuple[ValueKind, str]:
+    if span.lexical and span.value_kind is not None:
+        return span.value_kind, span.lexical
+    return read_literal(written) or (ValueKind.TEXT, written)
 
 
 def _names_a_thing(text: str, span: Span) -> bool:

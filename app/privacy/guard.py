@@ -12,11 +12,12 @@ from unicodedata import category
 from urllib.parse import unquote
 
 from app.privacy.errors import PrivacyError
-from app.privacy.lexicon import APOSTROPHE, CONTRACTIONS, WORD
+from app.privacy.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, WORD
 from app.privacy.safe_text import Egress, Segment
-from app.privacy.visible import SYMBOLS
+from kg_store.confusables import skeleton_of
 from kg_store.names import NameIndex
 from kg_store.normalising import normalise
+from kg_store.number_words import in_figures
 
 MIN_STATIC_BYTES: Final = 16
 """Shorter segments are always read: a name could be split around one."""
@@ -89,12 +90,18 @@ class Guard:
     def _hits(self, egress: Egress, issued: frozenset[str]) -> set[str]:
         found: set[str] = set()
         for reading in readings(self._dynamic_text(egress)):
-            hits = self._names.find_secret(reading)
-            found.update(hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
+            found.update(self._secret(reading, issued))
+            # Letters that look like others, and numbers in words: read where nothing was found as it stands.
+            for plain in {skeleton_of(reading), in_figures(reading)} - {reading}:
+                found.update(() if found else self._secret(plain, issued))
             found.update(self._near(reading, issued))
             if not found:
                 found.update(self._without_permission(reading, issued))
         return found
+
+    def _secret(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
+        hits = self._names.find_secret(reading)
+        return (hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
 
     def _without_permission(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
         """Words that are neither issued nor of the lexicon. Escapes are undone first: they make words of their own."""

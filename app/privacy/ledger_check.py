@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.privacy.checkpoints import Checkpoint, Cuts
@@ -19,6 +19,12 @@ PAYLOAD_OF_BLOCKED = "was blocked, and has a payload"
 NOT_SIGNED = "is not what a checkpoint has signed"
 WAS_CUT = "was cut, and stands there again"
 TWICE = "stands there twice"
+
+MAX_LINKS_BEFORE = 8
+"""Links that a row may follow, after rows that were changed; of more, some behind them are told as changed, too."""
+
+MAX_FINDINGS = 1_000
+"""Of one check that are kept; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +51,58 @@ class ChainRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a check has come that is made in several calls: all that the next one needs of the rows before.
+
+    `after`: the number of the last row that was read; `follows`: the number that must come next, `before` the links
+    that it may follow; `rows` and `wrong`: how many so far.
+    """
+
+    first: int
+    after: int
+    follows: int
+    before: tuple[str, ...]
+    position: int
+    rows: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
-    """The outcome for one chain: its first and last row's numbers, how many checkpoints, what is wrong, remarks."""
+    """The outcome for one chain: its first and last row's numbers, how many checkpoints, what is wrong, remarks.
+
+    `wrong` counts all that is wrong, `findings` are the first MAX_FINDINGS of this call. `progress` is set where rows
+    are left to be checked.
+    """
 
     tenant: str
     rows: int
     first: int
     last: int
     checkpoints: int
+    wrong: int
     findings: list[Finding] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    progress: Progress | None = None
 
     @property
     def is_whole(self) -> bool:
-        return not self.findings
+        """Promise: true only where every row was checked and nothing is wrong."""
+        return not self.wrong and self.progress is None
 
 
 class Walk:
-    """Follows one chain. `seen` takes its rows in the order of their numbers, then `end` tells where it must stop."""
+    """Follows one chain. `see` takes its rows in the order of their numbers, then `end` tells where it must stop.
+
+    `progress`: where an earlier walk stopped, which this one goes on from. It keeps nothing of the rows behind it.
+    """
 
     def __init__(
-        self, checkpoints: Sequence[Checkpoint], kept: Iterable[Checkpoint] = (), looks_at_payloads: bool = True
+        self,
+        checkpoints: Sequence[Checkpoint],
+        kept: Iterable[Checkpoint] = (),
+        looks_at_payloads: bool = True,
+        progress: Progress | None = None,
     ) -> None:
         known = [*kept, *checkpoints]
         self._cuts = checkpoints[-1].cuts if checkpoints else Cuts()
@@ -75,17 +112,37 @@ class Walk:
             self._signed.setdefault(each.number, set()).add(each.link)
         self._signed_to = max((each.number for each in known), default=0)
         self._looks_at_payloads = looks_at_payloads
-        self._next = self.first = self._cuts.first
+        self.findings = list[Finding]()
+        self._begin(progress)
+
+    def _begin(self, progress: Progress | None) -> None:
+        cuts = self._cuts
+        if progress is None:
+            progress = Progress(cuts.first, 0, cuts.first, (cuts.before,), 0, 0, 0)
+        elif progress.follows < cuts.first:
+            # It was cut meanwhile, beyond where the last walk stopped.
+            progress = replace(progress, first=cuts.first, follows=cuts.first, before=(cuts.before,))
+        self.first, self._next, self._after = progress.first, progress.follows, progress.after
         # The link before the next row, as it was found and as it should be; neither where rows are missing.
-        self._before: tuple[str, ...] = (self._cuts.before,)
-        self._position = 0
-        self.rows, self.findings = 0, list[Finding]()
+        self._before, self._position = progress.before, progress.position
+        self.rows, self.wrong = progress.rows, progress.wrong
+
+    @property
+    def progress(self) -> Progress:
+        """For the walk that goes on from here."""
+        return Progress(self.first, self._after, self._next, self._before, self._position, self.rows, self.wrong)
 
     @property
     def last(self) -> int:
         return self._next - 1
 
+    @property
+    def after(self) -> int:
+        """The number of the last row that was seen."""
+        return self._after
+
     def see(self, row: ChainRow) -> None:
+        self._after = row.number
         if row.number < self._next:
             self._tell(WAS_CUT if row.number < self.first else TWICE, row.number)
             return
@@ -120,8 +177,12 @@ class Walk:
         signed = self._signed.get(row.number)
         if signed is not None and row.link not in signed:
             self._tell(NOT_SIGNED, row.number)
-        # A row whose content was changed still has the link that the next one follows; one whose link was, not.
-        self._before = (row.link, *right)
+        if row.link in right:
+            self._before = (row.link,)
+        else:
+            # A row whose content was changed still has the link that the next one follows; one whose link was, not.
+            links = tuple(dict.fromkeys((row.link, *right)))
+            self._before = (*links[: MAX_LINKS_BEFORE - 1], links[-1]) if len(links) > MAX_LINKS_BEFORE else links
 
     def _check_payload(self, row: ChainRow) -> None:
         blocked = row.content.get("verdict") == "blocked"
@@ -142,4 +203,6 @@ class Walk:
         self._before = ()
 
     def _tell(self, what: str, row: int | None = None) -> None:
-        self.findings.append(Finding(what, row))
+        self.wrong += 1
+        if len(self.findings) < MAX_FINDINGS:
+            self.findings.append(Finding(what, row))

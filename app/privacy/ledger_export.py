@@ -78,7 +78,8 @@ def check_export(lines: Iterable[str], key: str | None = None) -> Checked:
         findings.append(Finding("no checkpoint is signed with the key"))
     walk.end(Head(ours[-1].number, ours[-1].link) if ours else None)
     remarks = [] if key else ["checked with the key that the file itself names"]
-    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), findings + walk.findings, remarks)
+    wrong = len(findings) + walk.wrong
+    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, findings + walk.findings, remarks)
 
 
 def _read(number: int, line: str) -> dict[str, Any]:

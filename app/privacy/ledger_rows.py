@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, Final
@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.privacy.checkpoints import Checkpoint, Signer, checkpoints_of, is_ours
 from app.privacy.ledger import LedgerUnavailable
 from app.privacy.ledger_chain import REPLY, REQUEST, Head, content_of, is_sealed
-from app.privacy.ledger_check import ChainRow, Checked, Finding, Walk
+from app.privacy.ledger_check import MAX_FINDINGS, ChainRow, Checked, Finding, Progress, Walk
 from app.privacy.ledger_seals import PURPOSE, opened_content, reply_context, request_context
 from app.privacy.ledger_tables import ledger_entries, ledger_heads, ledger_replies
 from kg_store.keys import MasterKey
@@ -28,10 +28,26 @@ def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: 
 
     `kept`: checkpoints that were kept elsewhere; they tell a database that was set back as a whole.
     """
+    return _read(engine, signer, lambda connection, public: _checked(connection, master, public, tenant, kept))
+
+
+def check_page(
+    engine: Engine, master: MasterKey, signer: Signer, tenant: str, progress: Progress | None, most: int
+) -> Checked:
+    """At most `most` rows from where `progress` says, and those of the last one's number. Raises LedgerUnavailable.
+
+    Limit: each page is read from the state of its own moment; changes behind it are told by the next check.
+    """
+    return _read(
+        engine, signer, lambda connection, public: _checked(connection, master, public, tenant, (), progress, most)
+    )
+
+
+def _read(engine: Engine, signer: Signer, checked: Callable[[Connection, str], Checked]) -> Checked:
     public = signer.public()
     try:
         with one_state(engine) as connection:
-            return _checked(connection, master, public, tenant, kept)
+            return checked(connection, public)
     except SQLAlchemyError:
         raise LedgerUnavailable("the ledger could not be read") from None
 
@@ -48,25 +64,31 @@ def one_state(engine: Engine) -> Iterator[Connection]:
         connection.rollback()
 
 
-def chain_rows(connection: Connection, master: MasterKey, tenant: str) -> Iterator[tuple[ChainRow, bytes | None]]:
-    """The rows by number, requests and replies, each with its payload, where it is there and opens."""
-    return heapq.merge(
-        _requests(connection, master, tenant), _replies(connection, master, tenant), key=lambda each: each[0].number
-    )
+def chain_rows(
+    connection: Connection, master: MasterKey, tenant: str, after: int | None = None
+) -> Iterator[tuple[ChainRow, bytes | None]]:
+    """The rows by number, requests and replies, each with its payload, where it is there and opens.
+
+    `after`: only those of greater numbers.
+    """
+    requests, replies = (rows(connection, master, tenant, after) for rows in (_requests, _replies))
+    return heapq.merge(requests, replies, key=lambda each: each[0].number)
 
 
 def _checked(
-    connection: Connection, master: MasterKey, public: str, tenant: str, kept: Iterable[Checkpoint]
+    connection: Connection,
+    master: MasterKey,
+    public: str,
+    tenant: str,
+    kept: Iterable[Checkpoint],
+    progress: Progress | None = None,
+    most: int | None = None,
 ) -> Checked:
-    findings, ours = list[Finding](), list[Checkpoint]()
-    for position, checkpoint in enumerate(checkpoints_of(connection, tenant), start=1):
-        if is_ours(checkpoint, tenant, public):
-            ours.append(checkpoint)
-        else:
-            findings.append(Finding(f"checkpoint {position} was changed, or is not signed with this service's key"))
-    walk = Walk(ours, (each for each in kept if is_ours(each, tenant, public)))
-    for row, _payload in chain_rows(connection, master, tenant):
-        walk.see(row)
+    ours, findings = _checkpoints(connection, tenant, public)
+    walk = Walk(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
+    after = None if progress is None else progress.after
+    if not _walked(walk, chain_rows(connection, master, tenant, after), most):
+        return _outcome(tenant, walk, ours, [], [], walk.progress)
     head = _head(connection, master, tenant, findings, begun=bool(ours) or walk.rows > 0)
     walk.end(head)
     remarks = list[str]()
@@ -75,7 +97,39 @@ def _checked(
             remarks.append(f"{outside} rows are of before there were chains; the tenant's next request takes them in")
         else:
             findings.append(Finding(f"{outside} rows stand outside of the chain"))
-    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), findings + walk.findings, remarks)
+    return _outcome(tenant, walk, ours, findings, remarks, None)
+
+
+def _walked(walk: Walk, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
+    """Whether the walk saw all rows; else it stopped after `most`, but never between two rows of one number."""
+    for seen, (row, _payload) in enumerate(rows):
+        if most is not None and seen >= most and row.number != walk.after:
+            return False
+        walk.see(row)
+    return True
+
+
+def _outcome(
+    tenant: str,
+    walk: Walk,
+    ours: Sequence[Checkpoint],
+    findings: list[Finding],
+    remarks: list[str],
+    progress: Progress | None,
+) -> Checked:
+    wrong, found = len(findings) + walk.wrong, (findings + walk.findings)[:MAX_FINDINGS]
+    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, found, remarks, progress)
+
+
+def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[Finding]]:
+    """Those that are signed as they must be, in order, and the others."""
+    ours, findings = list[Checkpoint](), list[Finding]()
+    for position, checkpoint in enumerate(checkpoints_of(connection, tenant), start=1):
+        if is_ours(checkpoint, tenant, public):
+            ours.append(checkpoint)
+        else:
+            findings.append(Finding(f"checkpoint {position} was changed, or is not signed with this service's key"))
+    return ours, findings
 
 
 def _head(connection: Connection, master: MasterKey, tenant: str, findings: list[Finding], begun: bool) -> Head | None:
@@ -107,8 +161,10 @@ def _tenant_of_reply() -> Any:
     return func.coalesce(ledger_replies.c.tenant, ledger_entries.c.tenant)
 
 
-def _requests(connection: Connection, master: MasterKey, tenant: str) -> Iterator[tuple[ChainRow, bytes | None]]:
-    for page in _pages(connection, ledger_entries, tenant):
+def _requests(
+    connection: Connection, master: MasterKey, tenant: str, after: int | None
+) -> Iterator[tuple[ChainRow, bytes | None]]:
+    for page in _pages(connection, ledger_entries, tenant, after):
         for row in page:
             plain = _opened(master, request_context(row), row.sealed)
             payload = None if plain is None else opened_content(plain, row.size)[0]
@@ -116,8 +172,10 @@ def _requests(connection: Connection, master: MasterKey, tenant: str) -> Iterato
             yield ChainRow(row.number, row.link, content, row.sealed is not None, fits, row.position), payload
 
 
-def _replies(connection: Connection, master: MasterKey, tenant: str) -> Iterator[tuple[ChainRow, bytes | None]]:
-    for page in _pages(connection, ledger_replies, tenant):
+def _replies(
+    connection: Connection, master: MasterKey, tenant: str, after: int | None
+) -> Iterator[tuple[ChainRow, bytes | None]]:
+    for page in _pages(connection, ledger_replies, tenant, after):
         asked = select(ledger_entries).where(ledger_entries.c.id.in_([row.entry for row in page]))
         requests = {row.id: row for row in connection.execute(asked)}
         for row in page:
@@ -128,9 +186,9 @@ def _replies(connection: Connection, master: MasterKey, tenant: str) -> Iterator
             yield ChainRow(row.number, row.link, content, row.sealed is not None, fits), payload
 
 
-def _pages(connection: Connection, table: Table, tenant: str) -> Iterator[Sequence[Row[Any]]]:
+def _pages(connection: Connection, table: Table, tenant: str, after: int | None) -> Iterator[Sequence[Row[Any]]]:
     """By number, and in pages, so that a long ledger does not lie in memory."""
-    last: int | None = None
+    last = after
     while True:
         query = select(table).where(table.c.tenant == tenant, table.c.number.is_not(None))
         if last is not None:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby
 from typing import Final
+from unicodedata import category
 
 from kg_store.letters import MARKS
 from kg_store.lexicon import in_lexicon, words_of_language
@@ -19,6 +21,22 @@ WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^
 """A word with the endings behind its apostrophes; digits are letters here."""
 
 APOSTROPHES: Final = "'’ʼ＇"
+
+
+def _ranges_of_symbols() -> str:
+    def is_symbol(code: int) -> bool:
+        kind = category(chr(code))
+        return kind in ("So", "Sk", "Sm", "Co") or (kind == "Cn" and code in _PICTURES)
+
+    runs = groupby(enumerate(filter(is_symbol, range(0x80, _PICTURES.stop))), key=lambda pair: pair[1] - pair[0])
+    ends = ([code for _, code in run] for _, run in runs)
+    return "".join(re.escape(chr(run[0])) + "-" + re.escape(chr(run[-1])) for run in ends)
+
+
+_PICTURES = range(0x1F000, 0x1FC00)
+SYMBOLS: Final = re.compile(f"[{_ranges_of_symbols()}\U000f0000-\U0010ffff]+")
+"""Characters beyond ASCII that are neither of words nor punctuation, a space, or a currency's sign."""
+
 CONTRACTIONS: Final = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
 APOSTROPHE: Final = re.compile(rf"[{APOSTROPHES}]")
 _MIN_WORDS: Final = 3

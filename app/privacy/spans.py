@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-from app.privacy.lexicon import Lexicon
+from app.privacy.lexicon import SYMBOLS, Lexicon
 from app.privacy.name_slots import Stand
 from app.privacy.patterns import find_patterns
 from app.privacy.pseudonym_words import shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.recogniser import Recogniser
 from app.privacy.unknown_words import unknown_spans
-from app.privacy.visible import SYMBOLS, Visible
+from app.privacy.visible import Visible
 from kg_store.linking import EntityLinker
 from kg_store.names import NameIndex
+from kg_store.number_words import find_number_expressions
 from kg_store.terms import ValueKind
 from kg_store.values import find_literals
 
@@ -55,6 +56,8 @@ class Span:
     mids: tuple[int, ...] = field(default=(), repr=False)
     value_kind: ValueKind | None = None
     inexact: bool = False
+    lexical: str = field(default="", repr=False)
+    """What a number or date in words or other figures means, in ASCII figures."""
 
 
 class SpanFinder:
@@ -87,7 +90,7 @@ class SpanFinder:
         found = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
         pieces = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
         patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
-        named = [*self._mentions(visible, original), *self._protected(text)]
+        named = [*self._mentions(visible, original), *self._protected(text), *self._protected_in_disguise(visible)]
         named += self._unmarked(text) if unmarked else []
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
         chosen += self._recognised(text, chosen)
@@ -108,6 +111,10 @@ class SpanFinder:
                 # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
                 if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
                     yield Span(start, end, Source.MENTION, each.mids, each.value_kind, each.inexact)
+        if (plain := visible.skeleton()) is not None:
+            for each in self._linker.find_mentions(plain.text):
+                span = plain.original_span(each.start, each.end)
+                yield Span(*span, Source.MENTION, each.mids, each.value_kind, each.inexact)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
         """What the owner's recogniser takes for names, where nothing else has found it."""
@@ -140,6 +147,13 @@ class SpanFinder:
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
             yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+
+    def _protected_in_disguise(self, visible: Visible) -> Iterator[Span]:
+        """The same in letters that look like others."""
+        if (plain := visible.skeleton()) is not None:
+            for span in self._protected(plain.text):
+                start, end = plain.original_span(span.start, span.end)
+                yield replace(span, start=start, end=end)
 
 
 def _stand(text: str, span: Span) -> Stand:
@@ -175,7 +189,14 @@ def _masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _literals(text: str) -> list[Span]:
-    return [Span(span.start, span.end, Source.LITERAL) for span in find_literals(text)]
+    """Numbers and dates, however they are written; everyday words (two films, the second one) are how people ask."""
+    found = [Span(span.start, span.end, Source.LITERAL) for span in find_literals(text)]
+    plain = _masked(text, found)
+    for each in find_number_expressions(text):
+        # What is read in figures already says more by itself: a date, and a number behind it.
+        if not each.is_everyday and any(map(str.isalnum, plain[each.start : each.end])):
+            found.append(Span(each.start, each.end, Source.LITERAL, value_kind=each.kind, lexical=each.lexical))
+    return found
 
 
 def choose(text: str, spans: Iterable[Span]) -> list[Span]:

@@ -50,6 +50,7 @@ from client_sdk.protocol.events import (
 )
 from client_sdk.protocol.graph_report import (
     GraphReport,
+    MaskedWord,
     NameGaps,
     PrivacySummary,
     ProfileRisk,
@@ -139,6 +140,7 @@ __all__ = [
     "LedgerCheck",
     "LedgerPage",
     "LedgerRow",
+    "MaskedWord",
     "Message",
     "NameGaps",
     "Names",

@@ -69,6 +69,9 @@ class Usage(Wire):
     tokens_counted_by: Literal["endpoint", "wordpiece"] = "wordpiece"
     rounds: int = 0
     retries: int = 0
+    odd_counts: int = Field(
+        default=0, description="replies whose own count of tokens could not be right; they were counted by the service"
+    )
     over_budget: bool = Field(default=False, description="the question ended by its budget of tokens, unanswered")
     cost: float | None = Field(default=None, description="money, in `currency`")
     currency: str = ""

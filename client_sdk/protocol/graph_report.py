@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
@@ -64,8 +65,19 @@ class NameGaps(Wire):
     unguarded: int
 
 
+class MaskedWord(Wire):
+    """A relation or class that shows no words, because nobody has decided on it and its words may be a cell of the
+    sources: its IRI or cell, what it would be called, and why. For the graph's owner alone."""
+
+    kind: Literal["relation", "class"]
+    term: str = Field(repr=False)
+    word: str = Field(repr=False)
+    reason: str
+
+
 class GraphReport(PrivacySummary):
-    """GET /admin/graphs/{name}/report: for the graph's owner. Its only names are those that are public words."""
+    """GET /admin/graphs/{name}/report: for the graph's owner. Its only names are those that are public words, and what
+    `masked` holds."""
 
     graph: str
     version: str
@@ -80,3 +92,4 @@ class GraphReport(PrivacySummary):
     rare_relations: list[RelationUse]
     value_relations: list[RelationUse]
     names: NameGaps
+    masked: list[MaskedWord] = Field(default_factory=list, repr=False)

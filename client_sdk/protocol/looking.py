@@ -35,9 +35,11 @@ class LedgerPage(Wire):
 
 
 class LedgerCheck(Wire):
-    """GET /admin/ledger/check: the tenant's chain by rows. `findings`: what is wrong, the first hundred of `wrong`.
+    """GET /admin/ledger/check: the tenant's chain by rows, some thousand a call. `rows` and `wrong` count all calls.
 
-    `first` and `last` are the numbers of its rows, `key` the public key that its checkpoints are signed with, hex.
+    `findings`: what this call found wrong, its first hundred. `first` and `last` are the numbers of the rows so far,
+    `key` the public key that its checkpoints are signed with, hex. `cursor` goes into the next call; it is null after
+    the last row, and only then `is_whole` may be true.
     """
 
     rows: int
@@ -49,6 +51,7 @@ class LedgerCheck(Wire):
     findings: list[str]
     remarks: list[str]
     key: str
+    cursor: str | None = None
 
 
 class TracedCall(Wire):

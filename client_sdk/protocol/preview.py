@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from client_sdk.protocol.capsule import Capsule
+from client_sdk.protocol.graph_report import MaskedWord
 from client_sdk.protocol.wire import Wire
 
 PredicateUseName = Literal["name", "class", "schema", "relation", "masked", "hidden"]
@@ -44,7 +45,9 @@ class EntitySeen(Wire):
 
 
 class GraphPreview(Wire):
-    """Counts, predicates and a sample. `policy` is the one that was used, as TOML; proposed where none was given.
+    """Counts, predicates and a sample; `masked` lists what shows no words until the policy says that it may.
+
+    `policy` is the one that was used, as TOML; proposed where none was given.
 
     `capsule` holds the names of the sample, a CapsuleContent sealed to the caller's key, whose HPKE `info` is
     `arog preview 1` and the id, joined by a line feed.
@@ -61,4 +64,5 @@ class GraphPreview(Wire):
     concepts: list[str]
     sample: list[EntitySeen] = Field(repr=False)
     notes: list[str]
+    masked: list[MaskedWord] = Field(default_factory=list, repr=False)
     capsule: Capsule | None = None

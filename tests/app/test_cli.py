@@ -92,6 +92,33 @@ def test_a_table_is_inspected_and_loaded_with_what_was_proposed(folder: Path) ->
     assert "2 entities, 2 values, 1 relations" in loaded.stdout
 
 
+def test_a_short_list_of_triples_is_refused_until_it_is_called_one(folder: Path) -> None:
+    (folder / "links.csv").write_text("Nora Quist,knows,Valdis Ozolkrasts\nNora Quist,cousin of,Ida Storm\n")
+    for command in (("inspect",), ("load", "links")):
+        told = arog("graph", *command, "links.csv")
+        assert told.exit_code == 2
+        assert "say in the policy which it is" in told.stderr
+        assert "Nora" not in told.output
+    assert "Relations a model would see: cousin of, knows" in arog("graph", "inspect", "links.csv", "--triples").stderr
+    loaded = arog("graph", "load", "links", "links.csv", "--triples")
+    assert loaded.exit_code == 0, loaded.output
+    assert "2 triples, 3 entities" in loaded.stdout
+    (folder / "links.toml").write_text("[[triples]]\n")
+    assert arog("graph", "load", "links", "links.csv", "--policy", "links.toml").exit_code == 0
+
+
+def test_what_is_masked_is_shown_to_the_owner_by_inspect_and_counted_by_load(folder: Path) -> None:
+    (folder / "told.ttl").write_text(CLINIC + ":p1 :approvedByBrackwede :p2 ; a :PatientOfBrackwede .\n")
+    seen = arog("graph", "inspect", "told.ttl").stderr
+    assert "Masked, relation that holds a word that is not a common English one: approved by brackwede" in seen
+    assert "Masked, class that holds a word that is not a common English one: patient of brackwede" in seen
+    # As a model would see it.
+    assert "brackwede" not in seen.split("Masked, ")[0].lower()
+    loaded = arog("graph", "load", "told", "told.ttl")
+    assert "1 relation masked by default: each holds a word that is not a common English one" in loaded.stderr
+    assert "brackwede" not in loaded.output.lower()
+
+
 @pytest.mark.parametrize("command", [("load", "bad", "broken.ttl"), ("inspect", "broken.ttl")])
 def test_a_broken_file_is_told_by_file_and_line(folder: Path, command: tuple[str, ...]) -> None:
     (folder / "broken.ttl").write_text(CLINIC + ':p9 rdfs:label "Nora Lindqvist .\n')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,3 +79,56 @@ def test_an_error_does_not_quote_the_row(engine: Engine) -> None:
     with pytest.raises(IntegrityError) as caught, engine.begin() as connection:
         connection.execute(insert, {"name": "Nora Lindqvist"})
     assert "Nora" not in str(caught.value)
+
+
+MASKS = [0o000, 0o022, 0o077, 0o277]
+
+
+@pytest.fixture
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("umask", MASKS, indirect=True)
+@pytest.mark.parametrize("form", ["sqlite:///{}", "sqlite:///file:{}?uri=true"])
+def test_no_other_user_can_read_the_database_or_its_log_whatever_the_umask(
+    tmp_path: Path, umask: int, form: str
+) -> None:
+    file = tmp_path / "arog.db"
+    engine = make_engine(form.format(file))
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE t (c INTEGER)"))
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names == {"arog.db", "arog.db-wal", "arog.db-shm"}
+        assert {mode_of(path) for path in tmp_path.iterdir()} == {0o600}
+    engine.dispose()
+
+
+@pytest.mark.parametrize("name", ["arog.db", "arog.db-wal", "arog.db-shm"])
+def test_a_database_that_was_open_to_others_is_closed_to_them(tmp_path: Path, name: str) -> None:
+    first = make_engine(f"sqlite:///{tmp_path / 'arog.db'}")
+    migrate(first)
+    with first.connect() as reading:
+        reading.execute(text("SELECT 1"))
+        (tmp_path / name).chmod(0o644)
+        second = make_engine(f"sqlite:///{tmp_path / 'arog.db'}")
+        migrate(second)
+        assert {mode_of(path) for path in tmp_path.iterdir()} == {0o600}
+        second.dispose()
+    first.dispose()
+
+
+def test_a_database_in_memory_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for url in ("sqlite://", "sqlite:///:memory:"):
+        engine = make_engine(url)
+        migrate(engine)
+        engine.dispose()
+    assert list(tmp_path.iterdir()) == []

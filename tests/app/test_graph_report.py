@@ -31,7 +31,7 @@ NAMES = (
 """
 )
 POLICY = Policy.from_toml(
-    '[relations."http://clinic.invalid/livesIn"]\nhide = true\n'
+    'show_relations = ["treated by"]\n[relations."http://clinic.invalid/livesIn"]\nhide = true\n'
     '[relations."http://clinic.invalid/age"]\nvalues = "decade"\n'
 ).to_toml()
 
@@ -63,12 +63,23 @@ async def test_it_tells_relations_values_and_names_that_the_guard_lets_pass(tmp_
 
 
 async def test_a_load_warns_of_what_prompts_tell(tmp_path: Path) -> None:
-    _, job = await reported(tmp_path, NAMES)
+    _, job = await reported(tmp_path, NAMES, policy='show_relations = ["treated by"]\n')
     assert job.privacy is not None
     assert job.privacy.k == 20
     assert [each.profile for each in job.privacy.profiles][-1] == "paths of two"
     assert "100.0% of the prompts that show all its relations fit fewer than 20 entities" in job.privacy.warnings
     assert "4 things have no name that the guard can hold back: all of theirs are public words" in job.privacy.warnings
+
+
+async def test_it_lists_what_is_masked_and_why_for_the_owner_alone(tmp_path: Path) -> None:
+    report, job = await reported(tmp_path, NAMES)
+    (masked,) = report.masked
+    assert (masked.kind, masked.word) == ("relation", "treated by")
+    assert masked.reason == "holds a name or a value of the graph"
+    assert "| relation | treated by | holds a name or a value of the graph |" in markdown(report)
+    # The outcome of a job lies in the database in clear: it counts, and names nothing.
+    assert "1 relation masked by default: each holds a name or a value of the graph" in job.notes
+    assert "treated" not in job.model_dump_json()
 
 
 async def test_it_holds_no_name_but_public_words(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def by_endpoint(endpoint: ScriptedEndpoint) -> dict[str, Any]:
 @pytest.fixture
 async def service(tmp_path: Path, endpoint: Naming) -> AsyncIterator[Running]:
     async with running(tmp_path, thinks=True, **by_endpoint(endpoint)) as started:
-        started.load("default", "house", GRAPH)
+        started.load("default", "house", GRAPH, policy='show_relations = "all"\n')
         yield started
 
 

@@ -14,7 +14,8 @@ from app.llm.embedder import Embedder
 from app.privacy.guard import StaticSegments
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring import open_store
-from kg_store.inspect import propose_policy
+from kg_store.inspect import read_and_propose
+from kg_store.table_policy import TriplesPolicy
 from tests.support.house import House
 from tests.support.service import settings_in
 
@@ -35,7 +36,13 @@ def house(embedder: Embedder, tmp_path: Path) -> Iterator[House]:
     graph = tmp_path / "films.tsv"
     graph.write_text(FILMS, "utf-8")
     store = open_store(settings_in(tmp_path / "data"))
-    store.catalog.load("default", "clinic", [graph], propose_policy([graph]), ConceptNamer(embedder).name)
+    store.catalog.load(
+        "default",
+        "clinic",
+        [graph],
+        read_and_propose([graph], triples=(TriplesPolicy(),))[1],
+        ConceptNamer(embedder).name,
+    )
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
     chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
     yield House(chat, store.ledger)

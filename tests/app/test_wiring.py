@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime as dt
+import os
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -227,3 +229,15 @@ def test_the_services_of_the_settings_can_be_built_without_a_model_being_asked(t
     assert build.__doc__
     services.jobs.close()
     services.store.close()
+
+
+def test_no_other_user_can_read_or_write_a_file_of_the_data_folder_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        settings = settings_in(tmp_path / "data")
+        load(settings)
+    finally:
+        os.umask(before)
+    for path in settings.data_dir.iterdir():
+        assert not stat.S_IMODE(path.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO), path.name
+    assert stat.S_IMODE(settings.data_dir.stat().st_mode) == 0o700

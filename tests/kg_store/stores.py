@@ -16,6 +16,7 @@ from kg_store.loading import LoadedGraph, LoadedNode, load_graph
 from kg_store.policy import Policy
 from kg_store.raw_graph import RawGraph
 from kg_store.reading import read_sources
+from kg_store.table_policy import TriplesPolicy
 from kg_store.tables import metadata
 from kg_store.terms import Hop, Schema
 
@@ -49,7 +50,8 @@ def written(folder: Path, text: str, name: str = "clinic.ttl") -> Path:
 
 
 def raw_of(folder: Path, text: str, name: str = "clinic.ttl") -> RawGraph:
-    return read_sources([written(folder, text, name)])
+    """Lines of text files are triples here, whatever they look like."""
+    return read_sources([written(folder, text, name)], triples=[TriplesPolicy()])
 
 
 def loaded_of(folder: Path, text: str, policy: Policy | None = None, name: str = "clinic.ttl") -> LoadedGraph:

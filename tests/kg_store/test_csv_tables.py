@@ -12,6 +12,7 @@ from kg_store.inspect import propose_policy, read_and_propose
 from kg_store.policy import Policy
 from kg_store.raw_graph import RawGraph, literal_of, text_of
 from kg_store.reading import read_sources
+from kg_store.table_finding import propose_tables
 from kg_store.table_policy import TablePolicy
 from kg_store.terms import LoadError, PolicyError, ValueKind
 from tests.kg_store.stores import catalog_in, concepts_of, written
@@ -238,7 +239,7 @@ def test_what_is_proposed_loads(tmp_path: Path) -> None:
     ],
 )
 def test_triples_stay_triples(tmp_path: Path, name: str, text: str) -> None:
-    assert propose_policy([written(tmp_path, text, name)]).tables == ()
+    assert propose_tables([written(tmp_path, text, name)]) == ()
 
 
 def test_a_column_with_a_name_longer_than_a_policy_holds_makes_no_table(tmp_path: Path) -> None:

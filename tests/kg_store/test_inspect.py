@@ -150,9 +150,7 @@ def test_a_preview_shows_what_a_model_sees_and_no_name(tmp_path: Path) -> None:
 
 
 def test_a_preview_takes_fewer_entities_than_asked_for_where_there_are_fewer(tmp_path: Path) -> None:
-    assert (
-        len(preview([tmp_path / "a.tsv"], Policy(), 10).sample) == 2 if raw_of(tmp_path, "a\tb\tc", "a.tsv") else False
-    )
+    assert len(preview(raw_of(tmp_path, "a\tb\tc", "a.tsv"), Policy(), 10).sample) == 2
 
 
 def test_the_hospital_works_at_the_first_try() -> None:

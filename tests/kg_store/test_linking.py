@@ -207,3 +207,24 @@ def test_names_that_are_not_public_need_no_capital(name: str, with_capital: bool
     text = f"tell me about {name if with_capital else name.lower()}, please"
     (mention,) = LINKER.find_mentions(text)
     assert mention == Mention(14, 14 + len(name), mention.mids, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "mid"),
+    [
+        ("since the twelfth of march twenty twenty", 20),
+        ("since 12 marzo 2020 there", 20),
+        ("who has minus one hundred and twenty there", 21),
+        ("who has hundertzwanzig there", 22),
+        ("born in nineteen eighty-four there", 24),
+        ("born in MCMLXXXIV there", 24),
+        ("born in ①⑨⑨⓪ there", 25),
+        ("there are nineteen hundred and ninety of them", 25),
+    ],
+)
+def test_values_are_found_by_what_words_and_other_figures_mean(text: str, mid: int) -> None:
+    assert mid in {each for mention in LINKER.find_mentions(text) for each in mention.mids}
+
+
+def test_small_numbers_in_words_name_no_value_as_in_figures() -> None:
+    assert LINKER.find_mentions("who has forty-five there") == LINKER.find_mentions("who has 45 there") == []

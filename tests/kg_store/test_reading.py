@@ -73,6 +73,14 @@ def test_every_format_is_read_from_gzip(tmp_path: Path, name: str) -> None:
     assert triples(read_sources([path])) == TRIPLES
 
 
+@pytest.mark.parametrize("name", SAME)
+def test_a_byte_order_mark_is_read_over(tmp_path: Path, name: str) -> None:
+    path, zipped = tmp_path / name, tmp_path / f"{name}.gz"
+    path.write_text(SAME[name], "utf-8-sig")
+    zipped.write_bytes(gzip.compress(path.read_bytes()))
+    assert triples(read_sources([path])) == triples(read_sources([zipped])) == TRIPLES
+
+
 def test_an_rdflib_graph_is_a_source() -> None:
     graph = rdflib.Graph()
     graph.parse(data=TURTLE, format="turtle")
@@ -141,9 +149,10 @@ def test_bytes_that_are_not_utf8_are_named(tmp_path: Path, name: str) -> None:
     assert caught.value.file == name
 
 
-def test_utf16_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    path.write_bytes("a\tb\tc\n".encode("utf-16"))
+@pytest.mark.parametrize(("name", "text"), [("a.tsv", "a\tb\tc\n"), ("a.ttl", TURTLE), ("a.nt", NT)])
+def test_utf16_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(text.encode("utf-16"))
     with pytest.raises(LoadError, match="UTF-8"):
         read_sources([path])
 
@@ -355,7 +364,7 @@ def test_further_columns_and_empty_cells_are_noted(tmp_path: Path) -> None:
     raw = raw_of(tmp_path, "a\tb\tc\tok\na\tb\t\tok\nd\tb\tc\tinferred\n", "a.tsv")
     assert len(raw.subjects) == 2
     assert raw.notes == (
-        "3 cells beyond the third (a direction column and the like) were not read",
+        "3 cells beyond head, relation and tail (a direction column and the like) were not read",
         "1 lines with an empty cell were skipped",
     )
 

@@ -139,11 +139,13 @@ class Running:
         issued = self.services.store.access.create(tenant, role, grants)  # type: ignore[arg-type]
         return bearer(issued.key)
 
-    def load(self, tenant: str = "default", name: str = "clinic", turtle: str = CLINIC) -> None:
+    def load(
+        self, tenant: str = "default", name: str = "clinic", turtle: str = CLINIC, policy: str | None = None
+    ) -> None:
         """Loads a graph, without a job."""
         file = self.services.store.settings.data_dir.parent / f"{secrets.token_hex(4)}.ttl"
         file.write_text(turtle)
-        self.services.graphs.loading(tenant, name, [file], None)(lambda _step, _percent: None)
+        self.services.graphs.loading(tenant, name, [file], policy)(lambda _step, _percent: None)
         file.unlink()
 
     async def ended(self, job_id: str, headers: dict[str, str]) -> dict[str, object]:

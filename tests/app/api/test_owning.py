@@ -223,6 +223,23 @@ async def test_a_ledger_is_checked_and_a_changed_row_is_told(service: Running) -
     assert any("was changed" in finding for finding in broken.findings)
 
 
+async def test_a_ledger_is_checked_some_rows_at_a_time(service: Running) -> None:
+    for _ in range(3):
+        await service.http.post("/chat", json=question(), headers=OPERATOR)
+    everything = await checked(service)
+    audit = service.services.store.audit
+    first = audit.check("default", most=2)
+    assert (first.is_whole, first.rows, first.wrong) == (False, 2, 0)
+    assert first.cursor is not None
+    params = {"cursor": first.cursor}
+    rest = (await service.http.get("/admin/ledger/check", params=params, headers=OPERATOR)).json()
+    assert (rest["is_whole"], rest["rows"], rest["cursor"]) == (True, everything.rows, None)
+    south = service.key("south", role="admin")
+    for headers, cursor in ((south, first.cursor), (OPERATOR, "AAAA"), (OPERATOR, "\u00e9"), (OPERATOR, "x")):
+        reply = await service.http.get("/admin/ledger/check", params={"cursor": cursor}, headers=headers)
+        refused(reply, 422, "bad_request")
+
+
 @pytest.mark.parametrize("payloads", [False, True])
 async def test_an_export_is_whole_and_signed_and_holds_no_name(service: Running, payloads: bool) -> None:
     await service.http.post("/chat", json=question(), headers=OPERATOR)

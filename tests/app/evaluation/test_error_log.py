@@ -30,7 +30,10 @@ def test_wrong_answers_are_written_for_the_owner_alone(tmp_path: Path) -> None:
     questions.write_text(QUESTIONS)
     errors.write_text("of an earlier run")
     errors.chmod(0o644)
-    arguments = ["qa", "--graph", str(graph), "--questions", str(questions), "--errors", str(errors)]
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[[triples]]\n")
+    files = {"--graph": graph, "--questions": questions, "--errors": errors, "--policy": policy}
+    arguments = ["qa", *(str(part) for pair in files.items() for part in pair)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert stat.S_IMODE(errors.stat().st_mode) == 0o600

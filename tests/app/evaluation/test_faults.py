@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
+from app.chat import ODD_COUNTS
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.fault_run import run_with_faults
 from app.evaluation.faults import FAULTS
 from app.evaluation.faulty_endpoint import FaultyEndpoint
 from app.evaluation.questions import read_questions
 from app.evaluation.report import RunLabel
-from app.evaluation.run import Bench
+from app.evaluation.run import CALLER, Bench
+from client_sdk.answer import Answer
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
 POLICY = POLICY_FILE.read_text("utf-8")
@@ -60,6 +63,32 @@ async def test_a_fault_that_stays_ends_in_a_right_answer_a_refusal_or_a_typed_er
         "streamed",
         "stream without its end",
     }
+
+
+LIMIT = 200_000
+COUNTS = [fault for fault in FAULTS if "count" in fault or "usage" in fault]
+
+
+@pytest.mark.parametrize("fault", COUNTS)
+async def test_no_count_of_an_endpoint_lowers_a_tenants_day_or_spends_its_limit(fault: str) -> None:
+    question = next(each for each in QUESTIONS if each.id == "nickname")
+    endpoint, notes = FaultyEndpoint(share=0.0), list[str]()
+    changes = {"tenant_tokens_per_day": LIMIT, "endpoint_prompt_price": 1.0, "endpoint_completion_price": 1.0}
+    async with Bench("scripted", scripted=endpoint, changes=changes) as bench:
+        loaded = bench.load("demo", [GRAPH_FILE], POLICY)
+        label = RunLabel(set_name="demo", strategy="sets", reasoner="scripted")
+
+        def see(_question: object, _outcome: object, answer: Answer | None, _steps: object) -> None:
+            notes.extend(answer.notes if answer else ())
+
+        used = [0]
+        for _ in range(3):
+            endpoint.next = [fault] * 40
+            _, (outcome,) = await bench.ask(loaded, label, [question], see=see)
+            assert (outcome.problem, outcome.score.f1) == ("", 1.0)
+            used.append(bench.services.store.budget_of(CALLER.tenant).used)
+        assert all(0 < after - before < LIMIT / 3 for before, after in pairwise(used))
+    assert notes.count(ODD_COUNTS) == 3
 
 
 async def test_many_faults_leave_no_leak_no_wrong_answer_and_nothing_behind() -> None:

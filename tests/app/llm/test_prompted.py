@@ -26,6 +26,8 @@ from app.llm.reasoner import (
     Thing,
     Tokens,
 )
+from app.llm.token_counts import MAX_FRAME_TOKENS, MAX_TIMES_OURS
+from app.llm.wire import Wording
 from app.privacy.guard import StaticSegments
 from app.strategies.arog.prompts import ANSWER
 from tests.support.model_server import Canned, ModelServer, completion, failure, in_turn, reply, serving
@@ -69,6 +71,72 @@ async def test_tokens_are_counted_here_where_the_endpoint_tells_none(
     tokens = (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).tokens
     assert not tokens.by_endpoint
     assert tokens.prompt > tokens.completion > 5
+
+
+ODD = [-1, -(10**6), 10**9, 10**15, 10**400, "12", "many", True, 3.0, 12.5, float("nan"), [7], {"n": 7}]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("field", ["prompt_tokens", "completion_tokens"])
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: str(odd)[:12])
+async def test_counts_that_can_not_be_right_are_counted_here_and_told(
+    server: ModelServer, embedder: Embedder, odd: object, field: str, streamed: bool
+) -> None:
+    usage = {"prompt_tokens": 40, "completion_tokens": 9, field: odd}
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=10, price=Price(1.0, 2.0))
+    reasoner = PromptedReasoner(endpoint, embedder)
+    server.replies = in_turn(with_usage(usage, streamed))
+    egress = reasoner.egress_of(TASK)
+    tokens = (await reasoner.reply_to(TASK, egress)).tokens
+    await endpoint.close()
+    assert (tokens.by_endpoint, tokens.odd_counts) == (False, 1)
+    assert (tokens.prompt, tokens.completion) == (reasoner.tokens_in(egress), embedder.count_tokens(json.dumps(GOOD)))
+    assert tokens.cost == pytest.approx((tokens.prompt + 2 * tokens.completion) / 1_000_000)
+
+
+@pytest.mark.parametrize("usage", [[1, 2], "many", 7, True], ids=str)
+async def test_usage_of_an_odd_shape_is_told_and_the_reply_is_used(
+    server: ModelServer, reasoner: PromptedReasoner, usage: object
+) -> None:
+    server.replies = in_turn(with_usage(usage, streamed=False))
+    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert got.value.answer == ["Sa1b2c"]
+    assert (got.tokens.by_endpoint, got.tokens.odd_counts) == (False, 1)
+
+
+async def test_counts_are_believed_up_to_what_the_request_may_take(
+    server: ModelServer, reasoner: PromptedReasoner
+) -> None:
+    egress = reasoner.egress_of(TASK)
+    most = reasoner.tokens_in(egress) * MAX_TIMES_OURS + MAX_FRAME_TOKENS
+    written = reasoner.longest_reply
+    for prompt, completed, odd in ((0, 0, 0), (most, written, 0), (most + 1, written, 1), (most, written + 1, 1)):
+        usage = {"prompt_tokens": prompt, "completion_tokens": completed}
+        server.replies = in_turn(with_usage(usage, streamed=False))
+        tokens = (await reasoner.reply_to(TASK, egress)).tokens
+        assert tokens.odd_counts == odd
+        assert (tokens.prompt, tokens.completion) == (prompt, completed) or odd
+
+
+async def test_a_reply_longer_than_was_asked_for_counts_as_what_was_asked_for(
+    server: ModelServer, embedder: Embedder
+) -> None:
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=10, wording=Wording("m", max_tokens=8))
+    reasoner = PromptedReasoner(endpoint, embedder)
+    server.replies = in_turn(reply(GOOD | {"thought": "t " * 5_000}))
+    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).tokens.completion == 8
+    await endpoint.close()
+
+
+def with_usage(usage: object, streamed: bool) -> Canned:
+    """A good reply with that as its `usage`."""
+    choice = {"message": {"role": "assistant", "content": json.dumps(GOOD)}, "finish_reason": "stop"}
+    if not streamed:
+        return Canned(json.dumps({"choices": [choice], "usage": usage}).encode())
+    delta = {"delta": {"content": json.dumps(GOOD)}, "finish_reason": "stop"}
+    chunks: list[object] = [{"choices": [delta]}, {"choices": [], "usage": usage}]
+    data = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+    return Canned(data.encode(), content_type="text/event-stream")
 
 
 @pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n {} \n"])
@@ -218,11 +286,11 @@ async def with_fallback(
 async def test_the_next_endpoint_is_asked_in_its_own_words(
     server: ModelServer, embedder: Embedder, status: int
 ) -> None:
-    with serving(in_turn(completion(json.dumps(GOOD), usage=(500_000, 100_000)))) as second:
+    with serving(in_turn(completion(json.dumps(GOOD), usage=(500, 100)))) as second:
         server.replies = in_turn(failure(status))
         async with with_fallback(server, second, embedder) as reasoner:
             got = await repaired(reasoner)
-            assert (got.value.text, got.tokens.cost) == ("It is {1}.", 2.0)
+            assert (got.value.text, got.tokens.cost) == ("It is {1}.", 0.002)
             (request,) = second.received
             assert request.json["model"] == "other"
             # The first is let rest after five failures, and then no more is sent to it.

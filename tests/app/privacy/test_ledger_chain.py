@@ -14,7 +14,8 @@ from sqlalchemy import Engine, Table, delete, insert, select, update
 from app.database import make_engine
 from app.privacy.ledger import Ledger, LedgerReply, LedgerUnavailable
 from app.privacy.ledger_chain import REPLY, REQUEST, BrokenHead, Head, content_of, link_of, linked
-from app.privacy.ledger_rows import check
+from app.privacy.ledger_check import MAX_LINKS_BEFORE, Checked, Progress
+from app.privacy.ledger_rows import check, check_page
 from app.privacy.ledger_tables import (
     ledger_checkpoints,
     ledger_entries,
@@ -363,3 +364,62 @@ def test_a_reply_whose_request_was_cut_loses_its_text_and_the_chain_stays_whole(
     house.upkeep.checkpoint("t")
     checked = house.checked()
     assert (checked.findings, checked.first, checked.last) == ([], 14, 14)
+
+
+def pages(house: House, most: int) -> list[Checked]:
+    """Every page of a check of so many rows a call."""
+    progress: Progress | None = None
+    found: list[Checked] = []
+    while not found or progress is not None:
+        found.append(check_page(house.engine, house.master, house.upkeep.signer, "t", progress, most))
+        progress = found[-1].progress
+    return found
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 11, 12, 100])
+def test_pages_of_a_check_find_what_the_whole_check_finds(house: House, most: int) -> None:
+    house.upkeep.checkpoint("t")
+    assert [page.is_whole for page in pages(house, most)] == [False] * ((12 - 1) // most) + [True]
+    house.change(ledger_entries, 4, hits=5)
+    house.change(ledger_replies, 6, link="0" * 64)
+    house.remove(ledger_entries, ledger_entries.c.tenant == "t", ledger_entries.c.number == 8)
+    found = pages(house, most)
+    assert [str(each) for page in found for each in page.findings] == house.told()
+    assert (found[-1].wrong, found[-1].rows, found[-1].last) == (len(house.told()), 11, 12)
+    assert not any(page.is_whole for page in found)
+
+
+def test_a_row_that_stands_there_twice_is_found_where_a_page_ends(house: House) -> None:
+    house.change(ledger_replies, 6, number=5)
+    assert "row 5 stands there twice" in house.told()
+    for most in (4, 5, 6):
+        assert [str(each) for page in pages(house, most) for each in page.findings] == house.told()
+
+
+def test_a_check_goes_on_over_rows_that_are_cut_between_two_pages(house: House) -> None:
+    later = dt.timedelta(days=1)
+    house.ask("new", NOW + later)
+    first = check_page(house.engine, house.master, house.upkeep.signer, "t", None, 4)
+    assert house.upkeep.cut("t", NOW + later / 2) == 12
+    last = check_page(house.engine, house.master, house.upkeep.signer, "t", first.progress, 100)
+    assert (last.is_whole, last.findings, last.first, last.last) == (True, [], 13, 15)
+
+
+def test_rows_that_were_changed_one_after_the_other_do_not_make_the_next_ones_look_changed(house: House) -> None:
+    for number in range(4, 4 + MAX_LINKS_BEFORE - 2):
+        table = ledger_replies if number % 3 == 0 else ledger_entries
+        house.change(table, number, link=f"{number:064}")
+    assert house.told() == [f"row {number} was changed" for number in range(4, 4 + MAX_LINKS_BEFORE - 2)]
+
+
+def test_what_a_row_may_follow_does_not_grow_with_the_chain(house: House) -> None:
+    for number in range(30):
+        house.ask(f"more{number}")
+    page = check_page(house.engine, house.master, house.upkeep.signer, "t", None, 90)
+    assert page.progress is not None
+    assert len(page.progress.before) == 1
+    with house.engine.begin() as connection:
+        connection.execute(update(ledger_entries).values(link="0" * 64))
+    page = check_page(house.engine, house.master, house.upkeep.signer, "t", None, 90)
+    assert page.progress is not None
+    assert len(page.progress.before) <= MAX_LINKS_BEFORE

@@ -140,5 +140,6 @@ export const ledgerCheckOf = fields({
   findings: list(text),
   remarks: list(text),
   key: text,
+  cursor: nullable(text),
 });
 export type LedgerCheck = Decoded<typeof ledgerCheckOf>;

@@ -53,6 +53,7 @@ export const usageOf = fields({
   tokens_counted_by: optional(text, "wordpiece"),
   rounds: optional(number, 0),
   retries: optional(number, 0),
+  odd_counts: optional(number, 0),
   over_budget: optional(truth, false),
   cost: optional(nullable(number), null),
   currency: optional(text, ""),

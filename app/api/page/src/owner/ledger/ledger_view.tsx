@@ -13,6 +13,7 @@ import { bytes, count, counted, time } from "../words";
 
 const FIRST = 50;
 const MOST = 1000;
+const MOST_FINDINGS = 100;
 
 export function LedgerView() {
   const [limit, setLimit] = useState(FIRST);
@@ -43,12 +44,14 @@ export function LedgerView() {
 
 function Verification() {
   const [checked, setChecked] = useState<LedgerCheck | null>(null);
+  const [rowsRead, setRowsRead] = useState(0);
   const [withTexts, setWithTexts] = useState(false);
   const { isBusy, problem, attempt } = useDoing();
   const check = () =>
     attempt(async () => {
       setChecked(null);
-      setChecked(await service().ask("/admin/ledger/check", ledgerCheckOf));
+      setRowsRead(0);
+      setChecked(await wholeCheck(setRowsRead));
     });
   const save = () => attempt(() => exported(withTexts));
   return (
@@ -66,6 +69,7 @@ function Verification() {
           <span>with what was sent and replied, in pseudonyms</span>
         </label>
       </p>
+      {isBusy && rowsRead > 0 && <p class="quiet" role="status">{counted(rowsRead, "row")} checked so far.</p>}
       {problem && <ErrorNote problem={problem} />}
       {checked && <Outcome checked={checked} />}
     </section>
@@ -118,6 +122,21 @@ function Entry({ row }: { row: LedgerRow }) {
       )}
     </details>
   );
+}
+
+/** The check of all rows, which the service makes some thousand at a time. Raises ArogError. */
+async function wholeCheck(onRows: (rows: number) => void): Promise<LedgerCheck> {
+  const findings: string[] = [];
+  let path = "/admin/ledger/check";
+  for (;;) {
+    const checked = await service().ask(path, ledgerCheckOf);
+    findings.push(...checked.findings.slice(0, MOST_FINDINGS - findings.length));
+    if (checked.cursor === null) {
+      return { ...checked, findings };
+    }
+    onRows(checked.rows);
+    path = `/admin/ledger/check?cursor=${encodeURIComponent(checked.cursor)}`;
+  }
 }
 
 /** The whole ledger as a file of JSON lines, for `arog ledger verify --file`. Raises ArogError. */
