@@ -22,6 +22,9 @@ from app.evaluation.run import TO_THE_MODEL, Bench, LoadedSet, sample
 MAX_REPLACED = 0.02
 OPENDIALKG = "opendialkg"
 _LISTED = 25
+# A title, the small words between its capitals included: "We the Living", "The Old Man and the Sea".
+_SMALL = r"(?:[:,]?\s+(?:of|the|and|in|by|an?|to|for|on|if|with|from|at))*"
+_TITLE = re.compile(rf"[A-Z][\w'’.-]*(?:{_SMALL}[:,]?\s+[A-Z][\w'’.-]*)+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
@@ -114,8 +117,8 @@ def _most_of_each(texts: Iterable[str]) -> Counter[str]:
 
 
 def common_words(text: str, names: Iterable[str]) -> list[str]:
-    """Common words of `text` in small letters or at its start; those of names are left out."""
-    of_names = {word for name in names for word in tokens(name)}
+    """Common words of `text` in small letters or at its start; those of names and titles are left out."""
+    of_names = {word for name in (*names, *_TITLE.findall(text)) for word in tokens(name)}
     found = []
     for match in _WORD.finditer(text):
         word = match[0]

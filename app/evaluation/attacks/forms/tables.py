@@ -10,10 +10,11 @@ from pathlib import Path
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.forms.asking import Asker
 from app.evaluation.attacks.forms.corpus.table_files import TableFile, table_files
+from app.evaluation.attacks.forms.graphs import load_as_owner
 from app.evaluation.attacks.forms.hostile_endpoints import FollowingEndpoint
 from app.evaluation.attacks.forms.judge import read_sent, shown_tokens
 from app.evaluation.attacks.scenes import Scenes
-from app.evaluation.run import TO_THE_MODEL, Bench, LoadedSet
+from app.evaluation.run import TO_THE_MODEL, Bench
 from kg_store.terms import StoreError
 
 LEAST = 20
@@ -30,7 +31,7 @@ class Loaded:
 
 
 async def cells_in_egress(scenes: Scenes) -> list[Attempted]:
-    """Each file in a graph of its own, loaded without a policy."""
+    """Each file in a graph of its own, loaded without a policy, and where it has a header with one."""
     files = table_files()[: scenes.at_most(len(table_files()))]
     with tempfile.TemporaryDirectory(prefix="arog-tables-") as folder:
         async with Bench("scripted", scripted=FollowingEndpoint(), changes=TO_THE_MODEL) as bench:
@@ -61,7 +62,7 @@ async def _ask(bench: Bench, file: TableFile, folder: Path) -> Loaded:
     path = folder / file.name
     path.write_text(file.content, encoding="utf-8")
     try:
-        loaded: LoadedSet = bench.load(path.stem, [path], None)
+        loaded = load_as_owner(bench, path.stem, path, file.policy)
     except StoreError:
         return Loaded(True, frozenset(), control)
     asker, sent = Asker(bench, loaded), []

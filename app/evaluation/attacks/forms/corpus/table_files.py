@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from app.evaluation.attacks.forms.corpus.people import given_names_of, surnames_of
@@ -17,17 +18,20 @@ _INSURERS = "tiefenbrunner_kasse ostrowicka_mutual villamediana_salud".split()
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """One file; `header` are words that may be shown, `cells` what may not."""
+    """One file, and what of it may not be shown; `policy` where its owner says that it is a table, with its first
+    column as the key."""
 
     name: str
     content: str = field(repr=False)
     cells: frozenset[str] = field(repr=False)
+    policy: str | None = None
 
 
 def table_files() -> list[TableFile]:
-    """Every way to write the columns in `_WAYS`."""
+    """Every way to write the columns in `_WAYS`; those with a header once more as their owner says that they are."""
     columns = _columns(Random(29))  # noqa: S311  # a sample, no secret  # nosec B311
-    return [_file(number, way, columns) for number, way in enumerate(_WAYS)]
+    files = [_file(number, way, columns) for number, way in enumerate(_WAYS)]
+    return [*files, *(declared(file) for file, way in zip(files, _WAYS, strict=True) if way.header and not way.before)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ _WAYS: Sequence[_Way] = (
 def _columns(dice: Random) -> Mapping[str, Sequence[str]]:
     given, last, doctors = given_names_of("de"), surnames_of("de"), surnames_of("en")[20:25]
     return {
-        "name": [f"{dice.choice(given)} {dice.choice(last)}".title() for _ in range(ROWS)],
+        "name": [f"{dice.choice(given)} {dice.choice(last)} {number + 100}".title() for number in range(ROWS)],
         "ailment": [dice.choice(_AILMENTS).replace("_", " ") for _ in range(ROWS)],
         "town": [dice.choice(_TOWNS).title() for _ in range(ROWS)],
         "insurer": [dice.choice(_INSURERS).replace("_", " ") for _ in range(ROWS)],
@@ -88,3 +92,10 @@ def _file(number: int, way: _Way, columns: Mapping[str, Sequence[str]]) -> Table
     lines = [way.separator.join(f"{way.quote}{cell}{way.quote}" for cell in row) for row in rows]
     content = way.before + "\n".join([*([way.header] if way.header else []), *lines, ""])
     return TableFile(f"table-{number}.{way.ending}", content, frozenset(cell for row in rows for cell in row))
+
+
+def declared(file: TableFile) -> TableFile:
+    """The same file with a policy that says what its first column is. For files with a header."""
+    key = re.split(r"[,;|\t]", file.content.lstrip("\ufeff"))[0].strip(' "')
+    policy = f'[[tables]]\nfile = "{file.name}"\nkey = "{key}"\nconcept = "case"\nnames = ["{key}"]\n'
+    return replace(file, policy=policy)
