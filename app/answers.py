@@ -64,8 +64,7 @@ def sealed_answer(answer_id: str, asked: Asked, read: Anonymised, finding: Findi
     if request.public_key is None:
         return answer
     names = _names(asked, read, finding, conclusion)
-    capsule = seal_names(request.public_key, answer_id, asked.conversation.id, request.graph, names)
-    return answer.model_copy(update={"capsule": capsule})
+    return seal_names(request.public_key, answer, names)
 
 
 def _with_hints(ambiguity: Ambiguity, asked: Asked) -> Ambiguity:

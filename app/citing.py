@@ -80,8 +80,7 @@ def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conve
         return answer
     names = Concluder(graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
     names |= names_of_masks(graph, [text, *(step for fact in reason.facts for step in fact.path)])
-    capsule = seal_names(request.public_key, answer_id, conversation.id, request.graph, names)
-    return answer.model_copy(update={"capsule": capsule})
+    return seal_names(request.public_key, answer, names)
 
 
 def _still_shown(reason: Reason, schema: Schema) -> Reason:

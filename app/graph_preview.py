@@ -52,10 +52,9 @@ class Previewer:
         else:
             raw, used = read_sources(sources, tables=given.tables, triples=given.triples), given
         seen = preview(raw, used, sample, self._name_concepts)
-        preview_id = "p" + secrets.token_hex(12)
         names = {each.pseudonym: Names(names=[each.name], total=1) for each in seen.sample}
-        return GraphPreview(
-            id=preview_id,
+        told = GraphPreview(
+            id="p" + secrets.token_hex(12),
             policy=used.to_toml(),
             is_proposed=given is None,
             triples=seen.triples,
@@ -70,8 +69,8 @@ class Previewer:
                 MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
                 for each in seen.masked
             ],
-            capsule=None if public_key is None else seal_preview(public_key, preview_id, names),
         )
+        return told if public_key is None else seal_preview(public_key, told, names)
 
 
 def _entity(entity: PreviewEntity) -> EntitySeen:

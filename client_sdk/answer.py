@@ -10,7 +10,7 @@ from client_sdk.answer_html import answer_as_html
 from client_sdk.errors import BadAnswer, CannotOpenCapsule
 from client_sdk.frames import Part, answer_as_frame
 from client_sdk.known_fact import KnownFact
-from client_sdk.protocol import CapsuleEvent, ChatAnswer, Fact, Item, ItemKind, Names, Usage, capsule_context
+from client_sdk.protocol import ChatAnswer, Fact, Item, ItemKind, Names, Usage, capsule_context
 from client_sdk.reasons import reasons
 from client_sdk.restore import restore, shown
 from client_sdk.sealing import CannotOpen, KeyPair, open_capsule
@@ -102,9 +102,6 @@ def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
 
     `question` is the message that was answered: `inexact` quotes it.
     """
-    if answer.capsule is None and (answer.entities or answer.evidence):
-        hint = "the service may be of another version"
-        raise BadAnswer("the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id)
     table = open_names(answer, key)
     short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
     return Answer(
@@ -124,14 +121,19 @@ def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
     )
 
 
-def open_names(answer: ChatAnswer | CapsuleEvent, key: KeyPair) -> Mapping[str, Names]:
-    """The names of one answer; none where it has no capsule. Raises CannotOpenCapsule."""
+def open_names(answer: ChatAnswer, key: KeyPair) -> Mapping[str, Names]:
+    """The names of one answer; none where it says nothing that has one. Raises CannotOpenCapsule and BadAnswer.
+
+    Promise: of an answer that was changed on the way nothing opens, be it a letter of its text (capsule_context).
+    """
     if answer.capsule is None:
+        if answer.entities or answer.evidence:
+            hint = "the service may be of another version"
+            raise BadAnswer("the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id)
         return {}
-    hint = "ask again; if it happens again, is something between you and the service changing replies?"
+    hint = "ask again; if it happens again, is the service of another version, or does something change its replies?"
     try:
-        context = capsule_context(answer.id, answer.conversation, answer.graph)
-        content = open_capsule(answer.capsule, key, context)
+        content = open_capsule(answer.capsule, key, capsule_context(answer))
     except CannotOpen as problem:
         raise CannotOpenCapsule(
             f"the names can't be opened: {problem}", code="cannot_open", hint=hint, id=answer.id

@@ -114,8 +114,7 @@ class Chat:
             request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
             with self._driver.streaming(opening(chat_call(request), patience, time.monotonic)) as events:
                 for event in events:
-                    if piece := reader.read(event.event, event.data):
-                        yield piece
+                    yield from reader.read(event.event, event.data)
                     if reader.is_done:
                         break
             answer = self._dialogue.accept(question, reader.whole())
@@ -255,7 +254,7 @@ class AsyncChat:
             request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
             async with self._driver.streaming(opening(chat_call(request), patience, time.monotonic)) as events:
                 async for event in events:
-                    if piece := reader.read(event.event, event.data):
+                    for piece in reader.read(event.event, event.data):
                         yield piece
                     if reader.is_done:
                         break

@@ -24,7 +24,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """The next of the answer's text, names restored. Joined, the pieces are `Answer.text`; none is ever taken back."""
+    """The next of the answer's text, names restored. Joined, the pieces are `Answer.text`; none is ever taken back.
+
+    The first comes when the whole text is there and has been found unchanged: only then do its names open.
+    """
 
     text: str = field(repr=False)
 

@@ -233,6 +233,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "phonenumbers": ("app.privacy.patterns",),
     "spacy": ("app.privacy.recogniser",),
     "stdnum": ("app.privacy.patterns",),
+    "markdown_it": ("app.privacy.link_finder", "app.evaluation.attacks.link_judge"),
+    "html5lib": ("app.evaluation.attacks.link_judge",),
     "prometheus_client": ("app.metrics",),
     "structlog": ("app.telemetry",),
     "limits": ("app.api.limits",),

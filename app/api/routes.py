@@ -86,7 +86,7 @@ CHAT_EVENTS: dict[str, Any] = {
                 "description": "one event of the stream",
                 "required": ["event", "data"],
                 "properties": {
-                    "event": {"enum": ["stage", "capsule", "text", "evidence", "usage", "answer", "error"]},
+                    "event": {"enum": ["stage", "text", "evidence", "usage", "answer", "error"]},
                     "data": {"type": "string", "contentMediaType": "application/json"},
                 },
             }

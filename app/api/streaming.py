@@ -1,4 +1,4 @@
-"""POST /chat as server-sent events: stages as they begin, then the grounded answer, its names' capsule first."""
+"""POST /chat as server-sent events: stages as they begin, then the grounded answer, its names' capsule last."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from app.api.errors import error_event
 from app.api.pacing import Pace
 from app.stopwatch import OnStage
-from client_sdk.protocol import CapsuleEvent, ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
+from client_sdk.protocol import ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
 
 HEARTBEAT_S = 5.0
 FAREWELL_S = 5.0  # for the last event, when the request's time is over
@@ -117,8 +117,6 @@ async def while_connected(request: Request, answering: Coroutine[Any, Any, T]) -
 
 def events_of(answer: ChatAnswer) -> Iterator[bytes]:
     """The whole answer as events; the last one holds all of it, as the unstreamed reply does."""
-    names = CapsuleEvent(id=answer.id, conversation=answer.conversation, graph=answer.graph, capsule=answer.capsule)
-    yield _event("capsule", names)
     for piece in _WORDS.findall(answer.message.content):
         yield _event("text", TextEvent(text=piece))
     yield _event("evidence", EvidenceEvent(evidence=answer.evidence))

@@ -10,6 +10,8 @@ from pydantic import BaseModel
 from client_sdk.protocol import (
     Capsule,
     CapsuleContent,
+    ChatAnswer,
+    GraphPreview,
     Names,
     TraceContent,
     capsule_context,
@@ -21,16 +23,15 @@ from client_sdk.sealing import parse_public_key, seal, to_base64url
 PAD_BYTES: Final = 512
 
 
-def seal_names(
-    public_key_text: str, answer_id: str, conversation: str, graph: str, table: Mapping[str, Names]
-) -> Capsule:
-    """Raises BadPublicKey.
+def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
+    """`answer` with the names in it sealed: of what it holds, only `usage` may still change. Raises BadPublicKey.
 
-    Promise: only the holder of the private key reads the table, and only as this answer's, as long as its
-    suite holds. Its length tells the sum of the names' lengths to 512 bytes. Not promised: that the caller keeps it.
+    Promise: only the holder of the private key reads the table, and only beside this answer's text, evidence and
+    choices, letter for letter, as long as its suite holds. Its length tells the sum of the names' lengths to 512
+    bytes. Not promised: that the caller keeps it.
     """
-    content = CapsuleContent(answer_id=answer_id, table=dict(table))
-    return _sealed(public_key_text, content, capsule_context(answer_id, conversation, graph))
+    content = CapsuleContent(answer_id=answer.id, table=dict(table))
+    return answer.model_copy(update={"capsule": _sealed(public_key_text, content, capsule_context(answer))})
 
 
 def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
@@ -41,10 +42,10 @@ def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
     return _sealed(public_key_text, content, trace_context(content.answer_id))
 
 
-def seal_preview(public_key_text: str, preview_id: str, table: Mapping[str, Names]) -> Capsule:
-    """The names of a preview's sample. Raises BadPublicKey. Promise and limits: as `seal_names`."""
-    content = CapsuleContent(answer_id=preview_id, table=dict(table))
-    return _sealed(public_key_text, content, preview_context(preview_id))
+def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str, Names]) -> GraphPreview:
+    """`preview` with the names of its sample sealed. Raises BadPublicKey. Promise and limits: as `seal_names`."""
+    content = CapsuleContent(answer_id=preview.id, table=dict(table))
+    return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
 
 
 def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:

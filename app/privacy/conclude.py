@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from app.privacy.ground import PLACEHOLDER, Grounded
+from app.privacy.draft_prose import PLACEHOLDER
+from app.privacy.ground import Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.blind_graph import BlindGraph

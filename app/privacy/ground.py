@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from app.privacy.draft_prose import PLACEHOLDER, is_prose, parted
 from app.privacy.errors import PrivacyError
-from app.privacy.pseudonym_words import shaped_in, words_in
+from app.privacy.pseudonym_words import is_shaped, shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.visible import Visible
 from kg_store.expressions import Expression, names_in, parse
-from kg_store.terms import ExpressionError
+from kg_store.terms import ExpressionError, is_mask_word
 
 MAX_TEXT_CHARS: Final = 2_000
 MAX_EXPRESSIONS: Final = 20
@@ -27,12 +27,6 @@ Reason = Literal[
     "nothing_cited",
     "address",
 ]
-
-PLACEHOLDER = re.compile(r"\{\s*(\d+)\s*(?::([^{}|]*)\|([^{}|]*))?\}")
-"""`{1}`, or words that agree in number with what expression 1 gives: `{1:is|are}`."""
-
-# A name that is restored inside one would be sent to whoever is at it, by a click or by showing a picture.
-_ADDRESS = re.compile(r"://|\bwww\.|\](?:\(|\[|:)\s*<?//|=\s*[\"']?//|[A-Za-z0-9-]\.[A-Za-z]{2,}/", re.I)
 
 
 class NotGrounded(PrivacyError):
@@ -56,14 +50,21 @@ class Grounded:
 def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str], table: PseudonymTable) -> Grounded:
     """Parses and checks a draft; `allowed` are the pseudonyms of the evidence and of the question's topics.
 
-    Promise: nothing that passes cites a pseudonym that was invented, or echoed from elsewhere, or holds a web
-    address, for a name would be restored into that. Limit: free words of the draft are the model's own, and nobody
-    has checked that they are true. Raises NotGrounded.
+    Promise: nothing that passes cites a pseudonym that was invented, or echoed from elsewhere, or holds anything that
+    a browser, a mail program or a viewer of Markdown or HTML would act on: a name would be restored into that, and
+    sent away by a click or by showing a picture. Limit: free words of the draft are the model's own, and nobody has
+    checked that they are true. Raises NotGrounded.
     """
+    issued = table.issued
+
+    def is_pseudonym(word: str) -> bool:
+        return word in issued or is_shaped(word) or is_mask_word(word)
+
     text = Visible.of(draft_text).text.strip()
     if len(text) > MAX_TEXT_CHARS or len(expressions) > MAX_EXPRESSIONS:
         raise NotGrounded("too_long")
-    if _ADDRESS.search(text):
+    text = parted(text, is_pseudonym)
+    if not is_prose(text, is_pseudonym):
         raise NotGrounded("address")
     parsed = tuple(_parsed(expression) for expression in expressions)
     cited = [name for expression in parsed for name in names_in(expression)]

@@ -35,13 +35,14 @@ from client_sdk.protocol.capsule import (
     CapsuleContent,
     Names,
     SuiteName,
+)
+from client_sdk.protocol.contexts import (
     capsule_context,
     preview_context,
     trace_context,
 )
 from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import (
-    CapsuleEvent,
     ErrorEvent,
     EvidenceEvent,
     StageEvent,
@@ -105,7 +106,6 @@ __all__ = [
     "Ambiguity",
     "Capsule",
     "CapsuleContent",
-    "CapsuleEvent",
     "ChatAnswer",
     "ChatOptions",
     "ChatRequest",

@@ -1,4 +1,4 @@
-"""Capsules: names sealed to a caller, what they hold when opened, and what binds them to their answer."""
+"""Capsules: names sealed to a caller, and what they hold when they are opened."""
 
 from __future__ import annotations
 
@@ -35,18 +35,3 @@ class CapsuleContent(Wire):
 
     answer_id: str
     table: dict[str, Names]
-
-
-def capsule_context(answer_id: str, conversation: str, graph: str) -> bytes:
-    """HPKE `info`: binds a capsule to its answer, so that it opens nowhere else."""
-    return "\n".join(("arog capsule 1", answer_id, conversation, graph)).encode()
-
-
-def trace_context(answer_id: str) -> bytes:
-    """HPKE `info` of a trace."""
-    return "\n".join(("arog trace 1", answer_id)).encode()
-
-
-def preview_context(preview_id: str) -> bytes:
-    """HPKE `info` of the names in a preview."""
-    return "\n".join(("arog preview 1", preview_id)).encode()

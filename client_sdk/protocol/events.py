@@ -7,7 +7,6 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from client_sdk.protocol.answering import ErrorBody, Fact
-from client_sdk.protocol.capsule import Capsule
 from client_sdk.protocol.wire import Wire
 
 StageName = Literal["linking", "finding", "round", "concluding", "sealing"]
@@ -20,17 +19,11 @@ class StageEvent(Wire):
     number: int | None = None
 
 
-class CapsuleEvent(Wire):
-    """`capsule`: comes before the first text, so that names can be restored as the text arrives."""
-
-    id: str
-    conversation: str
-    graph: str
-    capsule: Capsule | None = None
-
-
 class TextEvent(Wire):
-    """`text`: the next piece of the grounded answer's text, in pseudonyms; a piece may end anywhere."""
+    """`text`: the next piece of the grounded answer's text, in pseudonyms; a piece may end anywhere.
+
+    Its names come with the whole answer, which is the last event: they open for that text alone.
+    """
 
     text: str
 

@@ -49,8 +49,8 @@ class GraphPreview(Wire):
 
     `policy` is the one that was used, as TOML; proposed where none was given.
 
-    `capsule` holds the names of the sample, a CapsuleContent sealed to the caller's key, whose HPKE `info` is
-    `arog preview 1` and the id, joined by a line feed.
+    `capsule` holds the names of the sample, a CapsuleContent sealed to the caller's key, and opens for this sample
+    alone (docs/api.md).
     """
 
     id: str

@@ -102,7 +102,7 @@ class Walk:
             return None
         answer = ChatAnswer.model_validate_json(reply.content)
         assert answer.capsule is not None
-        content = open_capsule(answer.capsule, self.pair, capsule_context(answer.id, answer.conversation, "house"))
+        content = open_capsule(answer.capsule, self.pair, capsule_context(answer))
         self.opened[what] = content.model_dump_json().encode()
         if what in TRACED:
             self.answers[what] = answer.id

@@ -205,7 +205,8 @@ async def test_the_guard_reads_the_salt_of_a_tenant_and_lets_it_pass(
         assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
     await endpoint.close()
     salts = {request.json["cache_salt"] for request in server.received}
-    assert (len(salts), {len(salt) for salt in salts}) == (5, {64})
+    assert len(salts) == 5
+    assert all(salt.isdecimal() and len(salt) > 60 for salt in salts)
 
 
 async def test_without_prices_nothing_is_said_of_cost(

@@ -56,7 +56,7 @@ def ask(service: Process, graph: str, text: str, **more: object) -> httpx2.Respo
 def named(reply: httpx2.Response) -> bytes:
     answer = ChatAnswer.model_validate_json(reply.content)
     assert answer.capsule is not None
-    context = capsule_context(answer.id, answer.conversation, answer.graph)
+    context = capsule_context(answer)
     return open_capsule(answer.capsule, PAIR, context).model_dump_json().encode()
 
 

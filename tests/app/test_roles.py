@@ -82,7 +82,7 @@ async def ask(house: Running, headers: dict[str, str], graph: str, *texts: str, 
 def opened(reply: httpx2.Response) -> dict[str, list[str]]:
     answer = ChatAnswer.model_validate_json(reply.content)
     assert answer.capsule is not None
-    content = open_capsule(answer.capsule, PAIR, capsule_context(answer.id, answer.conversation, answer.graph))
+    content = open_capsule(answer.capsule, PAIR, capsule_context(answer))
     return {word: names.names for word, names in content.table.items()}
 
 

@@ -1,4 +1,4 @@
-"""How long the page takes from the first byte of an answer's text to that text on the screen, with its names.
+"""How long the page takes from an answer's last event to its text on the screen, with its names.
 
 `python -m tests.browser.measure`: prints the median and the longest of some questions, in milliseconds. Both are taken
 by the browser's clock: when the bytes are in the page, and when the frame after the text has been painted.
@@ -20,19 +20,19 @@ from tests.browser.conftest import DESK, House, Visit, chromium_path
 from tests.browser.wire import Wire
 
 QUESTIONS = 20
-# The names have to be opened after the first of these bytes: nothing is done ahead of them.
+# Names are opened when the whole answer is there, which is the last event: nothing is done ahead of it.
 CLOCK = """
 window.arrived = []; window.painted = [];
 const read = ReadableStreamDefaultReader.prototype.read;
 ReadableStreamDefaultReader.prototype.read = async function () {
   const result = await read.call(this);
-  if (result.value instanceof Uint8Array && new TextDecoder().decode(result.value).includes('event: capsule'))
+  if (result.value instanceof Uint8Array && new TextDecoder().decode(result.value).includes('event: answer'))
     window.arrived.push(performance.now());
   return result;
 };
 addEventListener('DOMContentLoaded', () => new MutationObserver(() => {
-  const busy = document.querySelector('[aria-busy=true] .answer-text');
-  if (busy?.textContent && window.painted.length < window.arrived.length) {
+  const answer = document.querySelector('.answer-text');
+  if (answer?.textContent && window.painted.length < window.arrived.length) {
     const at = window.painted.push(0) - 1;
     requestAnimationFrame(() => setTimeout(() => { window.painted[at] = performance.now(); }));
   }

@@ -29,6 +29,7 @@ from client_sdk.protocol import (
     Message,
     Names,
     NewDevice,
+    Reading,
     SealedTrace,
     TraceContent,
     TracedCall,
@@ -49,11 +50,9 @@ PRIVATE_WORDS = ("Anna", "Keller", "Bruno", "Weiß", "Lea", "Noah")
 
 def events_of(answer: ChatAnswer, pieces: Sequence[str]) -> list[tuple[str, str]]:
     """The events of a stream, names and data, as the service sends them; `pieces` are those of the text."""
-    told = answer.model_dump(include={"id", "conversation", "graph", "capsule"})
     contents: list[tuple[str, object]] = [
         ("stage", {"name": "linking", "number": None}),
         ("stage", {"name": "round", "number": 1}),
-        ("capsule", told),
         *(("text", {"text": piece}) for piece in pieces),
         ("evidence", {"evidence": [fact.model_dump() for fact in answer.evidence]}),
         ("usage", answer.usage.model_dump()),
@@ -122,7 +121,8 @@ class FakeService:
         self.names_kept = True
         self.may_inspect = True
         self.devices: list[Device] = []
-        self.extra: dict[str, Any] = {}
+        self.extra: dict[str, Any] = {}  # what a reply holds besides, or instead, after its names were sealed
+        self.inexact: list[Reading] = []
         self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["sets", "arog"])
         self.usage = Usage(calls=2, rounds=1)
         self.conversations = 0
@@ -224,12 +224,7 @@ class FakeService:
             self.conversations += 1
         new = f"conversation-{self.conversations if self.numbers_conversations else 1}"
         answer_id, conversation = f"answer-{number}", request.conversation or new
-        capsule = None
-        if request.public_key and not self.without_capsule:
-            content = CapsuleContent(answer_id=self.sealed_answer_id or answer_id, table=self.table)
-            context = capsule_context(answer_id, self.sealed_conversation or conversation, request.graph)
-            capsule = seal_capsule(content, request.public_key, context)
-        return ChatAnswer(
+        answer = ChatAnswer(
             id=answer_id,
             conversation=conversation,
             graph=request.graph,
@@ -260,9 +255,15 @@ class FakeService:
             grounded=True,
             ambiguous=[Ambiguity(pseudonym="Eq7f2k", choices=["Eq7f2k (patient)", "Ehid01 (nurse)"])],
             notes=["3 relations of Eq7f2k were left out"],
+            inexact=self.inexact,
             usage=self.usage,
-            capsule=capsule,
         )
+        if not request.public_key or self.without_capsule:
+            return answer
+        content = CapsuleContent(answer_id=self.sealed_answer_id or answer_id, table=self.table)
+        sealed_in = answer.model_copy(update={"conversation": self.sealed_conversation or conversation})
+        capsule = seal_capsule(content, request.public_key, capsule_context(sealed_in))
+        return answer.model_copy(update={"capsule": capsule})
 
     def _devices(self, method: str, path: str, body: bytes) -> Canned:
         """Keeps devices as the service does, without its refusals."""

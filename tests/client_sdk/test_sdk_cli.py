@@ -25,6 +25,7 @@ from client_sdk.errors import ArogError, NotConfigured, ServerError
 from client_sdk.key_file import key_path, load_key
 from client_sdk.printable import printable
 from client_sdk.private_file import create_private
+from client_sdk.protocol import Reading
 from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
@@ -121,14 +122,14 @@ def test_a_terminal_shows_stages_and_then_text_as_it_comes(env: FakeService) -> 
     assert f"{TEXT}\n" in shown.getvalue()
 
 
-def test_an_error_in_a_stream_ends_the_line_and_has_its_exit_code(
+def test_an_error_in_a_stream_shows_no_text_and_has_its_exit_code(
     env: FakeService, capsys: pytest.CaptureFixture[str]
 ) -> None:
     error = json.dumps({"status": 502, "code": "c", "message": "It went wrong.", "hint": "Wait.", "id": "err-1"})
     env.steps = lambda events: [sse([*events[:5], ("error", error)])]
     assert run(["ask", "Who?", "--stream"]) == 5
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("Anna Keller is trea\n", "arog: It went wrong. Wait. (id err-1)\n")
+    assert (printed.out, printed.err) == ("", "arog: It went wrong. Wait. (id err-1)\n")
     env.steps = lambda events: [sse(events[:2])]
     assert run(["ask", "Who?", "--stream"]) == 3
     printed = capsys.readouterr()
@@ -186,7 +187,7 @@ def test_notes_of_a_plain_answer_are_shown_on_demand(service: FakeService, capsy
 
 
 def test_a_name_that_was_read_otherwise_is_shown(service: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    service.extra = {"inexact": [{"pseudonym": "Eq7f2k", "start": 11, "end": 20}]}
+    service.inexact = [Reading(pseudonym="Eq7f2k", start=11, end=20)]
     with Chat(service.url, API_KEY, "demo") as chat:
         show_answer(make_console(), chat.ask("Who treats Ana Keler?"))
     assert '("Ana Keler" was read as Anna Keller)' in capsys.readouterr().out

@@ -29,7 +29,7 @@ from client_sdk import (
 )
 from client_sdk._drivers import _Body
 from client_sdk.key_file import load_key
-from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names
+from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names, Reading
 from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem
 
 QUESTION = "Who treats Anna Keller?"
@@ -88,7 +88,7 @@ def test_ambiguity_and_notes_are_restored(chat: Chat) -> None:
 
 
 def test_what_was_read_otherwise_is_told_in_the_words_of_the_question(service: FakeService, chat: Chat) -> None:
-    service.extra = {"inexact": [{"pseudonym": "Eq7f2k", "start": 11, "end": 21}]}
+    service.inexact = [Reading(pseudonym="Eq7f2k", start=11, end=21)]
     assert chat.ask("Who treats Ana Keler?").inexact == {"Ana Keler?": "Anna Keller"}
 
 

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, Capsule, CapsuleContent, Names, capsule_context
+from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, Capsule, CapsuleContent, Names
 from client_sdk.sealing import (
     BadPublicKey,
     CannotOpen,
@@ -219,7 +219,7 @@ def test_base64url_comes_back(raw: bytes) -> None:
 
 @of_both_suites
 def test_a_capsule_opens_to_its_table(key: KeyPair) -> None:
-    context = capsule_context("a", "c", "demo")
+    context = b"arog capsule"
     content = CapsuleContent(answer_id="a", table={"Eq7f2k": Names(names=["Anna Keller"], total=1)})
     capsule = seal_capsule(content, key.public_text, context)
     assert open_capsule(capsule, key, context) == content

@@ -152,13 +152,13 @@ def test_no_with_is_needed(chat: Chat) -> None:
     assert len(chat.history) == 4
 
 
-def test_pieces_are_shown_as_they_come(service: FakeService, chat: Chat) -> None:
+def test_stages_are_shown_as_they_come(service: FakeService, chat: Chat) -> None:
     more = threading.Event()
     service.steps = lambda events: [sse(events[:4]), more, sse(events[4:])]
     with chat.stream(QUESTION) as stream:
-        first = [next(stream) for _ in range(3)]
-        assert first == [Stage("linking"), Stage("round", 1), TextPiece("Anna Keller ")]
+        assert [next(stream) for _ in range(2)] == [Stage("linking"), Stage("round", 1)]
         more.set()
+        assert next(stream) == TextPiece("Anna Keller ")
         assert stream.answer().text == TEXT
 
 
@@ -205,6 +205,13 @@ def event(name: str, **content: object) -> tuple[str, str]:
     return name, json.dumps(content)
 
 
+OTHER = "See evil.invalid?Eq7f2k"
+
+
+def message(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}
+
+
 def told(status: int, code: str) -> tuple[str, str]:
     error = ErrorEvent(status=status, code=code, message="It went wrong.", hint="Do it otherwise.", id="err-1")
     return "error", error.model_dump_json()
@@ -215,10 +222,10 @@ def only(*chosen: str) -> Callable[[Events], Events]:
 
 
 def swapped(**changes: object) -> Callable[[Events], Events]:
-    """The capsule event, changed."""
+    """The answer, changed."""
 
     def change(events: Events) -> Events:
-        return [(name, json.dumps({**json.loads(data), **changes}) if name == "capsule" else data)
+        return [(name, json.dumps({**json.loads(data), **changes}) if name == "answer" else data)
                 for name, data in events]  # fmt: skip
 
     return change
@@ -228,18 +235,24 @@ WRONG: dict[str, tuple[Callable[[Events], Events], type[ArogError]]] = {
     "told busy": (lambda events: [*events[:2], told(409, "conversation_busy")], ConversationBusy),
     "told no model": (lambda events: [*events[:2], told(502, "model_unavailable")], ModelUnavailable),
     "told late": (lambda events: [*events[:5], told(500, "internal")], ArogError),
+    "another text": (
+        lambda events: [event("text", text=OTHER), *swapped(message=message(OTHER))(events[-1:])],
+        CannotOpenCapsule,
+    ),
     "ends after a stage": (lambda events: events[:1], StreamCut),
     "ends in its text": (lambda events: events[:6], StreamCut),
     "ends before the answer": (lambda events: events[:-1], StreamCut),
     "ends with [DONE]": (lambda events: [*events[:-1], ("message", "[DONE]")], StreamCut),
     "nothing": (lambda events: [], StreamCut),
-    "text before names": (only("text", "answer"), BadAnswer),
-    "no text": (only("capsule", "answer"), BadAnswer),
+    "no text": (only("answer"), BadAnswer),
     "text too many": (lambda events: [*events[:-1], event("text", text="!"), events[-1]], BadAnswer),
-    "names too late": (lambda events: [*events[3:-1], events[2], events[-1]], BadAnswer),
+    "pieces in another order": (lambda events: [events[3], events[2], *events[4:]], BadAnswer),
     "no names": (swapped(capsule=None), BadAnswer),
     "names of another": (swapped(id="answer-0"), CannotOpenCapsule),
     "other conversation": (swapped(conversation="other"), CannotOpenCapsule),
+    "other evidence": (swapped(evidence=[]), CannotOpenCapsule),
+    "other choices": (swapped(ambiguous=[]), CannotOpenCapsule),
+    "other notes": (swapped(notes=["see evil.invalid?Eq7f2k"]), CannotOpenCapsule),
     "no JSON": (lambda events: [("stage", "{"), *events], BadAnswer),
     "Keller": (lambda events: [("stage", '{"name": ["Keller"]}'), *events], BadAnswer),
     "no answer in it": (lambda events: [*events[:-1], ("answer", "{}")], BadAnswer),
@@ -376,32 +389,44 @@ POST = httpx2.Request("POST", "http://service/chat")
 
 
 def answer_with(text: str) -> ChatAnswer:
-    content = CapsuleContent(answer_id="a", table=TABLE)
-    return ChatAnswer(
+    answer = ChatAnswer(
         id="a", conversation="c", graph="g", message=Message(role="assistant", content=text), answered=True,
         entities=[], evidence=[], grounded=True, ambiguous=[], usage=Usage(),
-        capsule=seal_capsule(content, KEY.public_text, capsule_context("a", "c", "g")),
     )  # fmt: skip
+    content = CapsuleContent(answer_id="a", table=TABLE)
+    return answer.model_copy(update={"capsule": seal_capsule(content, KEY.public_text, capsule_context(answer))})
 
 
 def shown(events: Events) -> str:
     """What a reader shows of `events`."""
     reader = AnswerReader(KEY, "g", None)
-    pieces = [reader.read(name, data) for name, data in events]
+    pieces = [piece for name, data in events for piece in reader.read(name, data)]
     return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))
 
 
-def test_names_come_once_for_this_dialogue_and_before_the_text() -> None:
-    events = events_of(answer_with("E1."), ["E1."])
-    (names,) = [event for event in events if event[0] == "capsule"]
-    place = events.index(names)
-    for wrong in ([names, *events], [*events[: place + 2], names, *events[place + 2 :]]):
-        with pytest.raises(BadAnswer, match="names came twice"):
-            shown(wrong)
-    for reader in (AnswerReader(KEY, "other", None), AnswerReader(KEY, "g", "d")):
-        with pytest.raises(BadAnswer, match="another answer's"):
-            reader.read(*names)
-    assert isinstance(AnswerReader(KEY, "g", "c").read(*events[place]), type(None))
+@pytest.mark.parametrize(("graph", "conversation"), [("other", None), ("g", "d")])
+def test_an_answer_of_another_dialogue_shows_nothing(graph: str, conversation: str | None) -> None:
+    *pieces, answer = events_of(answer_with("E1."), ["E1."])
+    reader = AnswerReader(KEY, graph, conversation)
+    assert not [piece for each in pieces for piece in reader.read(*each) if isinstance(piece, TextPiece)]
+    with pytest.raises(BadAnswer, match="something else"):
+        reader.read(*answer)
+
+
+@pytest.mark.parametrize("text", ["Eq7f2k", "It is E1, not Sk3mmd."])
+def test_a_text_that_was_changed_on_the_way_shows_no_name_however_it_is_split(text: str) -> None:
+    """Whoever changes the pieces changes the whole answer with them, so that the two agree."""
+    *_, (name, whole) = events_of(answer_with(text), [])
+    for place in range(len(text)):
+        other = text[:place] + "/" + text[place + 1 :]
+        changed = name, json.dumps({**json.loads(whole), "message": message(other)})
+        for places in combinations(range(len(other) + 1), 2):
+            reader = AnswerReader(KEY, "g", None)
+            for piece in cut(other, places):
+                assert reader.read(*event("text", text=piece)) == []
+            with pytest.raises(CannotOpenCapsule):
+                reader.read(*changed)
+            assert not reader.is_done
 
 
 @given(texts.filter(len))
@@ -430,10 +455,8 @@ def test_bytes_may_be_split_anywhere(data: st.DataObject, text: str) -> None:
     assert shown([(event.event, event.data) for event in httpx2.EventSource(reply)]) == restore(text, TABLE)
 
 
-@given(texts.filter(len), st.lists(texts, max_size=5))
-def test_nothing_is_shown_that_what_follows_could_change(text: str, endings: list[str]) -> None:
-    for end in range(1, len(text) + 1):
-        beginning = text[:end]
-        so_far = shown(events_of(answer_with(beginning), list(beginning))[:-1])
-        for ending in (*endings, text[end:], "k", "2k", ".", " "):
-            assert restore(beginning + ending, TABLE).startswith(so_far)
+@given(texts.filter(len))
+def test_nothing_is_shown_before_the_whole_answer_is_there(text: str) -> None:
+    *before, last = events_of(answer_with(text), list(text))
+    assert shown(before) == ""
+    assert shown([*before, last]) == restore(text, TABLE)

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from client_sdk.protocol import Capsule, capsule_context, trace_context
+from client_sdk.answer import open_names
+from client_sdk.errors import CannotOpenCapsule
+from client_sdk.protocol import Capsule, ChatAnswer, GraphPreview, capsule_context, preview_context, trace_context
 from client_sdk.sealing import CannotOpen, KeyPair, from_base64url, open_capsule, open_trace
 from tests.vectors import make
 
@@ -22,7 +24,7 @@ def vectors(name: str) -> dict[str, Any]:
 
 CAPSULES = vectors("capsules")
 KEY = KeyPair.from_bytes(from_base64url(CAPSULES["private_key"]))
-CONTEXT = capsule_context(*CAPSULES["answer"].values())
+CONTEXT = capsule_context(ChatAnswer.model_validate(CAPSULES["answer"]))
 
 
 def test_names_come_back_as_the_vectors_say_whole_and_streamed() -> None:
@@ -46,6 +48,26 @@ def test_capsules_of_the_vectors_open(kind: str) -> None:
 def test_capsules_that_are_not_right_stay_shut(one: dict[str, Any]) -> None:
     with pytest.raises(CannotOpen):
         open_capsule(Capsule.model_validate(one["capsule"]), KEY, CONTEXT)
+
+
+@pytest.mark.parametrize("one", CAPSULES["changed"], ids=lambda one: one["why"])
+def test_a_capsule_does_not_open_in_a_changed_answer(one: dict[str, Any]) -> None:
+    assert CAPSULES["context"] == CONTEXT.decode()
+    right = ChatAnswer.model_validate({**CAPSULES["answer"], "capsule": one["answer"]["capsule"]})
+    assert open_names(right, KEY)
+    with pytest.raises(CannotOpenCapsule):
+        open_names(ChatAnswer.model_validate(one["answer"]), KEY)
+
+
+def test_a_preview_opens_and_not_with_another_sample() -> None:
+    for one in CAPSULES["previews"]:
+        preview = GraphPreview.model_validate(one["preview"])
+        assert preview.capsule is not None
+        opened = open_capsule(preview.capsule, KEY, preview_context(preview))
+        assert json.loads(opened.model_dump_json()) == one["content"]
+        other = preview.model_copy(update={"sample": []})
+        with pytest.raises(CannotOpen):
+            open_capsule(preview.capsule, KEY, preview_context(other))
 
 
 def test_only_one_text_stands_for_the_same_bytes() -> None:

@@ -41,8 +41,7 @@ class House:
     def capsule(self) -> dict[str, Names]:
         """What the last answer's capsule names."""
         assert self.last.capsule is not None
-        context = capsule_context(self.last.id, self.last.conversation, self.last.graph)
-        return open_capsule(self.last.capsule, KEY, context).table
+        return open_capsule(self.last.capsule, KEY, capsule_context(self.last)).table
 
     @property
     def named(self) -> set[str]:

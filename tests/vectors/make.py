@@ -16,7 +16,19 @@ import httpx2
 
 from client_sdk._reading import AnswerReader
 from client_sdk.errors import ArogError
-from client_sdk.protocol import CapsuleContent, Names, TraceContent, TracedCall, capsule_context, trace_context
+from client_sdk.protocol import (
+    CapsuleContent,
+    ChatAnswer,
+    EntitySeen,
+    FactSeen,
+    GraphPreview,
+    Names,
+    TraceContent,
+    TracedCall,
+    capsule_context,
+    preview_context,
+    trace_context,
+)
 from client_sdk.protocol.capsule import X25519_SUITE
 from client_sdk.restore import Restorer, restore
 from client_sdk.sealing import KeyPair, from_base64url, parse_public_key, seal, to_base64url
@@ -29,6 +41,44 @@ Table = dict[str, dict[str, Any]]
 KEY = KeyPair.from_bytes(bytes(range(1, 33)))
 OTHER_KEY = KeyPair.from_bytes(bytes(range(33, 65)))
 ID, CONVERSATION, GRAPH = "a4Qk", "cT9x", "clinic"
+FACT = {
+    "head": "Eq7f2k", "head_concept": "patient", "path": ["treated by", "^works in"], "tail": "Sk3mmd",
+    "tail_concept": "doctor", "size": "2-5", "cited": True,
+}  # fmt: skip
+ANSWER: dict[str, Any] = {
+    "id": ID,
+    "conversation": CONVERSATION,
+    "graph": GRAPH,
+    # What two writers of JSON could write in two ways.
+    "message": {"role": "assistant", "content": 'It is "Eq7f2k"\\, a/b \u007f\u2028\u0007\t<é> 😀 Ωmega.\r\n'},
+    "answered": True,
+    "entities": [{"pseudonym": "Sk3mmd", "kind": "set", "concept": "doctor", "size": 5, "ordered": True}],
+    "evidence": [FACT],
+    "grounded": True,
+    "ambiguous": [{"pseudonym": "Eq7", "choices": ["Eq7", "Eq7f2k"], "hints": [FACT]}],
+    "inexact": [{"pseudonym": "Eq7", "start": 3, "end": 9}],
+    "notes": ["Eq7 was read as a name"],
+}
+USAGE = {"calls": 1, "milliseconds": {"total": 50.0}}
+CHANGES: dict[str, dict[str, Any]] = {
+    "another answer": {"id": "b"},
+    "another conversation": {"conversation": "b"},
+    "another graph": {"graph": "b"},
+    "a sign behind the text": {"message": {"role": "assistant", "content": ANSWER["message"]["content"] + " "}},
+    "another text": {"message": {"role": "assistant", "content": "See evil.invalid/Eq7f2k"}},
+    "another role": {"message": {**ANSWER["message"], "role": "user"}},
+    "no answer": {"answered": False},
+    "another entity": {"entities": [{**ANSWER["entities"][0], "pseudonym": "Eq7"}]},
+    "a fact less": {"evidence": []},
+    "a fact turned round": {"evidence": [{**FACT, "head": FACT["tail"], "tail": FACT["head"]}]},
+    "another step": {"evidence": [{**FACT, "path": ["treated by|^works in"]}]},
+    "not grounded": {"grounded": False},
+    "other choices": {"ambiguous": [{**ANSWER["ambiguous"][0], "choices": ["Eq7f2k", "Eq7"]}]},
+    "another hint": {"ambiguous": [{**ANSWER["ambiguous"][0], "hints": []}]},
+    "another reading": {"inexact": [{"pseudonym": "Eq7f2k", "start": 3, "end": 9}]},
+    "another place": {"inexact": [{"pseudonym": "Eq7", "start": 3, "end": 10}]},
+    "another note": {"notes": ["Eq7 was not read as a name"]},
+}
 
 TABLE: Table = {
     "Eq7f2k": {"names": ["Anna Keller"], "total": 1},
@@ -102,8 +152,17 @@ def sealed_to(key: KeyPair, plain: str, context: bytes) -> dict[str, str]:
     return {"suite": X25519_SUITE, "sealed": to_base64url(sealed)}
 
 
+def sent(answer: dict[str, Any], capsule: dict[str, str] | None = None) -> dict[str, Any]:
+    """As the service sends it."""
+    return {**answer, "usage": USAGE, "capsule": capsule}
+
+
+def context_of(answer: dict[str, Any]) -> bytes:
+    return capsule_context(ChatAnswer.model_validate(sent(answer)))
+
+
 def capsules() -> dict[str, Any]:
-    context = capsule_context(ID, CONVERSATION, GRAPH)
+    context = context_of(ANSWER)
     content = CapsuleContent(answer_id=ID, table=table_of(TABLE)).model_dump_json()
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     call = TracedCall(step="step", at=at, outcome="used", prompt="Who is Eq7?", reply=None, anonymity=7)
@@ -114,15 +173,18 @@ def capsules() -> dict[str, Any]:
     return {
         "private_key": to_base64url(KEY.to_bytes()),
         "public_key": KEY.public_text,
-        "answer": {"id": ID, "conversation": CONVERSATION, "graph": GRAPH},
+        "answer": sent(ANSWER),
+        "context": context.decode(),
         "opened": [
             {"capsule": good, "content": json.loads(content)},
             {"capsule": sealed_to(KEY, content + " " * 300, context), "content": json.loads(content)},
         ],
+        "changed": [{"why": why, "answer": sent({**ANSWER, **change}, good)} for why, change in CHANGES.items()],
+        "previews": [preview()],
         "traces": [{"capsule": sealed_to(KEY, trace, trace_context(ID)), "content": json.loads(trace)}],
         "refused": [
             {"why": "another key", "capsule": sealed_to(OTHER_KEY, content, context)},
-            {"why": "another answer", "capsule": sealed_to(KEY, content, capsule_context("b", CONVERSATION, GRAPH))},
+            {"why": "another answer", "capsule": sealed_to(KEY, content, context_of({**ANSWER, "id": "b"}))},
             {"why": "another kind", "capsule": sealed_to(KEY, content, trace_context(ID))},
             {"why": "a changed byte", "capsule": {**good, "sealed": changed}},
             {"why": "cut", "capsule": {**good, "sealed": to_base64url(raw[:40])}},
@@ -137,6 +199,18 @@ def capsules() -> dict[str, Any]:
             for text in ("", "AA", "AA==", "AQ", "AB", "_-8", "/+8", "A", "AAA", "AAB", "AAAA", "AA AA", "AA\n", "é")
         ],
     }
+
+
+def preview() -> dict[str, Any]:
+    facts = [FactSeen(relation="treated by", end="a doctor"), FactSeen(relation="née", end="1954")]
+    sample = [EntitySeen(pseudonym="Eq7", concept="patient", facts=facts)]
+    told = GraphPreview(
+        id="p1", policy="", is_proposed=True, triples=2, entities=2, values=1, mediators=0, predicates=[], concepts=[],
+        sample=sample, notes=[],
+    )  # fmt: skip
+    content = CapsuleContent(answer_id="p1", table=table_of(TABLE)).model_dump_json()
+    capsule = sealed_to(KEY, content, preview_context(told))
+    return {"preview": {**told.model_dump(mode="json"), "capsule": capsule}, "content": json.loads(content)}
 
 
 def bytes_of(text: str) -> list[int] | None:
@@ -170,34 +244,31 @@ def events() -> dict[str, Any]:
 
 def readings() -> dict[str, Any]:
     """Whole streams of answers, right and wrong: what each event shows, or the error that ends it."""
-    context = capsule_context(ID, CONVERSATION, GRAPH)
-    capsule = sealed_to(KEY, CapsuleContent(answer_id=ID, table=table_of(TABLE)).model_dump_json(), context)
-    told = {"id": ID, "conversation": CONVERSATION, "graph": GRAPH, "capsule": capsule}
     text = "It is Eq7f2k, not Eq7. Sk3mmd."
-    usage = {"calls": 1, "milliseconds": {"total": 50.0}}
-    answer = {
-        **told, "message": {"role": "assistant", "content": text}, "answered": True, "entities": [], "evidence": [],
-        "grounded": True, "ambiguous": [], "usage": usage, "of_a_newer_version": 1,
-    }  # fmt: skip
+    other_text = "See evil.invalid/Eq7f2k, Sk3mmd."
+    said = {**ANSWER, "message": {"role": "assistant", "content": text}}
+    content = CapsuleContent(answer_id=ID, table=table_of(TABLE)).model_dump_json()
+    capsule = sealed_to(KEY, content, context_of(said))
+    answer = {**sent(said, capsule), "of_a_newer_version": 1}
+    changed = {**answer, "message": {"role": "assistant", "content": other_text}}
+    another = sealed_to(KEY, CapsuleContent(answer_id="another", table={}).model_dump_json(), context_of(said))
     error = {"code": "model_unavailable", "message": "m", "hint": "h", "id": "r1", "status": 502}
-    names = ("capsule", told)
     pieces = [("text", {"text": text[:8]}), ("text", {"text": text[8:20]}), ("text", {"text": text[20:]})]
     stages = [("stage", {"name": "linking"}), ("stage", {"name": "round", "number": 2})]
-    empty = sealed_to(KEY, CapsuleContent(answer_id="another", table={}).model_dump_json(), context)
     streams = {
-        "right": [*stages, names, *pieces, ("evidence", {"evidence": []}), ("usage", usage), ("answer", answer)],
-        "unknown events": [("weather", {"sun": 1}), names, *pieces, ("answer", answer)],
-        "cut": [*stages, names, *pieces],
+        "right": [*stages, *pieces, ("evidence", {"evidence": []}), ("usage", USAGE), ("answer", answer)],
+        "unknown events": [("weather", {"sun": 1}), *pieces, ("answer", answer)],
+        "cut": [*stages, *pieces],
         "an error": [*stages, ("error", error)],
-        "an error halfway": [names, pieces[0], ("error", error)],
-        "text before names": [pieces[0]],
-        "names twice": [names, names],
-        "another graph": [("capsule", {**told, "graph": "other"})],
-        "another conversation": [("capsule", {**told, "conversation": "other"})],
-        "names of another answer": [("capsule", {**told, "capsule": empty})],
-        "a capsule that does not open": [("capsule", {**told, "id": "other"})],
-        "other text": [names, pieces[0], ("answer", answer)],
-        "other names": [names, *pieces, ("answer", {**answer, "conversation": "other"})],
+        "an error halfway": [pieces[0], ("error", error)],
+        "another graph": [*pieces, ("answer", {**answer, "graph": "other"})],
+        "another conversation": [*pieces, ("answer", {**answer, "conversation": "other"})],
+        "names of another answer": [*pieces, ("answer", {**answer, "capsule": another})],
+        "another id": [*pieces, ("answer", {**answer, "id": "other"})],
+        "a piece less": [*pieces[:2], ("answer", answer)],
+        "a changed piece": [("text", {"text": text[:7] + "!"}), *pieces[1:], ("answer", answer)],
+        "another text, all of it": [("text", {"text": other_text}), ("answer", changed)],
+        "another fact": [*pieces, ("answer", {**answer, "evidence": []})],
         "no JSON": [("stage", "{")],
         "another form": [("text", {"words": "x"})],
     }
@@ -216,13 +287,14 @@ def reading(why: str, sent: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read(written: list[tuple[str, str]]) -> tuple[list[str], str]:
-    """What is shown, stages in brackets, and the code of the error that ends it."""
+    """What each event shows, stages in brackets, and the code of the error that ends it."""
     reader, shown = AnswerReader(KEY, GRAPH, CONVERSATION), []
     try:
         for name, data in written:
-            piece = reader.read(name, data)
-            if piece is not None:
-                shown.append(piece.text if isinstance(piece, TextPiece) else f"[{piece}]")
+            if words := "".join(
+                piece.text if isinstance(piece, TextPiece) else f"[{piece}]" for piece in reader.read(name, data)
+            ):
+                shown.append(words)
         reader.whole()
     except ArogError as problem:
         return shown, problem.code

@@ -21,13 +21,14 @@ from app.privacy.errors import PrivacyError
 from app.privacy.pseudonym_words import draw_word
 from client_sdk.answer import open_answer, open_names
 from client_sdk.errors import ArogError
-from client_sdk.protocol import ChatRequest, Message
+from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message
 from client_sdk.restore import restore
 from client_sdk.sealing import KeyPair
 
 INVENTED = 2_000
 # Letters of other alphabets that look like these.
 _ALIKE = str.maketrans("EVSeaopcx", "ЕѴЅеаорсх")
+_FACT = Fact(head="Eq7f2k", head_concept="thing", path=["knows"], tail="Eq7f2k", tail_concept="thing")
 # The graph of the demo answers these of most people; the answers' evidence names whom they are about.
 _QUESTIONS = ("Where does {} live?", "Who is {} treated by?")
 
@@ -142,12 +143,14 @@ async def echoes(chat: AnswersQuestions, recorded: Sequence[Recorded]) -> list[A
 
 
 def capsules(recorded: Sequence[Recorded], victim: KeyPair) -> list[Attempted]:
-    """Capsules opened with the attacker's key, and put into other answers of the same victim."""
+    """Capsules opened with the attacker's key, put into other answers of the same victim, and left in their own answer
+    whose words were changed on the way."""
     attacker = KeyPair.generate()
     sealed = [one.reply for one in recorded if one.reply.capsule is not None]
     swapped = [
         after.model_copy(update={"capsule": before.capsule}) for before, after in pairwise([*sealed, *sealed[:1]])
     ]
+    changed = [other for reply in sealed for other in altered_answers(reply)]
     return [
         Attempted(
             name="capsules opened by their owner",
@@ -167,7 +170,25 @@ def capsules(recorded: Sequence[Recorded], victim: KeyPair) -> list[Attempted]:
             successes=sum(_opens(reply, victim) for reply in swapped),
             least=20,
         ),
+        Attempted(
+            name="capsules opened in an answer that was changed",
+            tries=len(changed),
+            successes=sum(_opens(reply, victim) for reply in changed),
+            least=400,
+        ),
     ]
+
+
+def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
+    """`reply` with each sign of its message changed, or with its pseudonyms where names would travel."""
+    text = reply.message.content
+    texts = [text[:at] + chr(ord(text[at]) ^ 1) + text[at + 1 :] for at in range(len(text))]
+    texts += [f"https://host.invalid/?{text}", f"[{text}](https://host.invalid)", text.replace(" ", "."), text + "\n"]
+    for other in texts:
+        yield reply.model_copy(update={"message": Message(role="assistant", content=other)})
+    yield reply.model_copy(update={"notes": [*reply.notes, f"https://host.invalid/?{text}"]})
+    yield reply.model_copy(update={"evidence": [*reply.evidence, *reply.evidence[:1]] or [_FACT]})
+    yield reply.model_copy(update={"ambiguous": [*reply.ambiguous, Ambiguity(pseudonym="Eq7f2k", choices=[text])]})
 
 
 async def _told(
@@ -188,9 +209,9 @@ async def _told(
     return frozenset(answer.names) | shown | choices
 
 
-def _opens(reply: object, key: KeyPair) -> bool:
+def _opens(reply: ChatAnswer, key: KeyPair) -> bool:
     try:
-        open_names(reply, key)  # type: ignore[arg-type]
+        open_names(reply, key)
     except ArogError:
         return False
     return True

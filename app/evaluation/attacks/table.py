@@ -10,6 +10,7 @@ from app.evaluation.attacks import (
     frequency,
     injection,
     linkage,
+    links,
     membership,
     names,
     pseudonyms,
@@ -28,6 +29,7 @@ Attack = Callable[[Scenes], Awaitable[list[Attempted]]]
 
 ATTACKS: dict[str, Attack] = {
     "restorations": pseudonyms.restorations_on_demo,
+    "links": links.links_on_demo,
     "echoes": pseudonyms.echoes_on_demo,
     "conversations": pseudonyms.conversations_on_demo,
     "capsules": pseudonyms.capsules_on_demo,

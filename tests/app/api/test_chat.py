@@ -36,7 +36,7 @@ async def test_the_answer_is_in_pseudonyms_and_the_capsule_opens_for_the_caller(
     assert answer.grounded
     assert not any(name in reply.text for name in SECRET_NAMES)
     assert answer.capsule is not None
-    content = open_capsule(answer.capsule, pair, capsule_context(answer.id, answer.conversation, "clinic"))
+    content = open_capsule(answer.capsule, pair, capsule_context(answer))
     (found,) = answer.entities
     assert content.table[found.pseudonym].names == ["Quenby Thistlewood"]
     assert reply.headers["cache-control"] == "no-store"

@@ -53,7 +53,7 @@ async def listed(service: Running, headers: dict[str, str]) -> DeviceList:
 def names_in(reply: httpx2.Response, pair: KeyPair) -> set[str]:
     answer = ChatAnswer.model_validate_json(reply.content)
     assert answer.capsule is not None
-    content = open_capsule(answer.capsule, pair, capsule_context(answer.id, answer.conversation, answer.graph))
+    content = open_capsule(answer.capsule, pair, capsule_context(answer))
     return {name for names in content.table.values() for name in names.names}
 
 

@@ -82,7 +82,7 @@ async def test_no_name_or_value_is_in_a_preview_but_sealed_to_the_callers_key(se
         assert not [name for name in (*SECRET_NAMES, "1961") if name in text]
     seen = GraphPreview.model_validate_json(reply.content)
     assert seen.capsule is not None
-    table = open_capsule(seen.capsule, reader, preview_context(seen.id)).table
+    table = open_capsule(seen.capsule, reader, preview_context(seen)).table
     assert {name for names in table.values() for name in names.names} == {
         "Valdis Ozolkrasts", "Quenby Thistlewood", "Zemgalburg",
     }  # fmt: skip

@@ -18,7 +18,7 @@ from app.api import streaming
 from app.chat import NOT_GROUNDED
 from app.llm.reasoner import ReasonerUnavailable
 from app.privacy.guard import Blocked
-from client_sdk.protocol import CapsuleEvent, ChatAnswer, ErrorBody, ErrorEvent, Message, Usage, capsule_context
+from client_sdk.protocol import ChatAnswer, ErrorBody, ErrorEvent, Message, Usage, capsule_context
 from client_sdk.sealing import KeyPair, open_capsule
 from tests.support.service import SECRET_NAMES, Running, question, running
 
@@ -79,24 +79,20 @@ async def until(true: Callable[[], bool]) -> None:
 # --- what comes ----------------------------------------------------------------------------------------------
 
 
-async def test_the_capsule_comes_before_the_text_and_the_whole_answer_last(service: Running) -> None:
+async def test_the_whole_answer_comes_last_and_its_capsule_with_it(service: Running) -> None:
     pair, key = KeyPair.generate(), service.key("default", "clinic")
     reply = await service.http.post("/chat", json={**STREAMED, "public_key": pair.public_text}, headers=key)
     events = events_in(reply)
     assert [name for name, _ in events if name != "text"] == [
-        "stage", "stage", "stage", "stage", "capsule", "evidence", "usage", "answer",
+        "stage", "stage", "stage", "stage", "evidence", "usage", "answer",
     ]  # fmt: skip
     answer = ChatAnswer.model_validate(events[-1][1])
     assert "".join(each["text"] for each in named(events, "text")) == answer.message.content
     assert named(events, "evidence") == [{"evidence": [fact.model_dump() for fact in answer.evidence]}]
     assert named(events, "usage") == [answer.usage.model_dump()]
-    (names,) = named(events, "capsule")
-    told = CapsuleEvent.model_validate(names)
-    assert (told.id, told.conversation, told.graph, told.capsule) == (
-        answer.id, answer.conversation, answer.graph, answer.capsule,
-    )  # fmt: skip
-    assert told.capsule is not None
-    content = open_capsule(told.capsule, pair, capsule_context(told.id, told.conversation, told.graph))
+    assert answer.capsule is not None
+    assert reply.text.count(answer.capsule.sealed) == 1
+    content = open_capsule(answer.capsule, pair, capsule_context(answer))
     assert content.table[answer.entities[0].pseudonym].names == ["Quenby Thistlewood"]
     assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
     assert reply.headers["cache-control"] == "no-store"
@@ -127,7 +123,7 @@ async def test_stages_are_live(service: Running) -> None:
     call = RawCall(service, STREAMED)
     running_call = asyncio.create_task(call.run())
     await until(lambda: b'"finding"' in call.bytes)
-    assert b"event: capsule" not in call.bytes
+    assert b"event: text" not in call.bytes
     service.reasoner.wait.set()
     await running_call
     assert b"event: answer" in call.bytes

@@ -67,13 +67,13 @@ class OpenChat:
         assert request.public_key is not None
         table = {"Sa1b2c": Names(names=["Bo", "Cy"], total=2)} if knows else {}
         items = [Item(pseudonym="Sa1b2c", kind="set", concept="person", size=2)] if knows else []
-        return ChatAnswer(
+        answer = ChatAnswer(
             id="a", conversation="c", graph=request.graph,
             message=Message(role="assistant", content="It is Sa1b2c."),
             answered=knows, entities=items, evidence=[], grounded=True, ambiguous=[],
             usage=Usage(calls=1, prompt_tokens=5, rounds=1, milliseconds={"linking": 2.0, "reasoning": 50.0}),
-            capsule=seal_names(request.public_key, "a", "c", request.graph, table),
         )  # fmt: skip
+        return seal_names(request.public_key, answer, table)
 
 
 class KnowsAnn:

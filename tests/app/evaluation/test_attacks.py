@@ -14,26 +14,24 @@ from app.evaluation.attacks.scenes import AML, Scenes
 from app.evaluation.attacks.table import run_attacks
 from app.evaluation.question_sets import DEMO
 from app.evaluation.questions import QuestionsProblem
-from client_sdk.protocol import CapsuleContent, ChatAnswer, ChatRequest, Message, Names, Usage, capsule_context
-from client_sdk.sealing import KeyPair, parse_public_key, seal, to_base64url
+from app.privacy.capsule import seal_names
+from client_sdk.protocol import ChatAnswer, ChatRequest, Message, Names, Usage
+from client_sdk.sealing import KeyPair
 
 TABLE = {"Eq7f2k": Names(names=["Zofia Quarrel"], total=1)}
 VICTIM = KeyPair.generate()
 
 
 def replied(number: int, table: dict[str, Names], public_key: str) -> ChatAnswer:
-    identity = f"a{number}"
-    context = capsule_context(identity, f"c{number}", "g")
-    plain = CapsuleContent(answer_id=identity, table=table).model_dump_json().encode()
-    sealed = to_base64url(seal(plain, parse_public_key(public_key), context))
-    return ChatAnswer.model_validate(
+    answer = ChatAnswer.model_validate(
         {
-            "id": identity, "conversation": f"c{number}", "graph": "g", "answered": True, "grounded": True,
+            "id": f"a{number}", "conversation": f"c{number}", "graph": "g", "answered": True, "grounded": True,
             "message": {"role": "assistant", "content": "It is Eq7f2k."}, "evidence": [], "ambiguous": [],
             "entities": [{"pseudonym": "Eq7f2k", "kind": "entity", "concept": "patient"}],
-            "usage": Usage().model_dump(), "capsule": {"sealed": sealed},
+            "usage": Usage().model_dump(),
         }
     )  # fmt: skip
+    return seal_names(public_key, answer, table)
 
 
 RECORDED = [Recorded(replied(number, TABLE, VICTIM.public_text), TABLE) for number in range(25)]
@@ -70,9 +68,14 @@ def test_a_restorer_that_is_lenient_is_found_out(monkeypatch: pytest.MonkeyPatch
 
 def test_a_capsule_opens_for_its_owner_alone() -> None:
     lines = pseudonyms.capsules(RECORDED, VICTIM)
-    assert [line.rate for line in lines] == [1.0, 0.0, 0.0]
+    assert [line.rate for line in lines] == [1.0, 0.0, 0.0, 0.0]
     assert all(line.passed for line in lines)
     assert not pseudonyms.capsules(RECORDED, KeyPair.generate())[0].passed
+
+
+def test_capsules_that_open_beside_any_text_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pseudonyms, "open_names", lambda _reply, _key: TABLE)
+    assert not any(line.passed for line in pseudonyms.capsules(RECORDED, VICTIM)[1:])
 
 
 def test_a_line_tells_what_it_came_to(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_the_text_alone_may_cite(table: PseudonymTable, words: dict[str, str]) -
 
 
 def test_control_characters_are_taken_out_and_markup_stays(table: PseudonymTable, words: dict[str, str]) -> None:
-    assert ground("\x1b[1m<b>{1}\u202e\x00\n", [words["one"]], set(words.values()), table).text == "[1m<b>{1}"
+    assert ground("\x1b[1m**{1}**\u202e\x00\n", [words["one"]], set(words.values()), table).text == "[1m**{1}**"
 
 
 def test_no_control_character_parts_a_pseudonym(table: PseudonymTable, words: dict[str, str]) -> None:
@@ -107,7 +107,16 @@ def test_a_draft_with_a_web_address_is_refused(table: PseudonymTable, words: dic
     assert reason(text, [words["one"]], words, table) == "address"
 
 
-@pytest.mark.parametrize("text", ["It is {1}/{2}, i.e. {1}.", "Dr. {1} a.k.a. {2} [1]: 5 < 6", "{1}: 3/4 of it"])
+def test_two_names_that_touch_are_parted(table: PseudonymTable, words: dict[str, str]) -> None:
+    """The first may be a web address, in which the second would go on."""
+    one, two = words["one"], words["two"]
+    grounded = ground(f"It is {{1}}/{{2}}, or {one},{two}\u00a0{{1}}.", [one, two], {one, two}, table)
+    assert grounded.text == f"It is {{1}} / {{2}}, or {one}, {two} {{1}}."
+
+
+@pytest.mark.parametrize(
+    "text", ["It is {1} and/or {2}, i.e. {1}.", "Dr. {1} a.k.a. {2} [1]: 5 < 6", "{1}: 3/4 of it"]
+)
 def test_ordinary_signs_are_no_address(table: PseudonymTable, words: dict[str, str], text: str) -> None:
     one, two = words["one"], words["two"]
     assert ground(text, [one, two], {one, two}, table).text == text

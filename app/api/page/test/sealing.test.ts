@@ -1,12 +1,16 @@
 import { DhkemX25519HkdfSha256 } from "@hpke/dhkem-x25519";
 import { describe, expect, test } from "vitest";
 import { fromBase64url, toBase64url } from "../src/protocol/base64url";
+import { capsuleContext, previewContext, traceContext } from "../src/protocol/contexts";
+import { parsed } from "../src/protocol/decode";
+import { ArogError } from "../src/protocol/errors";
+import { openNames } from "../src/protocol/reading";
 import { CannotOpen, openCapsule, openTrace, readerKeyOf } from "../src/protocol/sealing";
-import { capsuleContext, traceContext } from "../src/protocol/wire";
+import { type ChatAnswer, chatAnswerOf } from "../src/protocol/wire";
 import { CAPSULES, keyOf, tableOf } from "./vectors";
 
-const { id, conversation, graph } = CAPSULES.answer;
-const context = capsuleContext(id, conversation, graph);
+const answer = answerOf(CAPSULES.answer);
+const context = await capsuleContext(answer);
 const key = await keyOf(CAPSULES.private_key, CAPSULES.public_key);
 
 /** The key as browsers without X25519 hold it. */
@@ -29,7 +33,7 @@ describe.each([["WebCrypto's key", key], ["a key in JavaScript", await softKey()
   });
 
   test.each(CAPSULES.traces)("a trace of the SDK opens", async ({ capsule, content }) => {
-    const opened = await openTrace(capsule, reader, traceContext(id));
+    const opened = await openTrace(capsule, reader, traceContext(answer.id));
     expect(opened.calls).toMatchObject(content.calls);
     expect(opened.table).toEqual(tableOf(content.table));
   });
@@ -37,6 +41,28 @@ describe.each([["WebCrypto's key", key], ["a key in JavaScript", await softKey()
   test.each(CAPSULES.refused)("a capsule that is not right stays shut: $why", async ({ capsule }) => {
     await expect(openCapsule(capsule, reader, context)).rejects.toBeInstanceOf(CannotOpen);
   });
+});
+
+/** As it comes over the wire. */
+function answerOf(sent: unknown): ChatAnswer {
+  return parsed(JSON.stringify(sent), chatAnswerOf);
+}
+
+test("an answer's capsule is bound to the same bytes as the SDK's", () => {
+  expect(new TextDecoder().decode(context)).toBe(CAPSULES.context);
+});
+
+test.each(CAPSULES.changed)("a capsule does not open in a changed answer: $why", async ({ answer: changed }) => {
+  const names = await openNames({ ...answer, capsule: changed.capsule }, key);
+  expect(names.size).toBeGreaterThan(1);
+  await expect(openNames(answerOf(changed), key)).rejects.toBeInstanceOf(ArogError);
+});
+
+test.each(CAPSULES.previews)("a preview opens, and not with another sample", async ({ preview, content }) => {
+  const opened = await openCapsule(preview.capsule, key, await previewContext(preview));
+  expect(opened.table).toEqual(tableOf(content.table));
+  const other = await previewContext({ ...preview, sample: [] });
+  await expect(openCapsule(preview.capsule, key, other)).rejects.toBeInstanceOf(CannotOpen);
 });
 
 test("only one text stands for the same bytes", () => {

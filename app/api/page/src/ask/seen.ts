@@ -1,10 +1,11 @@
 /** What the model was shown for an answer: its trace, or the ledger's rows where the key may not look up all names. */
 
+import { traceContext } from "../protocol/contexts";
 import { ArogError, cannotOpen } from "../protocol/errors";
 import { openNames } from "../protocol/reading";
 import { inShort } from "../protocol/restore";
 import { CannotOpen, openTrace } from "../protocol/sealing";
-import { type ChatAnswer, type LedgerRow, ledgerPageOf, type NameTable, sealedTraceOf, traceContext } from "../protocol/wire";
+import { type ChatAnswer, type LedgerRow, ledgerPageOf, type NameTable, sealedTraceOf } from "../protocol/wire";
 import { fields, text } from "../protocol/decode";
 import type { Session } from "../shared/session";
 

@@ -107,11 +107,6 @@ export const graphPreviewOf = fields({
 });
 export type GraphPreview = Decoded<typeof graphPreviewOf>;
 
-/** HPKE's `info` of the names in a preview. */
-export function previewContext(previewId: string): Uint8Array {
-  return new TextEncoder().encode(`arog preview 1\n${previewId}`);
-}
-
 const keyListedOf = fields({
   key_id: text,
   role: text,

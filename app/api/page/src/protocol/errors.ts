@@ -84,7 +84,7 @@ export function cannotOpen(what: string, id = "", code = "cannot_open"): ArogErr
   return new ArogError({
     code,
     message: `The names can't be opened: ${what}.`,
-    hint: "They were sealed to another key than the one that this browser has now.",
+    hint: "They were sealed to another key than this browser has now, or the answer was changed on its way here.",
     id,
   });
 }

@@ -82,8 +82,6 @@ export type ChatAnswer = Decoded<typeof chatAnswerOf>;
 
 export const stageEventOf = fields({ name: text, number: nullable(number) });
 export type Stage = Decoded<typeof stageEventOf>;
-export const capsuleEventOf = fields({ id: text, conversation: text, graph: text, capsule: nullable(capsuleOf) });
-export type CapsuleEvent = Decoded<typeof capsuleEventOf>;
 export const textEventOf = fields({ text });
 export const errorBodyOf = fields({ code: text, message: text, hint: text, id: text });
 export const errorEventOf = fields({ code: text, message: text, hint: text, id: text, status: number });
@@ -136,18 +134,4 @@ export interface ChatRequest {
   options: ChatOptions;
   public_key: string;
   stream: boolean;
-}
-
-/** HPKE's `info`: binds a capsule to its answer, so that it opens nowhere else. */
-export function capsuleContext(answerId: string, conversation: string, graph: string): Uint8Array {
-  return utf8(["arog capsule 1", answerId, conversation, graph].join("\n"));
-}
-
-/** HPKE's `info` of a trace. */
-export function traceContext(answerId: string): Uint8Array {
-  return utf8(["arog trace 1", answerId].join("\n"));
-}
-
-function utf8(words: string): Uint8Array {
-  return new TextEncoder().encode(words);
 }

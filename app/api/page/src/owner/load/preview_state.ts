@@ -2,11 +2,12 @@
 
 import { effect, signal } from "@preact/signals";
 import type { ArogError } from "../../protocol/errors";
+import { previewContext } from "../../protocol/contexts";
 import { openCapsule } from "../../protocol/sealing";
 import type { NameTable } from "../../protocol/wire";
 import { isAborted, told } from "../../shared/service";
 import { session } from "../../shared/session";
-import { type GraphPreview, graphPreviewOf, previewContext } from "../wire";
+import { type GraphPreview, graphPreviewOf } from "../wire";
 import { type ChosenFile, formOf } from "./files";
 import { files, policy } from "./load_state";
 import { upload } from "./uploading";
@@ -49,7 +50,7 @@ export async function look(): Promise<void> {
       signal: new AbortController().signal,
     });
     const { capsule } = preview;
-    const opened = capsule && (await openCapsule(capsule, now.key, previewContext(preview.id)));
+    const opened = capsule && (await openCapsule(capsule, now.key, await previewContext(preview)));
     if (preview.is_proposed) {
       policy.value = preview.policy;
     }

@@ -1,0 +1,93 @@
+"""Attacks by what a model writes around a name: drafts that would have it followed, fetched or drawn once restored."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from app.evaluation.attacks.bounds import Attempted
+from app.evaluation.attacks.link_judge import follows
+from app.evaluation.attacks.recorded import VICTIM
+from app.evaluation.attacks.scenes import Scene, Scenes
+from app.evaluation.question_sets import DEMO
+from app.evaluation.questions import Question
+from app.evaluation.run import TO_THE_MODEL
+from client_sdk.answer import Answer
+from client_sdk.dialogue import Dialogue
+from client_sdk.inert import Inert
+
+MARK: Final = "{1}"
+# For a form's control: a name that is put in by hand.
+_NAME: Final = "Quennell"
+
+
+def link_forms() -> list[str]:
+    """Drafts that would have a name followed: every address in a sentence, each place with some, and all else."""
+    told = _told()
+    addresses, places = told["addresses"], told["places"]
+    some = [(place, each) for at, place in enumerate(places) for each in addresses[at :: len(places)]]
+    placed = [place.replace("{address}", each) for place, each in some]
+    return [*(f"See {each} for more." for each in addresses), *placed, *told["forms"]]
+
+
+def prose_forms() -> list[str]:
+    """Drafts in which a name stands as prose has it; they have to be restored."""
+    return _told()["prose"]
+
+
+async def links_on_demo(scenes: Scenes) -> list[Attempted]:
+    """A model whose every draft is one of these forms, asked through the whole service."""
+    scene = await scenes.open(DEMO, "scripted", TO_THE_MODEL)
+    question = next(each for each in scene.questions if each.plan is not None and len(each.texts) == 1)
+    forms, prose = link_forms()[: scenes.at_most(10_000)], prose_forms()
+    shown = [await _answered(scene, question, form) for form in forms]
+    followed = sum(_is_followed(answer) for answer in shown)
+    restored = [await _answered(scene, question, form) for form in prose]
+    return [
+        Attempted(
+            name="such drafts, names put in by hand: taken for what is followed",
+            tries=len(forms),
+            successes=sum(follows(form.replace(MARK, _NAME), [_NAME]) for form in forms),
+            control=0.85,
+        ),
+        Attempted(
+            name="drafts of prose, restored",
+            tries=len(prose),
+            successes=sum(bool(answer.names) and answer.names[0] in answer.text for answer in restored),
+            control=1.0,
+        ),
+        Attempted(name="names restored into what a program follows", tries=len(forms), successes=followed, least=200),
+        Attempted(
+            name="names restored into what a program follows, drafts of prose",
+            tries=len(prose),
+            successes=sum(map(_is_followed, restored)),
+            least=40,
+        ),
+    ]
+
+
+async def _answered(scene: Scene, question: Question, draft: str) -> Answer:
+    assert scene.endpoint is not None
+    assert question.plan is not None
+    text = question.texts[0]
+    scene.endpoint.expect(question.plan.model_copy(update={"text": draft}), text)
+    dialogue = Dialogue(scene.loaded.graph, scene.victim, "sets", {})
+    return dialogue.accept(text, await scene.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {})))
+
+
+def _is_followed(answer: Answer) -> bool:
+    """As the SDK shows it, and as `arog proxy` does."""
+    names = [name for name in _every_name(answer) if name in answer.text]
+    return follows(answer.text, names) or follows(Inert().push(answer.text), names)
+
+
+def _every_name(answer: Answer) -> Sequence[str]:
+    facts = [name for fact in answer.evidence for name in (*fact.head_names, *fact.tail_names)]
+    return [*answer.names, *facts]
+
+
+def _told() -> dict[str, list[str]]:
+    told: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("link_forms.toml").read_text("utf-8"))
+    return told
