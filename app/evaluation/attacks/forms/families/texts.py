@@ -9,7 +9,7 @@ from random import Random
 from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.everyday_words import is_common_english, is_everyday
+from app.evaluation.attacks.forms.everyday_words import is_everyday, is_in_dictionary
 from app.evaluation.attacks.forms.plain_letters import plain
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -45,15 +45,17 @@ def _forms_of(text: str) -> Iterator[Typed]:
 
 
 def _is_name(word: str, is_inside: bool) -> bool:
-    """A capital inside a text, unless it is an everyday word; or no word of a dictionary at all."""
-    if is_everyday(word.lower()) or is_common_english(word.lower()):
-        return False
-    return word[:1].isupper() and is_inside
+    """A capital inside a text, and no word of a dictionary as the kinds of streets are."""
+    return is_inside and word[:1].isupper() and not _is_common(word)
 
 
 def _rare(text: str) -> tuple[str, ...]:
     words = [word for word in _WORD.findall(text) if len(word) >= _LEAST_LETTERS]
-    return tuple(word for word in words if not is_common_english(word.lower()) and not is_everyday(word.lower()))
+    return tuple(word for word in words if not _is_common(word))
+
+
+def _is_common(word: str) -> bool:
+    return is_in_dictionary(word.lower()) or is_everyday(word.lower())
 
 
 def _parts_of_address(address: str) -> Iterator[Typed]:
