@@ -118,11 +118,12 @@ def _most_of_each(texts: Iterable[str]) -> Counter[str]:
 
 def common_words(text: str, names: Iterable[str]) -> list[str]:
     """Common words of `text` in small letters or at its start; those of names and titles are left out."""
-    of_names = {word for name in (*names, *_TITLE.findall(text)) for word in tokens(name)}
+    of_names = {word for name in names for word in tokens(name)}
+    rest = _TITLE.sub(lambda title: "X" * len(title[0]), text)
     found = []
-    for match in _WORD.finditer(text):
+    for match in _WORD.finditer(rest):
         word = match[0]
-        is_plain = word == word.lower() or not text[: match.start()].strip() or word == "I"
+        is_plain = word == word.lower() or not rest[: match.start()].strip() or word == "I"
         if is_plain and is_common_english(word.lower()) and not of_names.intersection(tokens(word)):
             found.append(word.lower())
     return found
