@@ -10,10 +10,11 @@ from random import Random
 from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.forms.asking import Asker, Judged
 from app.evaluation.attacks.forms.case import Case, Family
+from app.evaluation.attacks.forms.corpus.population import GRAPH
 from app.evaluation.attacks.forms.drafts import restored_into_addresses
 from app.evaluation.attacks.forms.families.labels import dirty_labels, middle_words
 from app.evaluation.attacks.forms.families.look_alikes import look_alikes
-from app.evaluation.attacks.forms.families.names import foreign_names, lone_surnames, names_at_a_start
+from app.evaluation.attacks.forms.families.names import every_surname, foreign_names, lone_surnames, names_at_a_start
 from app.evaluation.attacks.forms.families.numbers import values_in_other_words
 from app.evaluation.attacks.forms.families.relations import rare_words_of, relation_words
 from app.evaluation.attacks.forms.families.suffixes import suffixed_names
@@ -55,7 +56,8 @@ def _tell(scenes: Scenes, title: str, total: int, done: int) -> None:
 
 
 def cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:
-    """`count` cases of every family in every language, but for sentences that hold a word of the name."""
+    """`count` cases of every family in every language, and the lists' surnames asked of the made-up graph; but for
+    sentences that hold a word of the name."""
     dice = Random(one.title)  # noqa: S311  # a sample, no secret  # nosec B311
     third = THIRD[attacked.index(one) % len(THIRD)]
     for language in (*LANGUAGES, third):
@@ -63,6 +65,8 @@ def cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterato
         every.append(foreign_names(others(attacked, one), language, dice, count))
         every.append(relation_words(private_relations(attacked), language, dice, count))
         yield from (case for cases in every for case in cases if can_be_judged(case))
+    if one.title == GRAPH:
+        yield from filter(can_be_judged, every_surname(dice, count))
 
 
 def lines(judged: Sequence[Judged]) -> list[Attempted]:

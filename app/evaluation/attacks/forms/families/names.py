@@ -11,7 +11,7 @@ from app.evaluation.attacks.forms.corpus.people import surnames, surnames_of
 from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.plain_letters import plain
 
-_LEAST_MISTYPED = 5
+_LEAST_MISTYPED, _EVERY = 5, 14
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "aa", "ñ": "ny", "'": " "})
 _CODE = (
     "name={};", "{{'name': '{}'}}", "SELECT * WHERE name = '{}'", "@{}", "#{}", "{}.pdf", "C:\\{}\\a.txt", "<{}>",
@@ -75,9 +75,23 @@ def _alone(name: str, dice: Random) -> Iterator[Typed]:
         yield Typed("umlauts spelt out", spelt, (name,))
 
 
+def every_surname(dice: Random, count: int) -> Iterator[Case]:
+    """The lists' surnames one by one, bare in small letters and with a capital at a start; all in a whole run."""
+    known = surnames()
+    dice.shuffle(known)
+    for name in known[: _EVERY * count]:
+        small, capital = Typed("each, bare", name, (name,)), Typed("each, a capital", _capital(name), (name,))
+        yield put_into("3 surnames alone", small, sentence("en", ("open", "marked"), dice), dice)
+        yield put_into("4 capitals at a start", capital, sentence("en", ("start",), dice), dice)
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
 def names_at_a_start(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
     """Names and surnames with a capital where every word would have one: of a sentence, a line, an item of a list."""
-    known = [name[:1].upper() + name[1:] for name in surnames()]
+    known = list(map(_capital, surnames()))
     chosen = [*dice.sample(known, min(count, len(known))), *map(str.capitalize, names.last_names(dice, count))]
     forms = [Typed("a capital", name, (name,)) for name in chosen]
     forms += [Typed("capitals", name.upper(), (name,)) for name in chosen]

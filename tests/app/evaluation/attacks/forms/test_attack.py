@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
+from app.evaluation.attacks import forms
 from app.evaluation.attacks.forms.asking import Judged
 from app.evaluation.attacks.forms.attack import lines
 from app.evaluation.attacks.forms.corpus.table_files import table_files
@@ -45,9 +49,21 @@ def test_a_cell_in_a_relation_misses_its_bound_and_a_refused_file_does_not() -> 
     assert all(line.passed for line in table_lines([Loaded(True, frozenset(), True)]))
 
 
-async def test_the_service_is_asked_by_every_family_and_the_judge_sees_each_form() -> None:
+def test_the_judge_and_the_families_share_nothing_with_what_is_judged() -> None:
+    errors_alone = {"app.privacy.errors", "app.privacy.guard", "kg_store.terms"}
+    for file in Path(forms.__file__).parent.rglob("*.py"):
+        tree = ast.parse(file.read_text("utf-8"))
+        modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        judged = {module for module in modules if module.startswith(("app.privacy", "kg_store"))}
+        assert judged <= errors_alone, file.name
+        assert not any(isinstance(node, ast.Import) and "kg_store" in ast.dump(node) for node in ast.walk(tree))
+
+
+async def test_the_service_is_asked_by_every_family_and_nothing_of_a_name_leaves() -> None:
     found = await run_attacks("forms", limit=2)
     names = [line.name for line in found]
     assert [name for number in range(1, 13) for name in names if name.startswith(f"forms, {number} ")]
     assert len({name.split(" ")[1] for name in names if name[7:8].isdigit()}) == 12
     assert all(line.passed for line in found if line.control is not None)
+    # Of labels, rare words of the dictionary in small letters are not all replaced yet.
+    assert [line.name for line in found if not line.passed and line.name != "forms, 5 middle words of labels"] == []
