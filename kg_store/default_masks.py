@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import Literal
 
 import numpy as np
@@ -37,6 +37,7 @@ MIN_GROWING = 30
 MIN_OWN_USES = 10
 """A relation of as many facts stands for itself, however many there are beside it."""
 _OF_TABLES = "urn:arog:"
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
 # Digits stay: patient17 is not called patient.
 _SPELLED = re.compile(r"[^\W_]+")
 # Words of columns and properties that stand in no dictionary and name nobody.
@@ -224,7 +225,7 @@ class _NamesOfGraph:
         candidates: Sequence[_Candidate],
     ) -> None:
         runs = {run for each in candidates for run in _runs(each.words)}
-        doubtful = {word for each in candidates for word in each.words if not in_lexicon(word)} - _TECHNICAL
+        doubtful = {word for each in candidates for word in _doubtful(each.words)}
         self._whole: dict[str, set[int]] = defaultdict(set)
         self._parts: dict[str, set[int]] = defaultdict(set)
         for node, text, is_name in _texts(roles, named, policy.local_part_names):
@@ -239,8 +240,15 @@ class _NamesOfGraph:
     def hold(self, each: _Candidate) -> bool:
         """Whether the words are or hold a name or text value of another thing than themselves."""
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
-        nodes += [self._parts.get(word, ()) for word in each.words]
+        nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
         return any(node != each.position for node in chain.from_iterable(nodes))
+
+
+def _doubtful(words: Sequence[str]) -> Iterator[str]:
+    """Words that are a part of a name where the graph has it so: those outside the lexicon, and behind a title."""
+    for before, word in pairwise(("", *words)):
+        if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
+            yield word
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:

@@ -116,9 +116,11 @@ class Anonymiser:
         return replace(span, mids=mids) if mids else Span(span.start, span.end, Source.UNKNOWN)
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
-        """The safe text, made in one pass over the original's offsets, and its pseudonyms in order."""
+        """The safe text, made in one pass over the original's offsets, and the pseudonyms in it, in order, that a
+        question may be about."""
         words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
-        return SafeText(replaced(turn.text, words)), list(dict.fromkeys(word.word for word in words))
+        things = (w.word for w, span in zip(words, turn.spans, strict=True) if span.source is not Source.WORD)
+        return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
 
     def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
         """Each inexact mention, by its place in what the user typed."""

@@ -119,10 +119,13 @@ class Guard:
             return True
         pseudonym, *endings = APOSTROPHE.split(word)
         if endings:
-            may_end = all(ending in issued or ending.lower() in CONTRACTIONS for ending in endings)
+            may_end = all(ending in issued or self._may_end(ending.lower()) for ending in endings)
             return may_end and (pseudonym in issued or self._lexicon.permits_in_any_language(pseudonym.lower()))
         runs = ["".join(run) for _, run in groupby(word, key=lambda letter: category(letter) == "Lo")]
         return len(runs) > 1 and all(run in issued or self._may_leave(run, issued) for run in runs)
+
+    def _may_end(self, ending: str) -> bool:
+        return ending in CONTRACTIONS or self._lexicon.permits_in_any_language(ending)
 
     def _near(self, reading: str, issued: frozenset[str]) -> set[str]:
         """Names in other forms. Escapes would make words of their own (`nIn` of a line end and In): undone first."""

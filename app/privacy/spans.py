@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from app.privacy.lexicon import SYMBOLS, Lexicon
-from app.privacy.name_slots import Stand
 from app.privacy.patterns import find_patterns
 from app.privacy.pseudonym_words import shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.recogniser import Recogniser
+from app.privacy.turn_tokens import Stand
 from app.privacy.unknown_words import unknown_spans
 from app.privacy.visible import Visible
-from kg_store.linking import EntityLinker
+from kg_store.linking import EntityLinker, has_capitals
 from kg_store.names import NameIndex
+from kg_store.near_spans import find_near_spans, masked
 from kg_store.number_words import find_number_expressions
 from kg_store.terms import ValueKind
 from kg_store.values import find_literals
@@ -27,6 +28,9 @@ _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE
 
 _PARTING = re.compile(r"[+/;|\\*`~<>&]|(?<=\w)[.,](?=\w)")
 """What stands for a space in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
+
+# An everyday number that goes on in figures, which are masked by then: twelve.1.1949.
+_TOUCHING, _TOUCHED = re.compile(r"[./:-]\|"), re.compile(r"\|[./:-]\Z")
 
 _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
 """What is left of an address whose other parts are pseudonyms says nothing."""
@@ -42,7 +46,10 @@ class Source(IntEnum):
     LITERAL = 4
     FORGED = 5
     UNKNOWN = 6
-    RELATION = 7
+    WORD = 7
+    """In small letters and known to nobody: it may say what is asked as well as of whom."""
+
+    RELATION = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +102,11 @@ class SpanFinder:
         chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
         chosen += self._recognised(text, chosen)
         taken = [(span.start, span.end, _stand(text, span)) for span in chosen]
-        chosen += [Span(*span, Source.UNKNOWN) for span in unknown_spans(text, taken, self._lexicon)]
-        chosen += _symbols(text, chosen)
+        unknown = [_without_permission(text, *span) for span in unknown_spans(text, taken, self._lexicon)]
+        chosen += [span for span in unknown if span.source is Source.UNKNOWN]
         chosen += self._near_names(text, chosen, issued)
+        chosen += _left_of([span for span in unknown if span.source is Source.WORD], text, chosen)
+        chosen += _symbols(text, chosen)
         chosen += _initials(text, chosen)
         return sorted(chosen, key=lambda span: span.start)
 
@@ -131,15 +140,8 @@ class SpanFinder:
     def _near_names(self, text: str, chosen: Sequence[Span], issued: Collection[str]) -> list[Span]:
         """What the guard would still block as a name in another form, though it is no mention: a part of a title,
         or of the name of a stranger."""
-        found: list[Span] = []
-        while near := self._first_near(_masked(text, [*chosen, *found]), issued):
-            found += near
-        return found
-
-    def _first_near(self, text: str, issued: Collection[str]) -> list[Span]:
-        hits = [hit for hit in self._names.find_inexact(text, issued) if not hit.public]
-        spans = [Span(hit.start, hit.end, Source.UNKNOWN) for hit in hits]
-        return [span for span in choose(text, spans) if span.source is Source.UNKNOWN]
+        found = find_near_spans(self._names, text, _places(chosen), issued)
+        return [Span(*span, Source.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:
         """What the guard would block though the policy does not link it, signs between words read as spaces, too."""
@@ -158,12 +160,21 @@ class SpanFinder:
 
 def _stand(text: str, span: Span) -> Stand:
     """What a span that goes is to the grammar of the words around it."""
-    if span.source in (Source.UNKNOWN, Source.FORGED) or span.inexact:
+    if span.source in (Source.UNKNOWN, Source.WORD, Source.FORGED) or span.inexact:
         return Stand.UNKNOWN
     if span.source is Source.PSEUDONYM:
         return Stand.VALUE if text[span.start] == "V" else Stand.NAME
     is_name = span.source in (Source.MENTION, Source.PROTECTED) and span.value_kind in (None, ValueKind.TEXT)
     return Stand.NAME if is_name else Stand.VALUE
+
+
+def _without_permission(text: str, start: int, end: int) -> Span:
+    return Span(start, end, Source.UNKNOWN if has_capitals(text[start:end]) else Source.WORD)
+
+
+def _left_of(words: Sequence[Span], text: str, chosen: Sequence[Span]) -> list[Span]:
+    covered = _cover(text, chosen)
+    return [replace(piece, source=Source.WORD) for word in words for piece in _uncovered(text, word, covered)]
 
 
 def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
@@ -177,24 +188,21 @@ def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
 
 def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
     """Single letters between two things that go: john f fitzgerald, of whom the graph knows only parts."""
-    return [Span(*match.span(1), Source.UNKNOWN) for match in _INITIAL.finditer(_masked(text, chosen))]
+    return [Span(*match.span(1), Source.UNKNOWN) for match in _INITIAL.finditer(masked(text, _places(chosen)))]
 
 
-def _masked(text: str, spans: Iterable[Span]) -> str:
-    """`text` with signs that no name runs across in the place of `spans`."""
-    letters = list(text)
-    for span in spans:
-        letters[span.start : span.end] = "|" * (span.end - span.start)
-    return "".join(letters)
+def _places(spans: Iterable[Span]) -> list[tuple[int, int]]:
+    return [(span.start, span.end) for span in spans]
 
 
 def _literals(text: str) -> list[Span]:
     """Numbers and dates, however they are written; everyday words (two films, the second one) are how people ask."""
     found = [Span(span.start, span.end, Source.LITERAL) for span in find_literals(text)]
-    plain = _masked(text, found)
+    plain = masked(text, _places(found))
     for each in find_number_expressions(text):
         # What is read in figures already says more by itself: a date, and a number behind it.
-        if not each.is_everyday and any(map(str.isalnum, plain[each.start : each.end])):
+        touches = not each.is_everyday or _TOUCHING.match(plain, each.end) or _TOUCHED.search(plain, 0, each.start)
+        if touches and any(map(str.isalnum, plain[each.start : each.end])):
             found.append(Span(each.start, each.end, Source.LITERAL, value_kind=each.kind, lexical=each.lexical))
     return found
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.privacy.lexicon import APOSTROPHES, WORD, Lexicon, base_of, language_of
-from app.privacy.name_slots import Slots, Stand, Token
+from app.privacy.name_slots import opens_a_sentence, speaks_for_name
+from app.privacy.turn_tokens import Stand, Token, TurnTokens
 from kg_store.name_marks import COMMON_WORDS
 from kg_store.name_words import may_name
 from kg_store.normalising import normalise
@@ -68,12 +69,12 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     matches = list(WORD.finditer(_masked(text, taken)))
     language = language_of(match[0].lower() for match in matches)
     plain = _tokens(matches, taken)
-    slots = Slots(text, plain, lexicon)
-    words = [_word(slots, at, language) for at, token in enumerate(plain) if token.stand is Stand.WORD]
+    turn = TurnTokens(text, plain, lexicon, language)
+    words = [_word(turn, at, language) for at, token in enumerate(plain) if token.stand is Stand.WORD]
     spans = _by_capitals(text, words, taken, lexicon)
-    spans += [span for span in _phrases(slots) if not _covers(spans, span)]
+    spans += [span for span in _phrases(turn) if not _covers(spans, span)]
     for _ in range(_MAX_PASSES):
-        more = list(_by_place(replace(slots, tokens=_tokens(matches, [*taken, *_as_taken(spans)]))))
+        more = list(_by_place(replace(turn, tokens=_tokens(matches, [*taken, *_as_taken(spans)]))))
         if not more:
             break
         spans += more
@@ -118,25 +119,25 @@ def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return at > 0 and spans[at - 1][1] > start
 
 
-def _word(slots: Slots, at: int, language: str) -> _Word:
-    token, lexicon = slots.tokens[at], slots.lexicon
-    written = slots.text[token.start : token.end]
+def _word(turn: TurnTokens, at: int, language: str) -> _Word:
+    token, lexicon = turn.tokens[at], turn.lexicon
+    written = turn.text[token.start : token.end]
     if not lexicon.permits(token.word, language) or is_disguised(written):
         return _Word(token.start, token.end, written, public=False, marked=True)
     is_own = lexicon.is_own(token.word)
     is_part = not is_own and lexicon.names_somebody(token.word) and may_name(base_of(token.word))
     is_public = not is_part and (is_own or is_public_word(written, lexicon.public))
     has_capital = any(letter.isupper() or letter.istitle() for letter in written)
-    marked = has_capital and normalise(written).text not in _SELF and not _begins(slots, at, is_part)
+    marked = has_capital and normalise(written).text not in _SELF and not _begins(turn, at, is_part)
     return _Word(token.start, token.end, written, is_public, marked)
 
 
-def _begins(slots: Slots, at: int, is_part: bool) -> bool:
+def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
     """Whether the capital is there because a sentence begins: with a word of a name, the grammar has to show that."""
-    token = slots.tokens[at]
-    if not _begins_sentence(slots.text, token.start):
+    token = turn.tokens[at]
+    if not _begins_sentence(turn.text, token.start):
         return False
-    return not is_part or token.word in COMMON_WORDS or slots.opens_a_sentence(at)
+    return not is_part or token.word in COMMON_WORDS or opens_a_sentence(turn, at)
 
 
 def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
@@ -146,33 +147,33 @@ def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexi
     return [_span(run) for run in runs if _is_unknown(text, run, lexicon.public) or _goes_on(text, run, taken)]
 
 
-def _phrases(slots: Slots) -> Iterator[tuple[int, int]]:
+def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
     """Whole names of everyday words, the longest first, wherever they stand."""
     end = 0
-    for at, token in enumerate(slots.tokens):
-        if token.start >= end and (span := _phrase_at(slots, at)) is not None:
+    for at, token in enumerate(turn.tokens):
+        if token.start >= end and (span := _phrase_at(turn, at)) is not None:
             yield span
             end = span[1]
 
 
-def _phrase_at(slots: Slots, at: int) -> tuple[int, int] | None:
-    words = [base_of(token.word) for token in slots.tokens[at : at + MAX_PHRASE_WORDS]]
-    if not words[0] or words[0] not in slots.lexicon.names.first_words:
+def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
+    words = [base_of(token.word) for token in turn.tokens[at : at + MAX_PHRASE_WORDS]]
+    if not words[0] or words[0] not in turn.lexicon.names.first_words:
         return None
     for count in range(len(words), 1, -1):
         telling = [word for word in words[:count] if may_name(word)]
-        if " ".join(words[:count]) not in slots.lexicon.names.phrases or len(telling) < 2:
+        if " ".join(words[:count]) not in turn.lexicon.names.phrases or len(telling) < 2:
             continue
-        if not all(map(slots.lexicon.is_own, telling)):
-            return slots.tokens[at].start, slots.tokens[at + count - 1].end
+        if not all(map(turn.lexicon.is_own, telling)):
+            return turn.tokens[at].start, turn.tokens[at + count - 1].end
     return None
 
 
-def _by_place(slots: Slots) -> Iterator[tuple[int, int]]:
+def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
     """Words that are a part of a name, where the sentence says that they are one here."""
-    for at, token in enumerate(slots.tokens):
-        is_part = token.stand is Stand.WORD and slots.lexicon.names_somebody(token.word)
-        if is_part and may_name(base_of(token.word)) and slots.speaks_for_name(at):
+    for at, token in enumerate(turn.tokens):
+        is_part = token.stand is Stand.WORD and turn.lexicon.names_somebody(token.word)
+        if is_part and may_name(base_of(token.word)) and speaks_for_name(turn, at):
             yield token.start, token.start + len(base_of(token.word))
 
 

@@ -42,7 +42,10 @@ def test_a_small_graph_of_common_words_shows_all_of_them(tmp_path: Path) -> None
         ([":a :seenByBaker :b . :b rdfs:label 'Ines Baker' ."], {"seen by baker": MaskReason.NAME}),
         ([":a :seenByBaker :b . :b rdfs:label 'Ines Quill' ."], {}),
         ([":a :in :w . :w a :Ward ; rdfs:label 'Kestrel Ward' ."], {}),
-        ([":a a :Ward ; :in :w . :w a :Place ; rdfs:label 'Ines Ward' ."], {"ward": MaskReason.NAME}),
+        ([":a :in :w . :w a :Baker ; rdfs:label 'Kestrel Baker' ."], {}),
+        ([":a a :Baker ; :in :w . :w a :Place ; rdfs:label 'Ines Baker' ."], {"baker": MaskReason.NAME}),
+        ([":a :seenByDrLong :b . :b rdfs:label 'Ines Long' ."], {"seen by dr long": MaskReason.NAME}),
+        ([":a :seenTooLong :b . :b rdfs:label 'Ines Long' ."], {}),
         ([":a <http://xmlns.com/foaf/0.1/mbox_sha1sum> 'x' ."], {}),
         ([":a <http://xmlns.com/foaf/0.1/brackwede> 'x' ."], {"brackwede": MaskReason.WORDS}),
         (

@@ -346,7 +346,7 @@ def test_an_unused_registry_has_no_static_words() -> None:
         ("who treated karl &ouml;stermann?", "who treated <E>?"),
         ("who treated karl%20%C3%B6stermann?", "who treated <E>?"),
         ("who treated k a r l?", "who treated <V>?"),
-        ("waldtraut ostermann", "<V>"),
+        ("waldtraut ostermann", "<V> <V>"),
     ],
 )
 def test_a_name_goes_however_it_is_typed(ask: Ask, guard: Guard, table: PseudonymTable, text: str, safe: str) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from app.privacy.lexicon import Lexicon
-from app.privacy.name_slots import Stand
+from app.privacy.turn_tokens import Stand
 from app.privacy.unknown_words import is_public_word, unknown_spans
 from kg_store.name_words import NameWords
 from kg_store.public_words import PublicWords

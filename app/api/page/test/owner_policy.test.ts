@@ -12,7 +12,9 @@ describe("a relation's settings", () => {
     expect(withRelation("types = 'hide' # mine\n", A, SHOWINGS.hidden)).toBe(
       `types = 'hide' # mine\n\n[relations."${A}"]\nhide = true\n`,
     );
-    expect(withRelation("types = 'hide'\n", A, SHOWINGS.relation)).toBe("types = 'hide'\n");
+    expect(withRelation("types = 'hide'\n", A, SHOWINGS.relation)).toBe(
+      `types = 'hide'\n\n[relations."${A}"]\nmask = false\n`,
+    );
   });
 
   test.each([`[relations."${A}"]`, `[relations.'${A}']`, `  [ relations . "${A}" ]  # theirs`])("go into %s", (head) => {
@@ -31,8 +33,8 @@ describe("a relation's settings", () => {
 
   test("take their table with them when nothing is left", () => {
     const policy = `[relations."${A}"]\nhide = true\n\n[relations."${B}"]\nhide = true\n`;
-    expect(withRelation(policy, A, SHOWINGS.relation)).toBe(`[relations."${B}"]\nhide = true\n`);
-    expect(withRelation(`[relations."${A}"]\nhide = true\n`, A, SHOWINGS.relation)).toBe("\n");
+    expect(withRelation(policy, A, { hide: null })).toBe(`[relations."${B}"]\nhide = true\n`);
+    expect(withRelation(`[relations."${A}"]\nhide = true\n`, A, { hide: null })).toBe("\n");
   });
 
   test("are of a plain word and of one with quotes, too", () => {

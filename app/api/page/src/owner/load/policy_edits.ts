@@ -2,11 +2,12 @@
 
 export type Setting = "hide" | "mask" | "description" | "label" | "values";
 /** `null` takes a setting out. */
-export type Changes = Partial<Record<Setting, string | true | null>>;
+export type Changes = Partial<Record<Setting, string | boolean | null>>;
 
 /** How a relation may be shown, as settings. */
 export const SHOWINGS: Record<"relation" | "masked" | "hidden", Changes> = {
-  relation: { hide: null, mask: null, description: null },
+  // Said in so many words: what the policy leaves open may be masked at load.
+  relation: { hide: null, mask: false, description: null },
   masked: { hide: null, mask: true },
   hidden: { hide: true, mask: null, description: null },
 };
@@ -28,7 +29,7 @@ export function withRelation(policy: string, predicate: string, changes: Changes
   for (const [setting, value] of Object.entries(changes)) {
     block = block.filter((line) => !new RegExp(`^\\s*${setting}\\s*=`).test(line));
     if (value !== null) {
-      block.unshift(`${setting} = ${value === true ? "true" : quoted(value)}`);
+      block.unshift(`${setting} = ${typeof value === "boolean" ? value : quoted(value)}`);
     }
   }
   const isEmpty = block.every((line) => line.trim() === "");
