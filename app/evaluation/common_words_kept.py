@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.evaluation.attacks.forms.asking import Asker
-from app.evaluation.attacks.forms.case import Turn
 from app.evaluation.attacks.forms.everyday_words import is_common_english
 from app.evaluation.attacks.forms.judge import read_sent
 from app.evaluation.attacks.forms.plain_letters import tokens
@@ -30,9 +29,9 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the turns before it, and the gold names, whose words are left out of the count."""
+    """A question, and the gold names, whose words are left out of the count."""
 
-    turns: tuple[Turn, ...] = field(repr=False)
+    text: str = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
 
 
@@ -78,30 +77,25 @@ def _sets(
 
 
 def _asked(question: Question) -> Asked:
-    return Asked((("user", question.texts[-1]),), (*question.topic_entities, *question.answers))
+    return Asked(question.texts[-1], (*question.topic_entities, *question.answers))
 
 
 def _dialogues(file: Path, limit: int) -> list[Asked]:
-    """Turns that a user ends, of the beginning of the file: the last user turn, with what was said before it."""
+    """The last turn of the user in each of the first dialogues of the file."""
     found = []
-    for line in file.read_text("utf-8").splitlines():
+    for line in file.read_text("utf-8").splitlines()[:limit]:
         told = json.loads(line)
-        history = [(role, text) for role, text in told["history"] if text.strip()]
-        while history and history[-1][0] != "user":
-            history.pop()
-        if history:
-            names = tuple(part for fact in told["knowledge"] for part in (fact[0], fact[2]))
-            found.append(Asked(tuple(history[-1:]), names))
-        if len(found) == limit:
-            break
+        turns = [text for role, text in told["history"] if role == "user" and text.strip()]
+        names = tuple(part for fact in told["knowledge"] for part in (fact[0], fact[2]))
+        found += [Asked(turn, names) for turn in turns[-1:]]
     return found
 
 
 async def _measure(asker: Asker, title: str, questions: Sequence[Asked], show: Show) -> Kept:
     words, replaced = 0, Counter[str]()
     for done, asked in enumerate(questions, start=1):
-        sent, _ = await asker.sent_by(asked.turns)
-        typed = Counter(common_words(asked.turns[-1][1], asked.names))
+        sent, _ = await asker.sent_by([("user", asked.text)])
+        typed = Counter(common_words(asked.text, asked.names))
         words += typed.total()
         replaced += typed - _most_of_each(read_sent(sent).said)
         show(f"common words, {title}", done, len(questions))
