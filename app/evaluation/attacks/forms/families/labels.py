@@ -10,7 +10,7 @@ from random import Random
 from urllib.parse import quote, unquote
 
 from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
-from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
+from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
 from app.evaluation.attacks.forms.corpus.sentences import sentence
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -69,7 +69,8 @@ def _cleaned(label: str) -> Iterator[Typed]:
 
 
 def _dirtied(name: str) -> Iterator[Typed]:
-    last = name.split(" ")[-1].lower()
+    word = name.split(" ")[-1]
+    last = (word if reads_as_name(word) else name).lower()
     yield Typed("typed with entities", "".join(_NAMED.get(sign, sign) for sign in name.lower()), (name,))
     yield Typed("typed with numbered entities", "".join(f"&#{ord(sign)};" for sign in last), (last,))
     yield Typed("typed with hexadecimal entities", "".join(f"&#x{ord(sign):x};" for sign in last), (last,))

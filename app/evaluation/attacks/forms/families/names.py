@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
-from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
+from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
 from app.evaluation.attacks.forms.corpus.people import surnames, surnames_of
 from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.plain_letters import plain
@@ -36,10 +36,12 @@ def _forms_of(name: str) -> Iterator[Typed]:
     yield Typed("whole, small", small, (name,))
     yield Typed("whole, as it is", name, (name,))
     yield Typed("whole, capitals", name.upper(), (name,))
-    yield Typed("last name, small", words[-1].lower(), (words[-1],))
-    yield Typed("first name, small", words[0].lower(), (words[0],))
+    if reads_as_name(words[0]):
+        yield Typed("first name, small", words[0].lower(), (words[0],))
+    if reads_as_name(words[-1]):
+        yield Typed("last name, small", words[-1].lower(), (words[-1],))
+        yield Typed("initial and last name, small", f"{words[0][0]}. {words[-1]}".lower(), (words[-1],), marked=True)
     yield Typed("last name first, small", f"{words[-1]}, {' '.join(words[:-1])}".lower(), (name,), marked=True)
-    yield Typed("initial and last name, small", f"{words[0][0]}. {words[-1]}".lower(), (words[-1],), marked=True)
     yield Typed("run together, small", small.replace(" ", ""), (name,))
     yield Typed("underscores, small", small.replace(" ", "_"), (name,))
     yield Typed("the other way round, small", " ".join(reversed(words)).lower(), (name,))
