@@ -7,7 +7,7 @@ from random import Random
 
 from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
-from app.evaluation.attacks.forms.corpus.people import surnames, surnames_of
+from app.evaluation.attacks.forms.corpus.people import given_names_of, surnames, surnames_of
 from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.plain_letters import plain
 
@@ -65,6 +65,9 @@ def _alone(name: str, dice: Random) -> Iterator[Typed]:
     yield Typed("after a title", dice.choice(_TITLED).format(name), (name,), marked=True)
     other = dice.choice(surnames())
     yield Typed("beside another", f"{name} and {other}", (name, other), marked=True)
+    first = dice.choice((*given_names_of("en"), "mark", "david", "mary", "rose", "frank", "will"))
+    yield Typed("with a first name", f"{first} {name}", (name,), frozenset((first,)), marked=True)
+    yield Typed("with a first name behind", f"{name}, {first}", (name,), frozenset((first,)), marked=True)
     yield Typed("hyphenated", f"{name}-{other}", (name, other), marked=True)
     yield Typed("run together", f"{name}{other}", (name, other), marked=True)
     yield Typed("in odd capitals", name[0] + name[1:].upper(), (name,))
