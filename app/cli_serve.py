@@ -93,7 +93,7 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
     """How to ask the demo graph, or how to get a key: lines that work when they are pasted."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
-    lines = ["", f"The service runs at {url} (reasoner: {services.reasoner})."]
+    lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
     if GRAPH_NAME not in services.graphs.names("default"):
         return [*lines, "Make a key with: " + program() + " key create --grant GRAPH"]
     key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
@@ -107,6 +107,23 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
         f"  curl -s {url}/chat -H {_bearer(key)} -H 'Content-Type: application/json' -d {shlex.quote(body)}",
         "",
     ]
+
+
+_PROFILES = {
+    "kind": "what all things of a kind have in common, and of a question its common words and the graph's relations; "
+    "every other word and number goes as a stand-in",
+    "strict": "what all things of a kind have in common, and no word of a question",
+    "open": "also which relations each single thing has, and of a question its common words: whoever knows the graph "
+    "can recognise things by that",
+}
+
+
+def _told_outside(settings: Settings) -> list[str]:
+    """What an endpoint is told of things and questions, and by whose choice."""
+    if settings.reasoner != "endpoint":
+        return []
+    chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"
+    return [f"The endpoint is told {_PROFILES[settings.told]} (AROG_PROFILE={settings.told}, {chosen})."]
 
 
 def _say(line: str) -> None:

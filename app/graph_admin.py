@@ -99,7 +99,7 @@ class GraphAdmin:
             measured.append(measure_anonymity(adjacency, schema, k or self._k))
 
         info, graph = self._catalog.review(tenant, name, review)
-        return report_of(info, measured[0], graph.names, graph.policy, graph.public)
+        return report_of(info, measured[0], graph.names, graph.policy, graph.public, self._catalog.name_words(tenant))
 
     def policy(self, tenant: str, name: str) -> GraphPolicy:
         """The policy of the current version. Raises UnknownGraph."""

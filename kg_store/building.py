@@ -79,8 +79,8 @@ class Builder:
         self._sealer = Sealer(folder, master)
         self._public_phrases = public_phrases
 
-    def public_words(self, schema: Schema) -> PublicWords:
-        return PublicWords.of((*self._public_phrases, *phrases_of(schema)))
+    def public_words(self, schema: Schema, policy: Policy) -> PublicWords:
+        return PublicWords.of((*self._public_phrases, *phrases_of(schema), *policy.words))
 
     def from_load(
         self,
@@ -98,7 +98,7 @@ class Builder:
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))
         refuse_unknown_words(policy, schema)
-        notes = self._notes_on_unsaid(loaded, schema)
+        notes = self._notes_on_unsaid(loaded, schema, policy)
         self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen)
         total = max(1, sum(loaded.counts.values()))
         records = ((node.mid, node.record) for node in loaded.nodes())
@@ -106,7 +106,7 @@ class Builder:
             progress("sealing names and values", 0.55 + 0.25 * min(1.0, written / total))
         progress("indexing names", 0.8)
         index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
-        index = index.with_public(self.public_words(schema))
+        index = index.with_public(self.public_words(schema, policy))
         self._sealer.write(scope, NAMES_FILE, index.to_bytes())
         words = NameWords.of(node.record for node in loaded.nodes())
         self._sealer.write(scope, WORDS_FILE, words.to_bytes())
@@ -118,7 +118,7 @@ class Builder:
     def renamed(self, scope: VaultScope, before: Source, concepts: Sequence[str], progress: Progress) -> Built:
         """The same but for its concepts. LoadError when one of them would make a name a public word."""
         schema = with_concepts(before.schema, concepts)
-        index = before.names.with_public(self.public_words(schema))
+        index = before.names.with_public(self.public_words(schema, before.policy))
         fresh = set(index.report().public_words) - set(before.names.report().public_words)
         if fresh:
             raise LoadError(f"the concepts would make {len(fresh)} names public words")
@@ -147,7 +147,7 @@ class Builder:
         unseen = read_unseen(path)
         self._write_arrays(scope, left.adjacency, schema, unseen and unseen_without(unseen, going.mids))
         gone = frozenset(going.mids.tolist())
-        index = before.names.without(gone).with_public(self.public_words(schema))
+        index = before.names.without(gone).with_public(self.public_words(schema, before.policy))
         counts = left.counts()
         info = replace(
             before.info, triples=left.facts, relations=len(schema.relations), entities=counts[NodeKind.ENTITY],
@@ -155,10 +155,10 @@ class Builder:
         )  # fmt: skip
         return self._copied(scope, before, index, info, gone, progress)
 
-    def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema) -> tuple[str, ...]:
+    def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema, policy: Policy) -> tuple[str, ...]:
         """Raises LoadError where the description of a masked relation says what it stands in the place of."""
         bare = replace(schema, relations=tuple(replace(each, description="") for each in schema.relations))
-        public = self.public_words(bare)
+        public = self.public_words(bare, policy)
         refuse_telling(schema, loaded.unsaid, public)
         return notes_on(loaded.unsaid, public)
 

@@ -362,12 +362,12 @@ class Catalog:
     def _assembled(self, row: VersionRow) -> PrivateGraph:
         scope, path = VaultScope(row.tenant, row.name, row.id), self._folder.path_of(row.id)
         schema = read_schema(self._sealer.read(scope, SCHEMA_FILE))
-        public = self._builder.public_words(schema)
+        policy = Policy.from_toml(self._sealer.unseal(scope, POLICY_PURPOSE, row.sealed_policy).decode())
+        public = self._builder.public_words(schema, policy)
         # Marked anew: the words of our own templates may have changed since the load.
         names = NameIndex.from_bytes(self._sealer.read(scope, NAMES_FILE)).with_public(public)
         blind = CompactGraph.open(path, schema)
         vault = Vault(self._engine, self._master, scope)
-        policy = Policy.from_toml(self._sealer.unseal(scope, POLICY_PURPOSE, row.sealed_policy).decode())
         algebra = ValueAlgebra(blind, vault)
         linker = EntityLinker(names)
         return PrivateGraph(row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public)

@@ -162,7 +162,7 @@ class Policy(PolicyPart):
 
     `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
     `show_relations`, `show_classes`: by predicate or word, those whose words are shown whatever the load makes of
-    them; "all" for every one.
+    them; "all" for every one. `words` may leave in questions about this graph, beside common words and the schema.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -177,6 +177,7 @@ class Policy(PolicyPart):
     mediators: MediatorPolicy = MediatorPolicy()
     show_relations: Shown = ()
     show_classes: Shown = ()
+    words: tuple[Label, ...] = ()
     relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
     tables: tuple[TablePolicy, ...] = ()
     triples: tuple[TriplesPolicy, ...] = ()

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from client_sdk.protocol import GraphReport, MaskedWord, NameGaps, PrivacySummary, ProfileRisk, RelationUse, SetSizes
+from client_sdk.protocol import (
+    GraphReport,
+    LexiconReport,
+    MaskedWord,
+    NameGaps,
+    PrivacySummary,
+    ProfileRisk,
+    RelationUse,
+    SetSizes,
+)
 from kg_store import anonymity
 from kg_store.adjacency import Adjacency
 from kg_store.anonymity import Anonymity, measure_anonymity
 from kg_store.graph_info import GraphInfo
+from kg_store.lexicon.lexicon import size, sources
+from kg_store.name_words import NameWords
 from kg_store.names import NameIndex, NameReport
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
@@ -39,9 +50,14 @@ def summarise(adjacency: Adjacency, schema: Schema, names: NameReport, k: int) -
 
 
 def report_of(
-    info: GraphInfo, measured: Anonymity, names: NameIndex, policy: Policy, public: PublicWords
+    info: GraphInfo,
+    measured: Anonymity,
+    names: NameIndex,
+    policy: Policy,
+    public: PublicWords,
+    words: NameWords,
 ) -> GraphReport:
-    """The whole report. `names` has its public words marked by `public`."""
+    """The whole report. `names` has its public words marked by `public`; `words` are of all graphs of the tenant."""
     told = names.report()
     return GraphReport(
         k=measured.k,
@@ -60,6 +76,7 @@ def report_of(
         rare_relations=[_use(each) for each in sorted(measured.rare, key=lambda each: (each.subjects, each.label))],
         value_relations=[_use(each) for each in measured.relations if each.value_kind is not None],
         names=_gaps(told, public),
+        lexicon=_lexicon(words),
         masked=[
             MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
             for each in info.masked
@@ -109,6 +126,12 @@ def _use(each: anonymity.RelationUse) -> RelationUse:
     return RelationUse(
         relation=each.label, subjects=each.subjects, objects=each.objects, value_kind=kind, shown_as=view
     )
+
+
+def _lexicon(words: NameWords) -> LexiconReport:
+    counts = dict(sources())
+    taken_out = counts.pop("taken_out")
+    return LexiconReport(words=size(), sources=counts, taken_out=taken_out, in_names=sorted(words.parts))
 
 
 def _gaps(told: NameReport, public: PublicWords) -> NameGaps:

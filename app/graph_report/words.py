@@ -19,7 +19,7 @@ _GAPS = (
 
 def markdown(report: GraphReport) -> str:
     """Names that are public words stand in it, and masked words that may be cells: for the owner's eyes alone."""
-    sections = (_head, _told, _sets, _rare, _masked, _values, _names)
+    sections = (_head, _told, _sets, _rare, _masked, _values, _names, _lexicon)
     return "\n".join(line for section in sections for line in section(report))
 
 
@@ -162,6 +162,38 @@ def _names(report: GraphReport) -> Iterator[str]:
     yield f"- {names.too_short:,} things have a name of punctuation alone, which is not looked for"
     yield f"- {names.unguarded:,} things have no other names than these"
     yield ""
+
+
+_SOURCES = {
+    "lemminflect": "the dictionary of lemminflect",
+    "webster": "Webster's Second",
+    "wordfreq": "the most frequent words of wordfreq",
+    "own": "words of today, chosen by hand",
+}
+
+
+def _lexicon(report: GraphReport) -> Iterator[str]:
+    told = report.lexicon
+    yield "## Words that may leave"
+    yield ""
+    yield (
+        f"A word of a question leaves if it is one of {told.words:,} common English words, a common word of the "
+        "question's own language, or a word of this graph's shown schema; every other word, and every number, goes as "
+        f"a pseudonym. {told.taken_out:,} words of the dictionaries are left out, because they are names more often."
+    )
+    yield ""
+    rows = [(_SOURCES[name], f"{count:,}", f"{count / told.words:.1%}") for name, count in told.sources.items()]
+    yield from _table(("source", "words", "share"), rows)
+    yield (
+        f"{len(told.in_names):,} of them are a part of a name or text value of your graphs. Each goes as a pseudonym "
+        "where it is rare, or the sentence speaks for a name (a capital, a title, quotes, a place where only a name "
+        "can stand); where it stands as a common noun does, it travels."
+    )
+    yield ""
+    if told.in_names:
+        listed = ", ".join(told.in_names[:MOST_ROWS])
+        yield listed + (f", and {len(told.in_names) - MOST_ROWS:,} more" if len(told.in_names) > MOST_ROWS else "")
+        yield ""
 
 
 def _more(count: int, what: str) -> Iterator[str]:

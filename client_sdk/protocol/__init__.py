@@ -51,6 +51,7 @@ from client_sdk.protocol.events import (
 )
 from client_sdk.protocol.graph_report import (
     GraphReport,
+    LexiconReport,
     MaskedWord,
     NameGaps,
     PrivacySummary,
@@ -140,6 +141,7 @@ __all__ = [
     "LedgerCheck",
     "LedgerPage",
     "LedgerRow",
+    "LexiconReport",
     "MaskedWord",
     "Message",
     "NameGaps",

@@ -65,6 +65,16 @@ class NameGaps(Wire):
     unguarded: int
 
 
+class LexiconReport(Wire):
+    """The common words that may leave in a question: how many English ones there are by their source, how many were
+    taken out since they are names, and those that are a part of a name of the tenant's graphs all the same."""
+
+    words: int
+    sources: dict[str, int]
+    taken_out: int
+    in_names: list[str] = Field(repr=False)
+
+
 class MaskedWord(Wire):
     """A relation or class that shows no words, because nobody has decided on it and its words may be a cell of the
     sources: its IRI or cell, what it would be called, and why. For the graph's owner alone."""
@@ -92,4 +102,5 @@ class GraphReport(PrivacySummary):
     rare_relations: list[RelationUse]
     value_relations: list[RelationUse]
     names: NameGaps
+    lexicon: LexiconReport
     masked: list[MaskedWord] = Field(default_factory=list, repr=False)

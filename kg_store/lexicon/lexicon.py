@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ _FOLDER = Path(str(files("kg_store.lexicon")))
 ENGLISH: Final = _FOLDER / "english.txt"
 OTHER: Final = _FOLDER / "other.txt"
 OWN: Final = _FOLDER / "own.txt"
+SOURCES: Final = _FOLDER / "sources.toml"
 KINDS: Final = "nvarf"
 """Noun, verb, adjective, adverb, auxiliary."""
 
@@ -39,6 +41,12 @@ def languages() -> tuple[str, ...]:
 def size() -> int:
     """The number of English words."""
     return len(_english())
+
+
+@cache
+def sources() -> dict[str, int]:
+    """English words by the first source that has them, and how many were `taken_out` since they are names."""
+    return tomllib.loads(SOURCES.read_text(encoding="utf-8"))
 
 
 @cache

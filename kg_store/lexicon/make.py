@@ -21,7 +21,7 @@ from typing import Final
 from english_words import get_english_words_set
 from wordfreq import top_n_list, zipf_frequency
 
-from kg_store.lexicon.lexicon import ENGLISH, KINDS, OTHER, OWN
+from kg_store.lexicon.lexicon import ENGLISH, KINDS, OTHER, OWN, SOURCES
 
 MIN_ZIPF: Final = 1.0
 """Of a word that lemminflect has: once in a hundred million words."""
@@ -199,9 +199,28 @@ def _own_words() -> frozenset[str]:
     return frozenset(word for line in OWN.read_text().splitlines() if line[:1] != "#" for word in line.split())
 
 
+def sources() -> str:
+    """Of each source the words that are in by it, the first that has them, as TOML."""
+    words = {line.partition(" ")[0] for line in english()}
+    of_lists = (
+        ("lemminflect", words & _forms()[0].keys()),
+        ("webster", words & _webster()[0]),
+        ("wordfreq", words & set(top_n_list("en", ALWAYS_WORDS, wordlist="best"))),
+        ("own", words & _own_words()),
+    )
+    counted: set[str] = set()
+    lines = []
+    for name, listed in of_lists:
+        lines.append(f"{name} = {len(listed - counted)}")
+        counted |= listed
+    taken_out = sum(1 for word in set(_candidates()) - words if word.isascii() and word.isalpha())
+    return "\n".join((*lines, f"taken_out = {taken_out}", ""))
+
+
 def main() -> None:
     ENGLISH.write_text("\n".join(english()) + "\n")
     OTHER.write_text("\n".join(others()) + "\n")
+    SOURCES.write_text(sources())
 
 
 if __name__ == "__main__":

@@ -254,6 +254,21 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
     store.close()
 
 
+def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
+    store = wiring.open_store(load_settings())
+    thinking = wiring.Thinking(ScriptedReasoner(), {}, (), Namer(None).name, "endpoint", close_nothing)
+    services = wiring.build(store.settings, thinking)
+
+    def told(**changes: object) -> str:
+        settings = store.settings.model_copy(update={"reasoner": "endpoint", **changes})
+        return "\n".join(cli_serve.how_to_ask(settings, services))
+
+    assert "AROG_PROFILE=kind, the default for an endpoint, since it is not trusted" in told()
+    assert "AROG_PROFILE=open, as you set it" in told(profile="open")
+    assert "AROG_PROFILE" not in told(reasoner="embedded")
+    store.close()
+
+
 def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
     store = wiring.open_store(load_settings())

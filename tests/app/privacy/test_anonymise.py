@@ -77,6 +77,22 @@ def test_names_values_patterns_numbers_and_capitals_go(ask: Ask, text: str, safe
 
 
 @pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("born the eighth of september nineteen sixty", "born the <V>"),
+        ("born in MCMLX, or in ①⑨⑥⓪", "born in <V>, or in <V>"),
+        ("born 一九六〇年", "born <V>"),
+        ("she paid two million dollars", "she paid <V>"),
+        ("twelve.1.1949", "<V>.<V>"),
+        ("geboren neunzehnhundertsechzig", "<V> <V>"),
+        ("which two films, and the second one", "which two films, and the second one"),
+    ],
+)
+def test_numbers_and_dates_go_however_they_are_written(ask: Ask, text: str, safe: str) -> None:
+    assert shape(text_of(ask(text))) == safe
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "An\u200bna Be\u200brg", "Anna\u200bBerg", "An\u00adna Berg", "Anna\u202e Berg", "\u2066Anna\u2069 Berg",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kg_store.lexicon import in_lexicon, kinds_of, words_of_language
-from kg_store.lexicon.lexicon import ENGLISH, OTHER, languages
-from kg_store.lexicon.make import english, others
+from kg_store.lexicon.lexicon import ENGLISH, OTHER, SOURCES, languages
+from kg_store.lexicon.make import english, others, sources
 
 # The hundred most frequent surnames of the United States that are a common word besides, and stay one.
 COMMON_SURNAMES = {"white", "price", "long"}
@@ -65,3 +65,4 @@ def test_other_languages_have_their_small_words() -> None:
 def test_the_lists_are_what_their_sources_give() -> None:
     assert ENGLISH.read_text(encoding="utf-8").splitlines() == list(english())
     assert OTHER.read_text(encoding="utf-8").splitlines() == list(others())
+    assert SOURCES.read_text(encoding="utf-8") == sources()
