@@ -29,7 +29,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (table, guard, ledger, embedded, endpoint, masked, linking, reliability):
+    for command in (table, guard, ledger, embedded, endpoint, masked, linking, reliability, words):
         parent.command()(command)
 
 
@@ -103,6 +103,18 @@ def linking(
 
     results = _shown(lambda show: run_linking(data, mentions, seed, show))
     _end(results.markdown(), passed=not results.missed)
+
+
+def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 0) -> None:
+    """Show which common words of everyday questions are replaced; ends with code 1 when a bound is missed."""
+    from app.evaluation.common_words_kept import markdown, measure_common_words
+
+    found = _shown(lambda show: measure_common_words(data, limit, seed, show))
+    text = markdown(found)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "words.md").write_text(text, encoding="utf-8")
+    _end(text, passed=all(each.passed for each in found))
 
 
 def reliability(

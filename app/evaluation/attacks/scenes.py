@@ -16,13 +16,14 @@ from app.evaluation.run import Bench, LoadedSet, ReasonerName
 from app.evaluation.scripted_endpoint import ScriptedEndpoint
 from client_sdk.sealing import KeyPair
 
-AML = "rdf/aml.ttl"
+AML, HOSPITAL = "rdf/aml.ttl", "rdf/hospital.ttl"
 # Short names of the graphs, as lines of the table tell them.
 TITLES = {
     DEMO: "demo",
     PQ_3H: "PathQuestion 3H",
     **{METAQA[hops]: f"MetaQA {hops}-hop" for hops in METAQA},
     AML: "aml",
+    HOSPITAL: "hospital",
 }
 
 
@@ -94,7 +95,7 @@ class Scenes:
         key = (source, reasoner, settings)
         if key not in self._scenes:
             bench, endpoint, sets = await self._bench(reasoner, settings)
-            loaded, questions = (sets.graph(source), []) if source == AML else sets.of(source)
+            loaded, questions = (sets.graph(source), []) if source in (AML, HOSPITAL) else sets.of(source)
             self._scenes[key] = Scene(bench, loaded, questions, KeyPair.generate(), endpoint)
         return self._scenes[key]
 

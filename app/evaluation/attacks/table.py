@@ -20,6 +20,7 @@ from app.evaluation.attacks import (
     values,
 )
 from app.evaluation.attacks.bounds import Attempted
+from app.evaluation.attacks.forms import attack as forms
 from app.evaluation.attacks.scenes import Scenes, silent
 from app.evaluation.question_sets import Show
 from app.evaluation.questions import QuestionsProblem
@@ -42,6 +43,7 @@ ATTACKS: dict[str, Attack] = {
     "linkage": linkage.linkage,
     "values": values.values,
     "names": names.names_in_egress,
+    "forms": forms.forms_in_egress,
     "traces": traces.traces,
 }
 

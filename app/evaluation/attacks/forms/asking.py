@@ -1,0 +1,96 @@
+"""Asks the cases of one graph of the real service, over the recording endpoint, and has each judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from app.evaluation.attacks.forms.case import Case, Turn
+from app.evaluation.attacks.forms.judge import Judge, Verdict, read_sent, shown_tokens
+from app.evaluation.attacks.recorded import VICTIM
+from app.evaluation.run import Bench, LoadedSet
+from app.llm.reasoner import ReasonerError, StepInput, Task
+from app.llm.reasoner import Turn as PromptTurn
+from app.privacy.errors import PrivacyError
+from app.privacy.guard import Blocked
+from app.strategies.sets.prompts import STEP
+from client_sdk.protocol import ChatRequest, Message
+from client_sdk.sealing import KeyPair
+
+_NEUTRAL = ("who is there", "which of them are married", "how many are there", "what is it about")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of a case. `found_as_typed`: the judge sees it where nothing is replaced."""
+
+    case: Case
+    graph: str
+    verdict: Verdict
+    blocked: bool
+    requests: int
+    found_as_typed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks one graph of a bench whose reasoner is the scripted endpoint; each case is a conversation of its own.
+
+    `private` are words that the schema must not show, whether it does or not.
+    """
+
+    bench: Bench
+    loaded: LoadedSet
+    private: frozenset[str] = field(default=frozenset(), repr=False)
+    key: KeyPair = field(default_factory=KeyPair.generate)
+
+    async def judge_all(self, cases: Sequence[Case], progress: Callable[[int], None]) -> list[Judged]:
+        judge = Judge(await self._shown())
+        found = []
+        for done, case in enumerate(cases, start=1):
+            found.append(await self._judge(case, judge))
+            progress(done)
+        return found
+
+    async def _judge(self, case: Case, judge: Judge) -> Judged:
+        sent, blocked = await self.sent_by(case.turns)
+        as_typed = judge.judge(case, [self._as_typed(case.turns)])
+        verdict = judge.judge(case, sent)
+        return Judged(case, self.loaded.graph, verdict, blocked, len(sent), bool(as_typed.leaked))
+
+    async def sent_by(self, turns: Sequence[Turn]) -> tuple[list[bytes], bool]:
+        """All bytes that the endpoint got for a dialogue, and whether the guard refused one of its prompts."""
+        first = self.bench.sent_so_far
+        messages = [Message(role=role, content=text) for role, text in turns]
+        request = ChatRequest(
+            graph=self.loaded.graph, messages=messages, strategy="sets", public_key=self.key.public_text
+        )
+        blocked = False
+        try:
+            await self.bench.services.chat.answer(VICTIM, request)
+        except Blocked:
+            blocked = True
+        except (ReasonerError, PrivacyError):
+            pass
+        return self.bench.sent_from(first), blocked
+
+    async def _shown(self) -> frozenset[str]:
+        """Words of the schema that prompts show, and of what they hold whatever is asked."""
+        schema = self.bench.graph(self.loaded).blind.schema
+        texts = {text for each in schema.relations for text in (each.label, each.inverse_label, each.description)}
+        texts |= {str(concept) for concept in schema.concepts}
+        for question in _NEUTRAL:
+            sent, _ = await self.sent_by([("user", question)])
+            texts |= set(read_sent(sent).rest)
+        return shown_tokens(texts) - self.private
+
+    def _as_typed(self, turns: Sequence[Turn]) -> bytes:
+        """The first request as it would be with the rule off: what was typed, as it was typed. Goes nowhere."""
+        dialogue = [PromptTurn(role=role, text=text) for role, text in turns[:-1]]
+        step = StepInput(question=turns[-1][1], dialogue=dialogue, things=[], evidence=[], candidates=[])
+        return self.bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
+
+
+def leaks_of(judged: Sequence[Judged]) -> Iterator[Judged]:
+    """Cases of which something was sent that is not left by the rule."""
+    return (each for each in judged if each.verdict.leaked and not each.verdict.is_everyday)

@@ -1,0 +1,93 @@
+"""Family 7: dates, numbers and years of a graph in words, in Roman and mixed figures, in digits of other scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from random import Random
+
+from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
+from app.evaluation.attacks.forms.corpus.number_words import (
+    DIGITS,
+    LANGUAGES,
+    MAX_ROMAN,
+    date_in_words,
+    in_words,
+    month_in,
+    roman,
+    year_in_words,
+)
+from app.evaluation.attacks.forms.corpus.sentences import sentence
+from app.evaluation.attacks.forms.plain_letters import tokens
+
+_LEAST_YEAR = 1000
+_MAX_IN_WORDS = 999_999
+
+
+def values_in_other_words(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
+    """Half dates, half numbers, as far as the graph has both; made-up ones for a graph that has none."""
+    dates = dice.sample(names.dates, min(count, len(names.dates))) or ["1960-09-08", "1987-11-23", "2003-02-28"]
+    numbers = dice.sample(names.numbers, min(count, len(names.numbers))) or ["48417", "1938", "76420"]
+    spoken = language if language in LANGUAGES else "en"
+    forms = [form for text in dates for form in _of_date(date.fromisoformat(text), spoken, dice)]
+    forms += [form for text in numbers for form in _of_number(text, spoken, dice)]
+    for typed in spread(forms, dice, count):
+        yield put_into("7 values in words and other digits", typed, sentence(language, ("value",), dice), dice)
+
+
+def _of_date(day: date, language: str, dice: Random) -> Iterator[Typed]:
+    secrets = (day.isoformat(),)
+    month = month_in(language, day.month)
+    kind, write = dice.choice(sorted(DIGITS.items()))
+    yield Typed("date in words", date_in_words(day, language), secrets)
+    yield Typed("date in words, capitals", date_in_words(day, language).title(), secrets)
+    yield Typed("date, month in words", f"{day.day} {month} {day.year}", secrets)
+    yield Typed("date, month in words, short", f"{day.day}. {month[:3]} '{day.year % 100:02}", secrets)
+    yield Typed("date, ordinal", f"{_ordinal(day.day)} of {month_in('en', day.month)} '{day.year % 100:02}", secrets)
+    yield Typed("day and month in words", date_in_words(day, language).rpartition(month)[0] + month, secrets)
+    yield Typed("date, Roman month", f"{day.day}. {roman(day.month)}. {day.year}", secrets)
+    yield Typed("date, Roman year", f"{day.day} {month} {roman(day.year)}", secrets)
+    yield Typed(f"date, {kind} digits", write(f"{day:%d.%m.%Y}"), secrets)
+    yield Typed(f"date as stored, {kind} digits", write(day.isoformat()), secrets)
+    yield Typed("date, Chinese", f"{DIGITS['Chinese'](str(day.year))}年{day.month}月{day.day}日", secrets)
+    yield Typed("date, digits and words", f"{in_words(day.day, language)}.{day.month}.{day.year}", secrets)
+    if day.year >= _LEAST_YEAR:
+        yield Typed("year in words", year_in_words(day.year, language), (str(day.year),))
+        yield Typed(
+            "decade in words", f"the {_plural(year_in_words(day.year - day.year % 10, 'en'))}", (str(day.year),)
+        )
+        yield Typed("Roman year", roman(min(day.year, MAX_ROMAN)), (str(day.year),))
+        yield Typed("Roman year, small", roman(min(day.year, MAX_ROMAN)).lower(), (str(day.year),))
+        yield Typed(f"year, {kind} digits", write(str(day.year)), (str(day.year),))
+        yield Typed("year, digits apart", " ".join(str(day.year)), (str(day.year),))
+
+
+def _plural(word: str) -> str:
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if 4 <= number <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _of_number(text: str, language: str, dice: Random) -> Iterator[Typed]:
+    whole = int(text.partition(".")[0])
+    kind, write = dice.choice(sorted(DIGITS.items()))
+    secrets = (text,)
+    yield Typed(f"number, {kind} digits", write(text), secrets)
+    yield Typed("number, one digit in words", " ".join(in_words(int(sign), language) for sign in str(whole)), secrets)
+    mixed = "".join(write(sign) if dice.random() < 0.5 else sign for sign in text)
+    yield Typed("number, mixed digits", mixed, secrets)
+    if whole <= _MAX_IN_WORDS:
+        words = in_words(whole, language)
+        yield Typed("number in words", words, secrets)
+        yield Typed("number in words, hyphens", words.replace(" ", "-"), secrets)
+        yield Typed("number in words, no spaces", words.replace(" ", ""), (*secrets, *tokens(words.replace(" ", ""))))
+    if whole >= _LEAST_YEAR:
+        thousands, rest = divmod(whole, 1000)
+        yield Typed("number, thousands in words", f"{thousands} {in_words(1000, language)} {rest}", secrets)
+        yield Typed("number with k", f"{thousands}.{rest // 100}k", secrets)
+    if 1 < whole <= MAX_ROMAN:
+        yield Typed("Roman number", roman(whole), secrets)

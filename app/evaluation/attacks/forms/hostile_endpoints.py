@@ -1,0 +1,43 @@
+"""Endpoints that keep to the contract and mean harm: one writes what it is told into drafts, one follows every way."""
+
+from __future__ import annotations
+
+from app.evaluation.questions import Plan
+from app.evaluation.scripted_endpoint import ScriptedEndpoint
+from app.evaluation.scripted_replies import ScriptedReplies
+from app.llm.reasoner import StepInput, StepReply, TaskModel, TaskName
+
+PSEUDONYM = "<pseudonym>"
+"""Where a draft's text holds the pseudonym of its first answer, instead of its number."""
+
+
+class DraftingEndpoint(ScriptedEndpoint):
+    """Answers by the plan, and writes the plan's text around the answer, whatever it is."""
+
+    def expect(self, plan: Plan | None, typed: str = "") -> None:
+        super().expect(plan, typed)
+        self._replies = _DraftReplies(plan, typed)
+
+
+class _DraftReplies(ScriptedReplies):
+    def _text(self, answer: list[str]) -> str:  # type: ignore[override]  # the list that it is called with
+        return super()._text(answer).replace(PSEUDONYM, answer[0])
+
+
+class FollowingEndpoint(ScriptedEndpoint):
+    """Follows as many ways as it may, in every round, so that as much as possible is shown to it."""
+
+    def expect(self, plan: Plan | None, typed: str = "") -> None:
+        super().expect(plan, typed)
+        self._replies = _FollowingReplies(None)
+
+
+class _FollowingReplies(ScriptedReplies):
+    def reply_to(self, task: TaskName, block: str) -> TaskModel:
+        if task != "step":
+            return super().reply_to(task, block)
+        asked = StepInput.model_validate_json(block)
+        choices = [candidate.number for candidate in asked.candidates][: asked.width]
+        if choices and not asked.last_round:
+            return StepReply(action="follow", choices=choices, answer=[], text="")
+        return StepReply(action="not_in_graph", choices=[], answer=[], text="")
