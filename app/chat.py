@@ -23,7 +23,7 @@ from app.privacy.ground import NotGrounded, ground
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.leaning import leans_on_earlier
 from app.privacy.ledger import Ledger
-from app.privacy.lexicon import Lexicon
+from app.privacy.lexicon import Lexicon, schema_words
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.recogniser import Recogniser
 from app.privacy.why import asks_why
@@ -141,7 +141,8 @@ class ChatService:
         conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
-        lexicon = Lexicon(graph.public, self._catalog.name_words(caller.tenant))
+        names = self._catalog.name_words(caller.tenant)
+        lexicon = Lexicon(graph.public, names, schema_words(graph.blind.schema))
         return Asked(request, graph, conversation, lexicon)
 
     def _guarded(self, caller: Caller, answer_id: str, asked: Asked) -> GuardedReasoner:

@@ -47,6 +47,9 @@ _SECTIONS = 7
 _SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
 """Characters: a part of a name that counts alone; a name that may be typed letter by letter."""
 
+_NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
+"""don't, in which nobody is called Don."""
+
 _AROUND_NAMES = " \"«»‹›'"
 
 
@@ -197,7 +200,8 @@ class NameIndex:
     def find_inexact(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
         """Names in other forms than their own (`InexactNames.find`), exact ones among them; none before
         `with_public` has told which words may never be taken for a name."""
-        return [] if self._inexact is None else self._inexact.find(text, skip, is_name)
+        hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name)
+        return [hit for hit in hits if not _NOT.match(text, hit.end)]
 
     def holding(self, names: Iterable[str]) -> set[int]:
         """The nodes with a spelling in which one of `names` stands as a word or words, or that is one."""

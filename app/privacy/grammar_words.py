@@ -20,6 +20,12 @@ ROLES: Final = frozenset(
     captain nurse uncle aunt auntie judge president senator
     """.split()
 )
+KIN: Final = frozenset(
+    "brother sister cousin mother son daughter husband wife father friend colleague uncle aunt child parent".split()
+)
+ADVERBS: Final = frozenset(
+    "now today tomorrow yesterday tonight here there then ever still again together home later soon".split()
+)
 NAMING: Final = frozenset("named called surname name lastname".split())
 DETERMINERS: Final = frozenset(
     """

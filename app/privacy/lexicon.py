@@ -16,6 +16,8 @@ from kg_store.lexicon.lexicon import languages
 from kg_store.name_words import NameWords
 from kg_store.ordinary_words import stems
 from kg_store.public_words import PublicWords
+from kg_store.schema_concepts import phrases_of
+from kg_store.terms import Schema
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
 """A word with the endings behind its apostrophes; digits are letters here."""
@@ -53,6 +55,8 @@ class Lexicon:
 
     public: PublicWords = field(repr=False)
     names: NameWords = field(repr=False)
+    schema: frozenset[str] = field(default=frozenset(), repr=False)
+    """Words of shown relations and concepts, as `schema_words` gives them."""
 
     def permits(self, word: str, language: str = "") -> bool:
         """Whether `word` may leave, in a text of that language (ISO 639-1) besides English."""
@@ -66,8 +70,8 @@ class Lexicon:
         return self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
-        """Whether `word`, or what it is a form of, is of the shown schema or of our own templates."""
-        return self._is_shown(base_of(word))
+        """Whether `word` itself is one of the shown schema: a common noun of the graph, whoever is called so."""
+        return base_of(word) in self.schema
 
     def names_somebody(self, word: str) -> bool:
         """Whether `word`, or what it is a form of, is a part of a name of the tenant's graphs."""
@@ -76,6 +80,11 @@ class Lexicon:
 
     def _is_shown(self, base: str) -> bool:
         return self.public.is_own(base) or any(self.public.is_own(stem) for stem in stems(base))
+
+
+@lru_cache(maxsize=64)
+def schema_words(schema: Schema) -> frozenset[str]:
+    return frozenset(word for phrase in phrases_of(schema) for word in WORD.findall(phrase.replace("_", " ").lower()))
 
 
 def base_of(word: str) -> str:

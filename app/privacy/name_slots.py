@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from app.privacy.grammar_words import (
+    ADVERBS,
     ASKING,
     AUXILIARIES,
     BE,
@@ -15,6 +16,7 @@ from app.privacy.grammar_words import (
     EXCLAMATIONS,
     FUNCTION_WORDS,
     JOINING,
+    KIN,
     MARKS,
     NAMING,
     PHRASES,
@@ -69,7 +71,9 @@ def _is_addressed(turn: TurnTokens, at: int) -> bool:
         return False
     is_named = before.word in NAMING and is_nominal(word) and not turn.lexicon.is_own(word)
     is_initial = gap == "." and len(before.word) == 1
-    return before.word in TITLES or is_named or is_initial or (before.word in ROLES and _is_named_so(turn, at))
+    # A title may be no word of the lexicon itself: herr.
+    title = turn.text[before.start : before.end].lower()
+    return title in TITLES or is_named or is_initial or (before.word in ROLES and _is_named_so(turn, at))
 
 
 def _is_named_so(turn: TurnTokens, at: int) -> bool:
@@ -118,13 +122,13 @@ def _goes_on(turn: TurnTokens, at: int, before: Token) -> bool:
     kinds = kinds_of(base_of(word))
     if turn.gap(at) == ", ":
         return _is_bare_noun(turn, at) and before.stand is Stand.UNKNOWN and not after
-    if before.stand is Stand.NAME or word in ROLES or not is_nominal(word) or turn.lexicon.is_own(word):
+    if before.stand is Stand.NAME or word in KIN or not is_nominal(word) or turn.lexicon.is_own(word):
         return False  # "tom hanks films": what the graph holds is whole, a stranger's name may go on.
     asking = turn.word_before(at - 1)
     if asking in BE:
         return "a" not in kinds and not is_participle(word)
     if asking in AUXILIARIES or asking in MODALS:
-        return "v" not in kinds or (is_verb(after) and after not in FUNCTION_WORDS)
+        return "v" not in kinds or after in JOINING or (is_verb(after) and after not in FUNCTION_WORDS)
     return not ("v" in kinds and word.endswith("s")) and not is_participle(word)
 
 
@@ -134,7 +138,7 @@ def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
     if token.word in MODALS:
         asked = before is not None and (before.word in AUXILIARIES or before.word in PREPOSITIONS)
         return asked and turn.word_after(at) not in ("be", "have", "not")
-    if token.word in FUNCTION_WORDS or "r" in kinds_of(token.word) or not is_nominal(token.word):
+    if token.word in FUNCTION_WORDS or token.word in ADVERBS or not is_nominal(token.word):
         return False
     if turn.begins(at):
         return _opens_as_a_name(turn, at)
@@ -150,6 +154,8 @@ def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
         return False
     if f"{before.word} {token.word}" in PHRASES:
         return False
+    if before.word == "as":
+        return turn.after(at) is None
     if before.word in PREPOSITIONS:
         # "the husband of ...", "a kind of film": what something is of, and what there are kinds of.
         return turn.word_after(at) != "of" and turn.word_before(at - 1) not in CLASSIFIERS
@@ -225,6 +231,11 @@ def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
     return "a" in kinds_of(turn.tokens[at].word) and "n" in kinds_of(after) and not is_verb_alone(after)
 
 
+def _is_labelled(turn: TurnTokens, at: int) -> bool:
+    """patients: field; to: field."""
+    return at > 0 and turn.gap(at).strip() == ":" and is_nominal(turn.tokens[at].word)
+
+
 def _is_apposed(turn: TurnTokens, at: int) -> bool:
     """my neighbour, field, asked: alone between commas."""
     word = turn.tokens[at].word
@@ -260,6 +271,7 @@ _SPEAKING: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (
     _is_addressed,
     _stands_by_a_name,
     _is_in_a_slot,
+    _is_labelled,
     _is_apposed,
     _is_foreign_here,
     _is_rare_word,

@@ -125,7 +125,7 @@ def _word(turn: TurnTokens, at: int, language: str) -> _Word:
     if not lexicon.permits(token.word, language) or is_disguised(written):
         return _Word(token.start, token.end, written, public=False, marked=True)
     is_own = lexicon.is_own(token.word)
-    is_part = not is_own and lexicon.names_somebody(token.word) and may_name(base_of(token.word))
+    is_part = lexicon.names_somebody(token.word) and may_name(base_of(token.word))
     is_public = not is_part and (is_own or is_public_word(written, lexicon.public))
     has_capital = any(letter.isupper() or letter.istitle() for letter in written)
     marked = has_capital and normalise(written).text not in _SELF and not _begins(turn, at, is_part)
@@ -137,7 +137,8 @@ def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
     token = turn.tokens[at]
     if not _begins_sentence(turn.text, token.start):
         return False
-    return not is_part or token.word in COMMON_WORDS or opens_a_sentence(turn, at)
+    is_common = not is_part or turn.lexicon.is_own(token.word) or token.word in COMMON_WORDS
+    return is_common or opens_a_sentence(turn, at)
 
 
 def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:

@@ -60,7 +60,8 @@ OTHER_LANGUAGES: Final = (
     "ar bg bn ca cs da de el es fa fi fr he hi hu is it lt lv mk nb nl pl pt ro ru sh sk sl sv ta tr uk ur"
 ).split()
 _LETTERS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r", "aux": "f"}
-_NUMERALS = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xx".split())
+# Roman numerals, and words that the lists of names have without a count although they are among the commonest names.
+_LEFT_OUT = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xx khan khans shah shahs begum".split())
 _WORD = re.compile(r"[^\W\d_]+")
 _PLAIN = str.maketrans("ıøłđðþß", "iolddps")
 
@@ -70,7 +71,7 @@ def english() -> Iterator[str]:
     own = _own_words()
     for word in sorted({*_candidates(), *top_n_list("en", ALWAYS_WORDS, wordlist="best"), *own}):
         if word in own or (
-            word.isascii() and word.isalpha() and len(word) > 1 and not _is_name(word) and word not in _NUMERALS
+            word.isascii() and word.isalpha() and len(word) > 1 and not _is_name(word) and word not in _LEFT_OUT
         ):
             yield f"{word} {''.join(kind for kind in KINDS if kind in _forms()[0].get(word, ''))}".strip()
 

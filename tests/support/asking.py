@@ -18,7 +18,7 @@ from app.privacy.anonymise import Anonymiser
 from app.privacy.guard import Guard, StaticSegments
 from app.privacy.ledger import Ledger
 from app.privacy.ledger_tables import metadata
-from app.privacy.lexicon import Lexicon
+from app.privacy.lexicon import Lexicon, schema_words
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.strategies.arog.prompts import AROG_TASKS
@@ -71,7 +71,7 @@ class Asked:
     @property
     def lexicon(self) -> Lexicon:
         words = NameWords.of(record for _, record in self.graph.vault.all_records())
-        return Lexicon(self.graph.public, words)
+        return Lexicon(self.graph.public, words, schema_words(self.graph.blind.schema))
 
     def dialogue(self, *turns: str) -> SafeDialogue:
         """The turns, the user's first, as the model may see them."""

@@ -63,7 +63,6 @@ _WAYS: Sequence[_Way] = (
     _Way("name doctor ailment"),
     _Way("name insurer town"),
     _Way("name phone town", "", "\t", "tsv"),
-    _Way("town ailment name", "head,relation,tail"),
     _Way("name ailment town", "PATIENT , DIAGNOSIS , CITY"),
     _Way("ailment name doctor", "", "\t", "txt"),
     _Way("name date ailment", "patient,admitted on,diagnosis", before="# export\n"),
