@@ -22,6 +22,9 @@ from kg_store.word_forms import without_accents
 MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
 """Words that join a question, and are names where none of them can stand."""
 
+_RANKS: Final = frozenset(("count",))
+"""Words that open a question as orders, and are a part of names."""
+
 MIN_LETTERS: Final = 3
 """Of a word that may name somebody. The lexicon has no shorter ones but endings, and what joins words."""
 
@@ -82,7 +85,7 @@ class NameWords:
 
 def may_name(word: str) -> bool:
     """Whether a word of the lexicon that is a part of a name says anything of whose: the, of and a letter don't."""
-    return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS)
+    return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 
 def _named_in(record: VaultRecord) -> Iterator[list[str]]:

@@ -12,7 +12,7 @@ from unicodedata import category
 from urllib.parse import unquote
 
 from app.privacy.errors import PrivacyError
-from app.privacy.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, WORD
+from app.privacy.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, words_in
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.visible import Visible
 from kg_store.confusables import skeleton_of
@@ -93,8 +93,9 @@ class Guard:
         for reading in readings(self._dynamic_text(egress)):
             found.update(self._secret(reading, issued))
             # Letters that look like others, and numbers in words: read where nothing was found as it stands.
-            for plain in {skeleton_of(reading), in_figures(reading)} - {reading}:
-                found.update(() if found else self._secret(plain, issued))
+            if not found and _undo_json(reading) == reading:
+                for plain in {skeleton_of(reading), in_figures(reading)} - {reading}:
+                    found.update(self._secret(plain, issued))
             found.update(self._near(reading, issued))
             if not found:
                 found.update(self._without_permission(reading, issued))
@@ -109,7 +110,7 @@ class Guard:
         if _undo_json(reading) != reading:
             return
         # What nobody sees parts no word for a reader.
-        for word in set(WORD.findall(Visible.of(reading).text)) - issued:
+        for word in {word[0] for word in words_in(Visible.of(reading).text)} - issued:
             if not self._may_leave(word, issued):
                 yield word
         if not reading.isascii():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -21,6 +21,8 @@ from kg_store.terms import Schema
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
 """A word with the endings behind its apostrophes; digits are letters here."""
+
+_ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*+")
 
 APOSTROPHES: Final = "'’ʼ＇"
 
@@ -67,7 +69,7 @@ class Lexicon:
 
     def permits_in_any_language(self, word: str) -> bool:
         """What the guard asks, which does not know the text's language."""
-        return self.permits(word) or in_any_lexicon(base_of(word))
+        return in_any_lexicon(word) or self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
         """Whether `word` itself is one of the shown schema: a common noun of the graph, whoever is called so."""
@@ -80,6 +82,11 @@ class Lexicon:
 
     def _is_shown(self, base: str) -> bool:
         return self.public.is_own(base) or any(self.public.is_own(stem) for stem in stems(base))
+
+
+def words_in(text: str) -> Iterator[re.Match[str]]:
+    """Every word of `text` (`WORD`); text in ASCII alone is read several times as fast."""
+    return (_ASCII_WORD if text.isascii() else WORD).finditer(text)
 
 
 @lru_cache(maxsize=64)

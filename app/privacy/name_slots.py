@@ -233,7 +233,7 @@ def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
 
 def _is_labelled(turn: TurnTokens, at: int) -> bool:
     """patients: field; to: field."""
-    return at > 0 and turn.gap(at).strip() == ":" and is_nominal(turn.tokens[at].word)
+    return at > 0 and turn.gap(at).strip() == ":" and not turn.lexicon.is_own(turn.tokens[at].word)
 
 
 def _is_apposed(turn: TurnTokens, at: int) -> bool:
@@ -261,9 +261,11 @@ def _is_foreign_here(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_rare_word(turn: TurnTokens, at: int) -> bool:
-    """Questions seldom hold it, so that it is the name more likely than the word."""
+    """A bare singular that questions seldom hold: more likely the name than the word."""
     word = base_of(turn.tokens[at].word)
-    return is_rare(word) and not turn.lexicon.is_own(word)
+    if not is_rare(word) or turn.lexicon.is_own(word) or not is_nominal(word) or is_participle(word):
+        return False
+    return is_singular(word) and turn.word_before(at) not in DETERMINERS and turn.word_after(at) != "of"
 
 
 _SPEAKING: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from app.privacy.lexicon import APOSTROPHES, WORD, Lexicon, base_of, language_of
+from app.privacy.lexicon import APOSTROPHES, Lexicon, base_of, language_of, words_in
 from app.privacy.name_slots import opens_a_sentence, speaks_for_name
 from app.privacy.turn_tokens import Stand, Token, TurnTokens
 from kg_store.name_marks import COMMON_WORDS
@@ -66,7 +66,7 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     Where most words have capitals (titles, shouting), capitals tell nothing. Whole names that are made of everyday
     words, and such words alone where the sentence speaks for a name (app/privacy/name_slots.py).
     """
-    matches = list(WORD.finditer(_masked(text, taken)))
+    matches = list(words_in(_masked(text, taken)))
     language = language_of(match[0].lower() for match in matches)
     plain = _tokens(matches, taken)
     turn = TurnTokens(text, plain, lexicon, language)

@@ -26,7 +26,7 @@ def test_a_scale_is_measured_in_processes_of_its_own_and_every_planted_name_is_b
 
 
 def test_each_bound_that_is_missed_fails() -> None:
-    kept = Scale(1_000, 4_096.0, MOST_MS, 1.0, MOST_MB, 1.0, 1.0, 300, 0)
+    kept = Scale(1_000, 4_096.0, MOST_MS, 1.0, MOST_MB, 1.0, 1.0, 300, 0, MOST_MS)
     assert kept.passed
     assert "FAIL" not in markdown(kept)
     for missed in ({"median_ms": MOST_MS * 2}, {"grown_mb": MOST_MB * 2}, {"missed": 1}):
