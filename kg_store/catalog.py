@@ -174,10 +174,12 @@ class Catalog:
 
         vault = whole.vault.part(holds)
         others = frozenset(adjacency.mids.tolist()) - frozenset(holds(tuple(adjacency.mids.tolist())))
-        names = whole.names.without(others).with_public(whole.public)
+        # A word of a relation that the role is not shown is no schema to it.
+        public = self._builder.public_words(blind.schema, whole.policy)
+        names = whole.names.without(others).with_public(public)
         return replace(
             whole, blind=blind, vault=vault, linker=EntityLinker(names), algebra=ValueAlgebra(blind, vault),
-            holds=holds, whole=whole,
+            holds=holds, whole=whole, public=public,
         )  # fmt: skip
 
     def _replace(self, row: VersionRow) -> PrivateGraph | None:

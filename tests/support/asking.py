@@ -27,6 +27,7 @@ from app.strategies.sets.prompts import STEP
 from app.wire_words import request_words
 from client_sdk.protocol import Message
 from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.inspect import read_and_propose
 from kg_store.keys import MasterKey
 from kg_store.name_words import NameWords
 from kg_store.terms import Mids, Step
@@ -128,13 +129,14 @@ class Bench:
 
 
 def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
-    """`turtle` loaded as the service loads it, concepts named by the real namer."""
+    """`turtle` loaded as the service loads it, concepts named by the real namer; its owner shows all relations."""
     file = folder / "graph.ttl"
     file.write_text(turtle, "utf-8")
     engine, master = engine_in(folder), MasterKey.from_text(MasterKey.generate())
     metadata.create_all(engine)
     catalog = Catalog(folder, engine, master, request_words())
-    catalog.load("t1", "g", [file], None, ConceptNamer(embedder).name)
+    policy = read_and_propose([file])[1].model_copy(update={"show_relations": "all"})
+    catalog.load("t1", "g", [file], policy, ConceptNamer(embedder).name)
     return Bench(catalog.open("t1", "g"), Ledger(engine, master))
 
 

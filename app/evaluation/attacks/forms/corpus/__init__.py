@@ -1,1 +1,1 @@
-"""What forms are made of: names, sentences, graphs, files and words for numbers; imports nothing of the service."""
+"""The material of forms: names, sentences, graphs, files and words for numbers; imports nothing of the service."""

@@ -1,4 +1,4 @@
-"""What is followed is found, and prose is left alone."""
+"""A program follows what it takes for an address, and prose is left alone."""
 
 from __future__ import annotations
 
