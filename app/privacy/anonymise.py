@@ -98,6 +98,9 @@ class Anonymiser:
         for turn in turns:
             _settle(turn, table)
         replaced = [self._replace(turn, table) for turn in turns]
+        if not any(things for _, things in replaced):
+            # Nothing is named but by words that nobody knows: the question is about those.
+            replaced = [(text, table.known(text)) for text, _ in replaced]
         doubtful = {self._pseudonym(turns[-1].text, span, table) for span in _doubtful(turns[-1])}
         topics = tuple(_topics([words for _, words in replaced], doubtful, table, resolve))
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))

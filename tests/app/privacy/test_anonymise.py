@@ -252,6 +252,12 @@ def test_a_set_of_an_earlier_answer_is_a_topic_with_its_members_of_today(
     assert (topic.pseudonym, topic.mids.tolist(), topic.newest, asked) == (word, [8, 9], True, [word])
 
 
+def test_an_unknown_word_in_small_letters_is_what_is_asked_about_where_nothing_else_is(ask: Ask) -> None:
+    assert [len(topic.mids) for topic in ask("where does zorbon live").dialogue.topics] == [0]
+    told = ask("where does zorbon live, of Karl Östermann")
+    assert [len(topic.mids) for topic in told.dialogue.topics] == [1]
+
+
 def test_what_the_graph_does_not_hold_is_a_topic_without_members(ask: Ask) -> None:
     anonymised = ask("Did Zorbon come before 12 March 2021, 77 times?")
     assert [(len(topic.mids), topic.value_kind) for topic in anonymised.dialogue.topics] == [
