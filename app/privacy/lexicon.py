@@ -76,8 +76,10 @@ class Lexicon:
         return base_of(word) in self.schema
 
     def names_somebody(self, word: str) -> bool:
-        """Whether `word`, or what it is a form of, is a part of a name of the tenant's graphs."""
-        base = base_of(word)
+        """Whether `word`, or what it is a form of, is a part of a name of the tenant's graphs; Don is none of don't."""
+        base, *endings = APOSTROPHE.split(word)
+        if endings[:1] == ["t"]:
+            return False
         return base in self.names.parts or any(stem in self.names.parts for stem in stems(base))
 
     def _is_shown(self, base: str) -> bool:

@@ -200,7 +200,7 @@ def _is_verb_before(turn: TurnTokens, at: int) -> bool:
 def _opens_as_a_name(turn: TurnTokens, at: int) -> bool:
     """rose lives where? A line of one word counts, too; an order does not."""
     word, after = turn.tokens[at].word, turn.after(at)
-    if turn.lexicon.is_own(word):
+    if turn.lexicon.is_own(word) or word in EXCLAMATIONS:
         return False
     if not is_singular(word):
         return after is not None and not _is_said_of_many(turn, at)
@@ -265,7 +265,9 @@ def _is_rare_word(turn: TurnTokens, at: int) -> bool:
     word = base_of(turn.tokens[at].word)
     if not is_rare(word) or turn.lexicon.is_own(word) or not is_nominal(word) or is_participle(word):
         return False
-    return is_singular(word) and turn.word_before(at) not in DETERMINERS and turn.word_after(at) != "of"
+    owner = turn.after(at + 1) if turn.word_after(at) == "of" else None
+    is_of_somebody = owner is not None and (owner.is_replaced or owner.word in DETERMINERS)
+    return is_singular(word) and turn.word_before(at) not in DETERMINERS and not is_of_somebody
 
 
 _SPEAKING: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (

@@ -46,6 +46,9 @@ MIN_SHORT_MARGIN: Final = 2.0
 """The same of a word of two or three letters, which may be a name in more languages than the lists cover."""
 
 MAX_CAPITAL_ZIPF: Final = 5.5
+MAX_POSSESSIVE_ZIPF: Final = 4.8
+"""A word that is a name and an s stays where it is as frequent."""
+
 UNCOUNTED_NAME: Final = 2.9
 """Zipf frequency that a name of faker's lists, which have no counts, is given."""
 
@@ -100,12 +103,20 @@ def _is_name(word: str) -> bool:
     zipf: float = zipf_frequency(word, "en")
     if zipf >= MAX_CAPITAL_ZIPF:
         return False
+    if zipf < MAX_POSSESSIVE_ZIPF and _is_of_a_name(word):
+        return True
     has_capital = word in _forms()[1] or word in _webster()[1]
     margin = MIN_SHORT_MARGIN if len(word) < LONG_WORD else MIN_CAPITAL_MARGIN if has_capital else MIN_MARGIN
     as_name = max(_zipf_as_name(word), _zipf_as_place(word))
     if as_name:
         return zipf - as_name < margin
     return has_capital and word not in _forms()[0]
+
+
+def _is_of_a_name(word: str) -> bool:
+    """fosters, of a word that is a name more often: "fosters bill" is Foster's."""
+    stem = word[:-1]
+    return len(stem) >= LONG_WORD and word[-1] == "s" and stem[-1] != "s" and stem in _forms()[0] and _is_name(stem)
 
 
 def _names_somebody(word: str) -> bool:

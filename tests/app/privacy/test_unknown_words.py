@@ -95,7 +95,18 @@ def test_a_public_word_right_beside_a_name_goes_where_it_may_be_one(
     ] == gone
 
 
-NAMES = ("Jane Banks", "Hope Field", "Will Rose", "Ines White", "Bill Price", "Love", "Star", "Cross")
+NAMES = (
+    "Jane Banks",
+    "Hope Field",
+    "Will Rose",
+    "Ines White",
+    "Bill Price",
+    "Love",
+    "Star",
+    "Cross",
+    "Don Didn",
+    "Great Right",
+)
 SPOKEN_FOR = [
     ("does field live here", ["field"]),
     ("is banks in?", ["banks"]),
@@ -126,6 +137,8 @@ PLAIN = [
     "White patients with a long bill",
     "when will the patient see a doctor who may help",
     "what music did they love",
+    "I don't know, they didn't say",
+    "Great , which ward is it, right?",
 ]
 
 
