@@ -76,7 +76,7 @@ class Lexicon:
         return base_of(word) in self.schema
 
     def names_somebody(self, word: str) -> bool:
-        """Whether `word`, or what it is a form of, is a part of a name of the tenant's graphs; Don is none of don't."""
+        """Whether `word`, or what it is a form of, is a part of a name of the tenant's graphs; Don't is no Don."""
         base, *endings = APOSTROPHE.split(word)
         if endings[:1] == ["t"]:
             return False

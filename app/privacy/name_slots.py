@@ -239,18 +239,10 @@ def _is_labelled(turn: TurnTokens, at: int) -> bool:
 def _is_apposed(turn: TurnTokens, at: int) -> bool:
     """my neighbour, field, asked: alone between commas."""
     word = turn.tokens[at].word
-    alone = (
-        at > 0
-        and turn.gap(at).strip() == ","
-        and (at + 1 == len(turn.tokens) or turn.gap(at + 1).lstrip().startswith((",", ".", "?", "!")))
-    )
-    return (
-        alone
-        and word not in FUNCTION_WORDS
-        and is_nominal(word)
-        and is_singular(word)
-        and not turn.lexicon.is_own(word)
-    )
+    is_last = at + 1 == len(turn.tokens) or turn.gap(at + 1).lstrip().startswith((",", ".", "?", "!"))
+    if at == 0 or turn.gap(at).strip() != "," or not is_last or word in FUNCTION_WORDS | EXCLAMATIONS:
+        return False
+    return is_nominal(word) and is_singular(word) and not turn.lexicon.is_own(word)
 
 
 def _is_foreign_here(turn: TurnTokens, at: int) -> bool:
