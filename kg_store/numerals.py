@@ -16,7 +16,6 @@ _CHINESE_DIGITS: Final = (
 _CHINESE: Final = re.compile(rf"[{_CHINESE_DIGITS}]+")
 MAX_CHINESE: Final = 40
 _ROMAN: Final = re.compile(r"(?=[MDCLXVI])M{0,4}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})")
-_ROMAN_WORD: Final = re.compile(r"(?<!\w)[MDCLXVI]{2,}(?!\w)")
 _ROMAN_VALUES: Final = {"M": 1_000, "D": 500, "C": 100, "L": 50, "X": 10, "V": 5, "I": 1}
 _ROMAN_STEPS: Final = (
     ("M", 1000), ("CM", 900), ("D", 500), ("CD", 400), ("C", 100), ("XC", 90), ("L", 50), ("XL", 40), ("X", 10),
@@ -62,11 +61,6 @@ def undo_digits(text: str) -> str:
     text = _NUMERALS_OF_ROME.sub(lambda run: _code_points_of_rome(run.group()), text)
     text = _CHINESE.sub(lambda run: chinese_figures(run.group()), text)
     return text.translate(_FIGURES)
-
-
-def undo_roman(text: str) -> str:
-    """`text` with figures for Roman numerals in capitals, of two letters and more: Henry VIII as Henry 8."""
-    return _ROMAN_WORD.sub(lambda word: str(roman_value(word.group()) or word.group()), text)
 
 
 def roman_value(word: str) -> int:

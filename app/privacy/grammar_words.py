@@ -70,7 +70,7 @@ FUNCTION_WORDS: Final = (
 )
 MARKS: Final = frozenset("\"'“”„‘’«»‹›`()[]{}<>*_|")
 ENDS: Final = frozenset(".!?;:\n…")
-BULLETS: Final = " \t\"'“”„‘’«»([{*_#>-–—•·"
+BULLETS: Final = " \t\u00a0\"'“”„‘’«»‹›([{*_#>-–—•·"
 
 
 def is_nominal(word: str) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from app.privacy.lexicon import APOSTROPHES, Lexicon, base_of, language_of, words_in
+from app.privacy.grammar_words import BULLETS
+from app.privacy.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
 from app.privacy.name_slots import opens_a_sentence, speaks_for_name
 from app.privacy.turn_tokens import Stand, Token, TurnTokens
 from kg_store.name_marks import COMMON_WORDS
@@ -28,8 +29,6 @@ _PARTICLES = frozenset(
     ["of", "the", "van", "von", "der", "den", "de", "del", "della", "da", "di", "du", "la", "le", "el", "al"]
 )
 _ENDS_SENTENCE = frozenset(".!?:;\n…¿¡。！？：；")
-_BEFORE_WORDS = " \t\u00a0\"'“”„‘’«»‹›([{*_#>-–—•·"
-_CONTRACTIONS = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
 _SELF = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
 # Capitals inside a sentence on words that no name has show a title: "Which Patients Were Born By 1990".
 _NEVER_IN_NAMES = frozenset(
@@ -87,7 +86,7 @@ def is_public_word(word: str, public: PublicWords) -> bool:
     base, _, ending = spelling.partition("'")
     if spelling in public:
         return True
-    if ending in _CONTRACTIONS and (base in public or (ending == "t" and base.removesuffix("n") in public)):
+    if ending in CONTRACTIONS and (base in public or (ending == "t" and base.removesuffix("n") in public)):
         return True
     return not ending and any(stem in public for stem in stems(base))
 
@@ -196,7 +195,7 @@ def _masked(text: str, taken: Sequence[Taken]) -> str:
 
 
 def _begins_sentence(text: str, start: int) -> bool:
-    before = text[max(0, start - _LOOK_BACK) : start].rstrip(_BEFORE_WORDS)
+    before = text[max(0, start - _LOOK_BACK) : start].rstrip(BULLETS)
     if not before:
         return True
     if before[-1] != ".":

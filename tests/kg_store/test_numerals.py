@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.numerals import MAX_CHINESE, MAX_ROMAN, chinese_figures, roman_of, roman_value, undo_digits, undo_roman
+from kg_store.numerals import MAX_CHINESE, MAX_ROMAN, chinese_figures, roman_of, roman_value, undo_digits
 
 FIGURES = {
     "①⑨⑥⓪": "1960",
@@ -52,10 +52,6 @@ def test_a_roman_numeral_says_its_number(number: int) -> None:
 @pytest.mark.parametrize("word", ["IC", "IIX", "VX", "LIVID", "MILD", "", "ABC"])
 def test_other_words_are_no_roman_numerals(word: str) -> None:
     assert roman_value(word) == 0
-
-
-def test_roman_numerals_in_capitals_are_read_inside_a_text() -> None:
-    assert undo_roman("Henry VIII in MCMLX, and I") == "Henry 8 in 1960, and I"
 
 
 def test_a_long_run_of_chinese_figures_is_read_by_places() -> None:
