@@ -43,7 +43,7 @@ from kg_store.keys import MasterKey, mids_of
 from kg_store.linking import EntityLinker
 from kg_store.loading import load_graph
 from kg_store.masking import masks_of
-from kg_store.name_words import NameWords
+from kg_store.name_words import NameWords, forget_name_words
 from kg_store.names import NameIndex
 from kg_store.policy import Policy
 from kg_store.public_words import PublicWords
@@ -302,6 +302,8 @@ class Catalog:
             self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
             self._parts = {key: each for key, each in self._parts.items() if each.version in complete}
         forget_words()
+        forget_name_words()
+        self._tenant_names.let_go()
         gc.collect()
         self._sweep()
 

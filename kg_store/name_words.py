@@ -88,6 +88,11 @@ def may_name(word: str) -> bool:
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 
+def forget_name_words() -> None:
+    """Lets go of words of names that were remembered: a graph may hold them no more."""
+    _everyday.cache_clear()
+
+
 def _named_in(record: VaultRecord) -> Iterator[list[str]]:
     """The words of each name, and of each stretch of a text value that may be one."""
     for name in record.names:
