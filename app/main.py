@@ -11,21 +11,32 @@ from importlib.metadata import PackageNotFoundError, version
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
-from app.api.admin import administering
 from app.api.errors import add_error_handlers
-from app.api.frame import Frame
 from app.api.limits import BodyLimit, Deadline, RateLimits
-from app.api.owning import owning
-from app.api.pacing import Pace
-from app.api.page_files import page_routes
-from app.api.routes import asking, watching
-from app.endpoint_wiring import status_of, watch
-from app.metrics import Metrics
+from app.api.middleware import Frame
+from app.api.problems import error_body
+from app.api.response_timing import Pace
+from app.api.routes import (  # noqa: F401 - each adds its routes to the routers when it is imported
+    chat,
+    concepts,
+    devices,
+    erasure,
+    graphs,
+    jobs,
+    keys,
+    ledger,
+    previews,
+    status,
+)
+from app.api.routes.routers import administering, asking, owning, watching
+from app.api.web_page import page_routes
 from app.settings import Settings, SettingsProblem, load_settings
-from app.telemetry import event_log, forbid_core_dumps, start_logging
-from app.wiring import Services, build
+from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
+from app.telemetry.metrics import Metrics
+from app.wiring.endpoints import status_of, watch
+from app.wiring.services import Services, build
 from client_sdk.protocol import Readiness
-from kg_store.terms import StoreError
+from kg_store.errors import StoreError
 
 Build = Callable[[Settings], Services]
 OnReady = Callable[[Services], None]
@@ -36,6 +47,11 @@ _NOT_THERE = {
     "unreachable": "a model endpoint can't be asked: `endpoints` says why",
 }
 log = event_log("main")
+
+
+def build_services(settings: Settings) -> Services:
+    """All services; a job that failed tells what `api.problems` says of its error."""
+    return build(settings, error_body)
 
 
 class Startup:
@@ -94,7 +110,7 @@ class Startup:
 
 
 def create_app(
-    settings: Settings | None = None, build: Build = build, on_ready: OnReady = lambda _services: None
+    settings: Settings | None = None, build: Build = build_services, on_ready: OnReady = lambda _services: None
 ) -> FastAPI:
     """The application for `settings`. Without them it is the whole process's: the environment's settings, logs
     through the allow-list, no core dumps (`uvicorn --factory app.main:create_app`). Raises SettingsProblem.

@@ -1,7 +1,9 @@
 """Ask a private knowledge graph questions, and restore the names of the answers on the asker's own machine."""
 
-from client_sdk.answer import Answer, Entity, open_answer
+from client_sdk.answers.answer import Answer, open_answer
+from client_sdk.answers.evidence import Entity, KnownFact
 from client_sdk.client import AsyncChat, Chat
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.devices import Devices
 from client_sdk.dialogue import Turn
 from client_sdk.errors import (
@@ -26,9 +28,7 @@ from client_sdk.errors import (
     UnknownGraph,
     Unreachable,
 )
-from client_sdk.known_fact import KnownFact
 from client_sdk.options import AskOptions, ChatOptions
-from client_sdk.sealing import KeyPair
 from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
 from client_sdk.trace import Trace, TraceStep
 

@@ -1,6 +1,6 @@
 """`python -m client_sdk`: the command `arog` where its script is not on the path."""
 
-from client_sdk.cli import main
+from client_sdk.cli.main import main
 
 if __name__ == "__main__":
     main()

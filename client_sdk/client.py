@@ -12,19 +12,19 @@ from typing import Self, Unpack
 
 import httpx2
 
-from client_sdk._calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
-from client_sdk._drivers import AsyncDriver, BlockingDriver
-from client_sdk._flow import Patience, exchange, opening
-from client_sdk._turns import AsyncTurns, Turns
-from client_sdk.address import checked_key, checked_url, settings_from_env
-from client_sdk.answer import Answer
+from client_sdk.answers.answer import Answer
+from client_sdk.crypto.key_file import load_or_create_key
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue, Turn
-from client_sdk.key_file import load_or_create_key
 from client_sdk.options import AskOptions, ChatOptions
 from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
-from client_sdk.sealing import KeyPair
 from client_sdk.streaming import AsyncStream, Piece, Stream
 from client_sdk.trace import Trace
+from client_sdk.transport.address import checked_key, checked_url, settings_from_env
+from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
+from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
+from client_sdk.transport.flow import Patience, exchange, opening
+from client_sdk.transport.turn_lock import AsyncTurns, Turns
 
 TIMEOUT_S = 120.0
 

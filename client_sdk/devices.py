@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import httpx2
 
-from client_sdk._drivers import BlockingDriver
-from client_sdk._flow import Call, Patience, exchange
-from client_sdk.address import checked_key, checked_url
 from client_sdk.errors import BadRequest
 from client_sdk.protocol import Device, DeviceList, NewDevice
+from client_sdk.transport.address import checked_key, checked_url
+from client_sdk.transport.drivers import BlockingDriver
+from client_sdk.transport.flow import Call, Patience, exchange
 
 PATIENCE = Patience(timeout_s=30.0)
 LEAST_PREFIX = 8

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from client_sdk._reading import AnswerReader
-from client_sdk.answer import Answer, open_answer
+from client_sdk._stream_reader import AnswerReader
+from client_sdk.answers.answer import Answer, open_answer
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.errors import BadAnswer, BadRequest, TooLarge
 from client_sdk.protocol import (
     MAX_MESSAGE_CHARS,
@@ -21,7 +22,6 @@ from client_sdk.protocol import (
     Role,
     SealedTrace,
 )
-from client_sdk.sealing import KeyPair
 from client_sdk.trace import Trace, open_sealed_trace
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
-from client_sdk.sealing import KeyPair
 
 
 class AskOptions(TypedDict, total=False):

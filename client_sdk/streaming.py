@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from client_sdk.answer import Answer
+from client_sdk.answers.answer import Answer
 from client_sdk.errors import ArogError
 
 

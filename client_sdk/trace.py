@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from client_sdk.crypto.sealing import CannotOpen, KeyPair, open_trace
 from client_sdk.errors import CannotOpenCapsule
 from client_sdk.protocol import Names, SealedTrace, TracedCall, trace_context
 from client_sdk.restore import restore
-from client_sdk.sealing import CannotOpen, KeyPair, open_trace
 
 _SHOWN_NAMES = 3
 _ESCAPE = re.compile(r"(\\+(?:u[0-9a-fA-F]{4}|.))", re.DOTALL)

@@ -16,9 +16,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import Engine
 
-from kg_store.adjacency import Adjacency
-from kg_store.blind_graph import BlindGraph
-from kg_store.building import (
+from kg_store.algebra.evaluator import SetAlgebra, ValueAlgebra
+from kg_store.errors import LoadError, UnknownGraph
+from kg_store.graph.adjacency import Adjacency
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.removal import Going, going_with
+from kg_store.graph.role_view import restricted
+from kg_store.graph.schema import read_schema
+from kg_store.graph_info import GraphInfo, read_info
+from kg_store.loading.load import load_graph
+from kg_store.names.index import NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.names.name_words import NameWords, forget_name_words
+from kg_store.names.tenant_names import TenantNames
+from kg_store.proposals.propose import read_and_propose
+from kg_store.sources.policy import Policy
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
+from kg_store.sources.reader import Fraction, read_sources
+from kg_store.storage.data_folder import DataFolder, Hold
+from kg_store.storage.master_key import MasterKey, mids_of
+from kg_store.storage.vault import Holds, Vault, VaultScope
+from kg_store.storage.versions import GraphRow, GraphRows, VersionRow
+from kg_store.terms import Edges, Mids, Schema, as_mids
+from kg_store.text.public_words import PublicWords
+from kg_store.text.word_forms import forget_words
+from kg_store.version_builder import (
     INFO_PURPOSE,
     NAMES_FILE,
     POLICY_PURPOSE,
@@ -33,29 +57,6 @@ from kg_store.building import (
     loaded_without,
     read_unseen,
 )
-from kg_store.compact_graph import CompactGraph
-from kg_store.data_folder import DataFolder, Hold
-from kg_store.going import Going, going_with
-from kg_store.graph_info import GraphInfo, read_info
-from kg_store.graph_rows import GraphRow, GraphRows, VersionRow
-from kg_store.inspect import read_and_propose
-from kg_store.keys import MasterKey, mids_of
-from kg_store.linking import EntityLinker
-from kg_store.loading import load_graph
-from kg_store.masking import masks_of
-from kg_store.name_words import NameWords, forget_name_words
-from kg_store.names import NameIndex
-from kg_store.policy import Policy
-from kg_store.public_words import PublicWords
-from kg_store.raw_graph import TEXT_MARK, RawGraph
-from kg_store.reading import Fraction, read_sources
-from kg_store.restricting import restricted
-from kg_store.schema_file import read_schema
-from kg_store.set_algebra import SetAlgebra, ValueAlgebra
-from kg_store.tenant_names import TenantNames
-from kg_store.terms import Edges, LoadError, Mids, Schema, UnknownGraph, as_mids
-from kg_store.vault import Holds, Vault, VaultScope
-from kg_store.word_forms import forget_words
 
 if TYPE_CHECKING:
     import rdflib
@@ -89,7 +90,7 @@ class Catalog:
     """Safe to use from several threads, and from several processes over one data folder and database.
 
     Promise: kill -9 at any moment leaves the last complete version of each graph; what was unfinished is swept
-    away at the next start. Condition: the database's tables exist (`kg_store.tables.metadata`).
+    away at the next start. Condition: the database's tables exist (`kg_store.storage.tables.metadata`).
     """
 
     def __init__(self, folder: Path, engine: Engine, master: MasterKey, public_phrases: Iterable[str] = ()) -> None:

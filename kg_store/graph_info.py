@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from kg_store.default_masks import MaskedTerm, MaskReason
-from kg_store.loading import LoadedGraph
+from kg_store.loading.default_masks import MaskedTerm, MaskReason
+from kg_store.loading.load import LoadedGraph
 from kg_store.terms import NodeKind
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from app.endpoint_wiring import endpoints_of
 from app.settings import PREFIX, Settings, SettingsProblem, load_settings
+from app.wiring.endpoints import endpoints_of
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"

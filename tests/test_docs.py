@@ -7,24 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from app.access import BadGrant
-from app.api.admin import administering
+from app.accounts.api_keys import BadGrant
 from app.api.errors import _BY_STATUS
-from app.api.owning import owning
-from app.api.routes import asking, watching
-from app.problems import (
-    _KINDS,
-    INTERNAL,
-    AmbiguousName,
-    BadRequest,
-    ForgetUnfinished,
-    RateLimited,
-    TooLarge,
-    problem_of,
-)
+from app.api.problems import _KINDS, INTERNAL, BadRequest, RateLimited, TooLarge, problem_of
+from app.api.routes.routers import administering, asking, owning, watching
+from app.graphs.errors import AmbiguousName, ForgetUnfinished
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
-from kg_store.terms import LoadError, PolicyError
+from kg_store.errors import LoadError, PolicyError
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -18,8 +18,8 @@ import yaml
 from nbclient import NotebookClient
 
 from tests.door.test_how_to import PAGES
-from tests.support.demo_service import DemoService, demo_service
 from tests.support.documents import DOCUMENTS, ROOT, SHELLS, Block, blocks_of, fences_of, shows
+from tests.support.processes.demo_service import DemoService, demo_service
 
 # Their blocks are run against a proxy by tests/door/test_how_to.py.
 OF_THE_DOOR = {f"docs/how-to/{page}.md" for page in PAGES}

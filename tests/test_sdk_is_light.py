@@ -31,7 +31,7 @@ sys.meta_path.insert(0, Refuse())
 {body}
 """
 IMPORT_ALL = """
-import client_sdk, client_sdk.key_file, client_sdk.cli, client_sdk.cli_settings
+import client_sdk, client_sdk.crypto.key_file, client_sdk.cli.main, client_sdk.cli.settings
 assert client_sdk.__file__.startswith({folder!r}), client_sdk.__file__
 key = client_sdk.KeyPair.generate()
 client_sdk.Chat("http://127.0.0.1:9", "a-key", "demo", key=key).close()
@@ -101,13 +101,13 @@ def test_it_works_alone_with_its_three_libraries(copy: Path) -> None:
 
 
 def test_alone_its_command_says_how_to_get_the_extra(copy: Path) -> None:
-    done = run_alone(copy, "from client_sdk.cli import run; sys.exit(run(['ask', 'x']))")
+    done = run_alone(copy, "from client_sdk.cli.main import run; sys.exit(run(['ask', 'x']))")
     assert done.returncode == 2, done.stderr
     assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"
 
 
 def test_with_the_cli_alone_the_proxy_says_how_to_get_its_extra(copy: Path) -> None:
-    body = "from client_sdk.cli import run; sys.exit(run(['proxy', '--api-key', 'a-key']))"
+    body = "from client_sdk.cli.main import run; sys.exit(run(['proxy', '--api-key', 'a-key']))"
     done = run_alone(copy, body, BASE | {"typer", "rich"})
     assert (done.returncode, done.stderr) == (
         2, "arog: the proxy is an extra. Get it with: pip install 'arog[proxy]'.\n"
@@ -116,7 +116,7 @@ def test_with_the_cli_alone_the_proxy_says_how_to_get_its_extra(copy: Path) -> N
 
 def test_with_its_extra_the_proxy_needs_nothing_else(copy: Path) -> None:
     extra = BASE | {"typer", "rich", "starlette", "uvicorn"}
-    done = run_alone(copy, "import client_sdk.proxy.serving; print(*sorted(sys.modules))", extra)
+    done = run_alone(copy, "import client_sdk.proxy.server; print(*sorted(sys.modules))", extra)
     assert done.returncode == 0, done.stderr
 
 
@@ -151,7 +151,7 @@ def test_installed_without_extras_it_asks_for_nothing_more(installed: Path) -> N
 
 
 def test_installed_with_the_cli_extra_it_tells_of_the_server_commands(installed: Path) -> None:
-    body = "from client_sdk.cli import run; sys.exit(run(['--help']))"
+    body = "from client_sdk.cli.main import run; sys.exit(run(['--help']))"
     done = run_alone(installed, body, BASE | {"typer", "rich"})
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

@@ -12,9 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.access import Caller, NotAuthenticated, require_admin
-from app.problems import NotReady
-from app.wiring import Services
+from app.accounts.api_keys import Caller, NotAuthenticated, require_admin
+from app.api.problems import NotReady
+from app.wiring.services import Services
 
 # Only describes the header in OpenAPI; the check itself is AuthenticatedRoute's.
 _BEARER = HTTPBearer(auto_error=False, description="an API key, `arog_...`")

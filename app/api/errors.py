@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from app.llm.budget import TenantBudgetUsedUp, TenantRevealsUsedUp
-from app.metrics import Metrics
-from app.problems import INTERNAL, BadRequest, Problem, RateLimited, TooLarge, error_body, problem_of
-from app.telemetry import event_log
+from app.api.problems import INTERNAL, BadRequest, Problem, RateLimited, TooLarge, error_body, problem_of
+from app.egress.budgets import TenantBudgetUsedUp, TenantRevealsUsedUp
+from app.telemetry.logs import event_log
+from app.telemetry.metrics import Metrics
 from client_sdk.protocol import ErrorBody, ErrorEvent
 
 MAX_FIELDS_TOLD = 5

@@ -12,8 +12,8 @@ from limits.aio.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.access import Caller
-from app.problems import RateLimited, TooLarge
+from app.accounts.api_keys import Caller
+from app.api.problems import RateLimited, TooLarge
 
 UPLOADS = "/admin/graphs/"
 PREVIEW = "/admin/preview"

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from app.api.errors import error_event
-from app.api.pacing import Pace
-from app.stopwatch import OnStage
+from app.api.response_timing import Pace
+from app.chat.stages import OnStage
 from client_sdk.protocol import ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
 
 HEARTBEAT_S = 5.0

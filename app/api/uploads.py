@@ -19,7 +19,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
-from app.problems import BadRequest
+from app.api.problems import BadRequest
 
 MAX_FILES = 100
 

@@ -11,11 +11,11 @@ import typer
 
 from app.evaluation import cli_tables
 from app.evaluation.cli_progress import console, print_markdown, refuse
-from app.evaluation.questions import Question, QuestionsProblem, read_questions
+from app.evaluation.datasets.questions import Question, QuestionsProblem, read_questions
 
 if TYPE_CHECKING:
-    from app.evaluation.asking import Outcome
-    from app.evaluation.report import Report, RunLabel
+    from app.evaluation.bench.asker import Outcome
+    from app.evaluation.bench.report import Report, RunLabel
 
 CONTRACT_PAGE = Path("docs/reasoner_contract.md")
 
@@ -46,9 +46,9 @@ def qa(
     ] = None,
 ) -> None:
     """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
-    from app.cli_show import failures_in_words
-    from app.evaluation.report import RunLabel, markdown, stages_markdown, write_json
-    from app.evaluation.run import sample
+    from app.cli.output import failures_in_words
+    from app.evaluation.bench.bench import sample
+    from app.evaluation.bench.report import RunLabel, markdown, stages_markdown, write_json
 
     chosen = sample(_read(questions, reasoner), limit, seed)
     label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
@@ -67,7 +67,7 @@ def convert(
     out: Annotated[Path, typer.Argument(help="Folder for graph.tsv, questions.jsonl and policy.toml")],
 ) -> None:
     """Write a public question set in the generic form that `arog eval qa` reads."""
-    from app.evaluation.converters import convert as convert_set
+    from app.evaluation.datasets.converters import convert as convert_set
 
     try:
         done = convert_set(name, source, out)
@@ -85,7 +85,7 @@ def contract(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail when the page is out of date")] = False,
 ) -> None:
     """Write the contract with model endpoints from the models in the code."""
-    from app.evaluation.contract import contract_text
+    from app.evaluation.fakes.contract import contract_text
 
     text = contract_text()
     if check:
@@ -103,10 +103,10 @@ async def _ask(
     options: Mapping[str, int],
     errors: Path | None,
 ) -> tuple[Report, list[Outcome]]:
-    from app.cli_show import bar
+    from app.cli.output import bar
+    from app.evaluation.bench.bench import Bench, unseen
+    from app.evaluation.bench.error_log import ErrorLog
     from app.evaluation.cli_progress import bars_on
-    from app.evaluation.error_log import ErrorLog
-    from app.evaluation.run import Bench, unseen
 
     async with Bench(reasoner) as bench:
         with bar(console, "loading") as loading:

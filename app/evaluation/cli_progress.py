@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from app.evaluation.question_sets import Show
-from app.evaluation.questions import QuestionsProblem
+from app.evaluation.bench.question_sets import Show
+from app.evaluation.datasets.questions import QuestionsProblem
 
 WRONG_INPUT: Final = 2
 console = Console(stderr=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeVar
 
 import typer
 
+from app.evaluation.bench.question_sets import Show
 from app.evaluation.cli_progress import console, print_markdown, refuse, shown_progress
-from app.evaluation.question_sets import Show
-from app.evaluation.questions import QuestionsProblem
+from app.evaluation.datasets.questions import QuestionsProblem
 
 if TYPE_CHECKING:
-    from app.evaluation.embedded_measures import Measure
+    from app.evaluation.tables.measures import Measure
 
 MISSED: Final = 1
 
@@ -35,7 +35,7 @@ def commands(parent: typer.Typer) -> None:
 
 def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
     """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
-    from app.evaluation.table import run_table
+    from app.evaluation.tables.bounds_table import run_table
 
     results = _shown(lambda show: run_table(data, limit, seed, only, show))
     if out:
@@ -48,7 +48,7 @@ def guard(
     names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
 ) -> None:
     """How fast the guard reads a request, and what it takes of memory; ends with code 1 when a bound is missed."""
-    from app.evaluation.guard_scale import markdown, measure_scale
+    from app.evaluation.tables.guard_scale import markdown, measure_scale
 
     scale = measure_scale(names)
     _end(markdown(scale), passed=scale.passed)
@@ -56,7 +56,7 @@ def guard(
 
 def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How many rows")] = 57_000) -> None:
     """What the check of a ledger takes of processor time; ends with code 1 when a bound is missed."""
-    from app.evaluation.ledger_scale import markdown, measure_ledger
+    from app.evaluation.tables.ledger_scale import markdown, measure_ledger
 
     scale = measure_ledger(rows)
     _end(markdown(scale), passed=scale.passed)
@@ -72,7 +72,7 @@ def embedded(
     seed: Seed = 0,
 ) -> None:
     """Measure the reasoner that needs no model against its bounds; ends with code 1 when one is missed."""
-    from app.evaluation.embedded_table import run_embedded_table
+    from app.evaluation.tables.embedded_table import run_embedded_table
 
     if out:
         out.mkdir(parents=True, exist_ok=True)
@@ -81,14 +81,14 @@ def embedded(
 
 def endpoint(data: Data = DATA, out: Out = None, limit: Limit = 200, only: Only = "", seed: Seed = 0) -> None:
     """Measure what a model endpoint costs against its bounds; ends with code 1 when one is missed."""
-    from app.evaluation.endpoint_table import run_endpoint_table
+    from app.evaluation.tables.endpoint_table import run_endpoint_table
 
     _measured(_shown(lambda show: run_endpoint_table(data, limit, seed, only, show)), out, "endpoint")
 
 
 def masked(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
     """Show what is still answered when relations are masked; ends with code 1 when a bound is missed."""
-    from app.evaluation.masked_table import run_masked_table
+    from app.evaluation.tables.masked_table import run_masked_table
 
     _measured(_shown(lambda show: run_masked_table(data, limit, seed, only, show)), out, "masked")
 
@@ -99,7 +99,7 @@ def linking(
     seed: Seed = 0,
 ) -> None:
     """Measure how well names are found as people type them; ends with code 1 when a bound is missed."""
-    from app.evaluation.linking_run import run_linking
+    from app.evaluation.tables.linking_run import run_linking
 
     results = _shown(lambda show: run_linking(data, mentions, seed, show))
     _end(results.markdown(), passed=not results.missed)
@@ -107,7 +107,7 @@ def linking(
 
 def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 0) -> None:
     """Show which common words of everyday questions are replaced; ends with code 1 when a bound is missed."""
-    from app.evaluation.common_words_kept import markdown, measure_common_words
+    from app.evaluation.checks.common_words import markdown, measure_common_words
 
     found = _shown(lambda show: measure_common_words(data, limit, seed, show))
     text = markdown(found)
@@ -125,9 +125,9 @@ def reliability(
     seed: Seed = 0,
 ) -> None:
     """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
-    from app.evaluation.reliability import reliability_markdown
-    from app.evaluation.reliability_run import run_reliability
-    from app.llm.embedded_step import LEAST_SCORE
+    from app.evaluation.tables.reliability import reliability_markdown
+    from app.evaluation.tables.reliability_run import run_reliability
+    from app.llm.embedded.step import LEAST_SCORE
 
     points = _shown(lambda show: run_reliability(data, limit, seed, only, show))
     text = reliability_markdown(points, LEAST_SCORE)
@@ -138,7 +138,7 @@ def reliability(
 
 def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
     """What `run` gives, with a bar for all that it does; failures end the command in words."""
-    from app.cli_show import failures_in_words
+    from app.cli.output import failures_in_words
 
     async def running(show: Show) -> _ResultT:
         return await run(show)
@@ -151,7 +151,7 @@ def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
 
 
 def _measured(measures: Sequence[Measure], out: Path | None, name: str) -> NoReturn:
-    from app.evaluation.embedded_measures import markdown, write_json
+    from app.evaluation.tables.measures import markdown, write_json
 
     text = markdown(measures)
     if out:

@@ -13,7 +13,7 @@ from typing import Final
 import phonenumbers
 from stdnum import iban, luhn
 
-from kg_store.letters import MARKS
+from kg_store.text.normalise import MARKS
 
 DEFAULT_REGIONS: Final = ("US", "GB", "DE", "FR", "IN")
 """Where a phone number without `+` may come from; with `+`, every country's are found."""

@@ -8,14 +8,14 @@ from dataclasses import replace
 from hashlib import blake2b
 from threading import Lock
 
-from app.privacy.pseudonym_state import Meaning, MeaningKind, TableState, read_state, write_state
-from app.privacy.pseudonym_words import Letter, draw_word, words_in
-from app.privacy.threads import WHOLE, extend_thread, masked_in_thread
-from kg_store.blind_graph import BlindGraph
-from kg_store.masking import masks_of
-from kg_store.normalising import normalise
+from app.privacy.pseudonym_codec import Meaning, MeaningKind, TableState, read_state, write_state
+from app.privacy.pseudonym_format import Letter, draw_word, words_in
+from app.privacy.thread_pseudonyms import WHOLE, extend_thread, masked_in_thread
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.traversal import members_of, walk
 from kg_store.terms import NO_MIDS, Edges, Mid, Mids, Path, Schema, ValueKind, as_mids
-from kg_store.walking import members_of, walk
+from kg_store.text.normalise import normalise
 
 __all__ = ["Meaning", "MeaningKind", "PseudonymTable"]
 
@@ -31,7 +31,7 @@ class PseudonymTable:
 
     Condition: `to_bytes` is only ever stored sealed, for it holds MIDs and the conversation's key.
     Limit: whoever sees two answers of one conversation can tell that the same thing is meant. The model can't, where
-    the later question does not lean on the earlier one (app/privacy/threads.py).
+    the later question does not lean on the earlier one (app/privacy/thread_pseudonyms.py).
     """
 
     def __init__(self, state: TableState) -> None:

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
-from app.llm.reasoner import AsksTasks, Size
+from app.egress.profile import Profile
+from app.llm.reasoner import AsksTasks
+from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
-from kg_store.blind_graph import BlindGraph
+from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Mid, Mids, Path
-
-
-class Profile(StrEnum):
-    """What prompts may tell of a thing beside what kind of thing it is.
-
-    OPEN: its own relations and sizes, as the paper's method shows them. KIND: what all of its kind have in common.
-    STRICT: that, and not the question's text either.
-    """
-
-    OPEN = "open"
-    KIND = "kind"
-    STRICT = "strict"
-
-    @property
-    def is_open(self) -> bool:
-        return self is Profile.OPEN
-
-
-class TooFewFit(Exception):
-    """A prompt was not sent: of what it would have shown of a thing, too few entities of the graph fit."""
-
-
-class StrategyNotOffered(Exception):
-    """The profile of the service tells less than the strategy needs to tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +56,7 @@ class Inquiry:
     on_round: Callable[[int], None] = lambda _round: None
     profile: Profile = Profile.OPEN
     wider: Mapping[str, str] = field(default_factory=dict)
-    """What things of small concepts are shown as, where prompts tell of kinds (`kg_store.wider_kinds`)."""
+    """Concepts that things of small concepts are shown as (`kg_store.anonymity.generalisation`)."""
 
     def shown_concept(self, concept: str) -> str:
         return concept if self.profile.is_open else self.wider.get(concept, concept)

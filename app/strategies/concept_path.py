@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from app.llm.concept_nouns import GENERAL_NOUNS
-from app.llm.reasoner import PathTriple
+from app.llm.embedded.language.concept_nouns import GENERAL_NOUNS
+from app.llm.tasks import PathTriple
 from kg_store.terms import Schema
 
 _WORD = re.compile(r"[^\W_]+")

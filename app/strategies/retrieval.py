@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from app.llm.reasoner import Candidate, Evidence, MaskedRelation, Size, Thing, Turn
+from app.llm.tasks import Candidate, Evidence, MaskedRelation, Size, Thing, Turn
 from app.strategies.base import FoundFact, Inquiry
-from kg_store.kin import Kin
+from kg_store.graph.concept_paths import Kin
+from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
 from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids
-from kg_store.walking import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 

@@ -23,12 +23,12 @@ from langchain_core.retrievers import BaseRetriever
 from langsmith.utils import tracing_is_enabled
 from pydantic import ConfigDict, PrivateAttr
 
-from client_sdk.answer import Answer
+from client_sdk.answers.answer import Answer
 from client_sdk.client import Chat
 from client_sdk.dialogue import Turn
 from client_sdk.errors import BadRequest, NotConfigured
-from client_sdk.integrations.facts import facts_of
-from client_sdk.integrations.talking import Talker
+from client_sdk.integrations.documents import facts_of
+from client_sdk.integrations.sessions import Talker
 
 
 class ChatArog(BaseChatModel):

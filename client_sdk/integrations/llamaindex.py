@@ -13,11 +13,11 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from client_sdk.answer import Answer
+from client_sdk.answers.answer import Answer
+from client_sdk.answers.answer_notes import remarks
+from client_sdk.answers.safe_output import Inert
 from client_sdk.client import Chat
-from client_sdk.inert import Inert
-from client_sdk.integrations.facts import facts_of
-from client_sdk.remarks import remarks
+from client_sdk.integrations.documents import facts_of
 
 
 class ArogQueryEngine(BaseQueryEngine):

@@ -1,31 +1,8 @@
 """The wire types of both sides, by theme; everything is imported from here."""
 
-from client_sdk.protocol.answering import (
-    Ambiguity,
-    ChatAnswer,
-    ErrorBody,
-    Fact,
-    Item,
-    ItemKind,
-    Reading,
-    Usage,
-)
-from client_sdk.protocol.api_keys import (
-    KeyCreated,
-    KeyList,
-    KeyListed,
-    KeyRole,
-    NewKey,
-)
-from client_sdk.protocol.asking import (
-    MAX_MESSAGE_CHARS,
-    MAX_MESSAGES,
-    ChatOptions,
-    ChatRequest,
-    Message,
-    Role,
-    StrategyName,
-)
+from client_sdk.protocol.answers import Ambiguity, ChatAnswer, ErrorBody, Fact, Item, ItemKind, Reading, Usage
+from client_sdk.protocol.api_keys import KeyCreated, KeyList, KeyListed, KeyRole, NewKey
+from client_sdk.protocol.base import Wire
 from client_sdk.protocol.capsule import (
     HYBRID_SUITE,
     MAX_PUBLIC_KEY_CHARS,
@@ -36,19 +13,9 @@ from client_sdk.protocol.capsule import (
     Names,
     SuiteName,
 )
-from client_sdk.protocol.contexts import (
-    capsule_context,
-    preview_context,
-    trace_context,
-)
+from client_sdk.protocol.contexts import capsule_context, preview_context, trace_context
 from client_sdk.protocol.devices import Device, DeviceList, NewDevice
-from client_sdk.protocol.events import (
-    ErrorEvent,
-    EvidenceEvent,
-    StageEvent,
-    StageName,
-    TextEvent,
-)
+from client_sdk.protocol.events import ErrorEvent, EvidenceEvent, StageEvent, StageName, TextEvent
 from client_sdk.protocol.graph_report import (
     GraphReport,
     LexiconReport,
@@ -72,7 +39,7 @@ from client_sdk.protocol.graphs import (
     RefineConcepts,
     RefineEstimate,
 )
-from client_sdk.protocol.looking import (
+from client_sdk.protocol.ledger import (
     LedgerCheck,
     LedgerPage,
     LedgerRow,
@@ -80,22 +47,17 @@ from client_sdk.protocol.looking import (
     TraceContent,
     TracedCall,
 )
-from client_sdk.protocol.preview import (
-    EntitySeen,
-    FactSeen,
-    GraphPreview,
-    PredicateSeen,
+from client_sdk.protocol.preview import EntitySeen, FactSeen, GraphPreview, PredicateSeen
+from client_sdk.protocol.questions import (
+    MAX_MESSAGE_CHARS,
+    MAX_MESSAGES,
+    ChatOptions,
+    ChatRequest,
+    Message,
+    Role,
+    StrategyName,
 )
-from client_sdk.protocol.watching import (
-    EndpointList,
-    EndpointState,
-    EndpointStatus,
-    Readiness,
-    TokenBudget,
-)
-from client_sdk.protocol.wire import (
-    Wire,
-)
+from client_sdk.protocol.status import EndpointList, EndpointState, EndpointStatus, Readiness, TokenBudget
 
 __all__ = [
     "HYBRID_SUITE",

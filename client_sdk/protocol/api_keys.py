@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from client_sdk.protocol.wire import Wire
+from client_sdk.protocol.base import Wire
 
 KeyRole = Literal["user", "admin"]
 

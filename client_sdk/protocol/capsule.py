@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from client_sdk.protocol.wire import Wire
+from client_sdk.protocol.base import Wire
 
 # The caller's public key decides which one a capsule is sealed with; its length tells them apart.
 SuiteName = Literal[

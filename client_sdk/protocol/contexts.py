@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from client_sdk.protocol.answering import ChatAnswer
+from client_sdk.protocol.answers import ChatAnswer
 from client_sdk.protocol.preview import GraphPreview
 
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from pydantic import Field
 
+from client_sdk.protocol.base import Wire
 from client_sdk.protocol.capsule import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, SuiteName
-from client_sdk.protocol.wire import Wire
 
 
 class NewDevice(Wire):

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from client_sdk.protocol.answering import ErrorBody, Fact
-from client_sdk.protocol.wire import Wire
+from client_sdk.protocol.answers import ErrorBody, Fact
+from client_sdk.protocol.base import Wire
 
 StageName = Literal["linking", "finding", "round", "concluding", "sealing"]
 

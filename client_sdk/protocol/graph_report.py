@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from client_sdk.protocol.wire import Wire
+from client_sdk.protocol.base import Wire
 
 
 class ProfileRisk(Wire):

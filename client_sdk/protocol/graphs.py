@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from client_sdk.protocol.answering import ErrorBody
+from client_sdk.protocol.answers import ErrorBody
+from client_sdk.protocol.base import Wire
 from client_sdk.protocol.graph_report import PrivacySummary
-from client_sdk.protocol.wire import Wire
 
 JobState = Literal["queued", "running", "waiting", "done", "failed"]
 """`waiting`: for its owner's word that the new version may go live; only a load that was asked to hold does so."""

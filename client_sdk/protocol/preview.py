@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from client_sdk.protocol.base import Wire
 from client_sdk.protocol.capsule import Capsule
 from client_sdk.protocol.graph_report import MaskedWord
-from client_sdk.protocol.wire import Wire
 
 PredicateUseName = Literal["name", "class", "schema", "relation", "masked", "hidden"]
 

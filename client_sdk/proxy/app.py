@@ -17,12 +17,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from client_sdk.errors import ArogError
-from client_sdk.proxy.asking import read_question
-from client_sdk.proxy.door import Door, Entry, LastStop, as_reply
+from client_sdk.proxy.access import Door, Entry, LastStop, as_reply
 from client_sdk.proxy.errors import DoorError, bad_request, error_for, internal, unknown_model
-from client_sdk.proxy.replies import Completion, model
+from client_sdk.proxy.requests import read_question
+from client_sdk.proxy.responses import Completion, model
+from client_sdk.proxy.sessions import Talks, Upstream
 from client_sdk.proxy.streaming import HUNG_UP, CompletionStream, joined, while_connected
-from client_sdk.proxy.talking import Talks, Upstream
 
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 # Clients that can tell one chat from another with the same turns; LibreChat's and others' headers can be set.

@@ -13,9 +13,9 @@ from starlette.types import Receive, Scope, Send
 
 from client_sdk.errors import ArogError
 from client_sdk.protocol import StageName
-from client_sdk.proxy.door import tell
+from client_sdk.proxy.access import tell
 from client_sdk.proxy.errors import DoorError, error_for, internal
-from client_sdk.proxy.replies import Completion, Spoken, comment, failure
+from client_sdk.proxy.responses import Completion, Spoken, comment, failure
 from client_sdk.streaming import Stage
 
 HEARTBEAT_S: Final = 5.0

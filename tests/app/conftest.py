@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import stamina
 
-from app.llm.embedder import Embedder
-from app.llm.endpoint import ModelEndpoint
-from app.llm.prompted import PromptedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.settings import load_settings
-from tests.support.model_server import ModelServer, serving
+from tests.support.processes.model_server import ModelServer, serving
 
 
 @pytest.fixture(scope="session")

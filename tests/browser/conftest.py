@@ -18,9 +18,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, sync_playwright
 
-from app.api.page_files import DIST
+from app.api.web_page import DIST
 from app.demo import GRAPH_FILE, POLICY_FILE
-from app.evaluation.service_process import ServiceProcess, service_process
+from app.evaluation.fakes.service_process import ServiceProcess, service_process
 from tests.browser.wire import Wire
 from tests.support.service import OPERATOR, OPERATOR_KEY
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-from app.api.page_files import DIST
+from app.api.web_page import DIST
 from app.demo import GRAPH_FILE, POLICY_FILE
 from tests.browser.conftest import DESK, House, Visit, chromium_path
 from tests.browser.wire import Wire

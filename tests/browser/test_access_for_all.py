@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from app.api.page_files import DIST
+from app.api.web_page import DIST
 from tests.browser.conftest import PHONE, Visit
 
 AXE = DIST.parent / "node_modules" / "axe-core" / "axe.min.js"

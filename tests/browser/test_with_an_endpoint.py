@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, expect
 from app.demo import GRAPH_FILE, POLICY_FILE
 from tests.browser.conftest import House, Visit
 from tests.browser.wire import Wire
-from tests.support.model_server import Canned, ModelServer, Request, completion, serving
+from tests.support.processes.model_server import Canned, ModelServer, Request, completion, serving
 
 TOKENS = (812, 34)
 

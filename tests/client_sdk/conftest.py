@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client_sdk.fake_service import FakeService
+from tests.support.fake_service import FakeService
 
 
 @pytest.fixture

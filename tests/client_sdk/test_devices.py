@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from client_sdk import Devices, KeyPair
-from client_sdk.cli import run
+from client_sdk.cli.main import run
+from client_sdk.crypto.key_file import load_key
+from client_sdk.crypto.sealing import fingerprint_of
 from client_sdk.errors import BadRequest, NotPermitted
-from client_sdk.key_file import load_key
-from client_sdk.sealing import fingerprint_of
-from tests.client_sdk.fake_service import API_KEY, FakeService, problem
+from tests.support.fake_service import API_KEY, FakeService, problem
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client_sdk.proxy.asking import Wanted, read_question
 from client_sdk.proxy.errors import DoorError
+from client_sdk.proxy.requests import Wanted, read_question
 
 CANARY = "Quillowmere"
 texts = st.sampled_from(["", CANARY, "user", "assistant", "system", "tool", "text", "clinic", "clinic:arog", "none"])

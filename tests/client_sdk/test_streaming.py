@@ -33,7 +33,7 @@ from client_sdk import (
     TooLarge,
     Unreachable,
 )
-from client_sdk._reading import AnswerReader
+from client_sdk._stream_reader import AnswerReader
 from client_sdk.protocol import (
     MAX_MESSAGE_CHARS,
     CapsuleContent,
@@ -44,7 +44,8 @@ from client_sdk.protocol import (
     capsule_context,
 )
 from client_sdk.restore import restore
-from tests.client_sdk.fake_service import (
+from tests.client_sdk.test_restore import TABLE, cut, texts
+from tests.support.fake_service import (
     API_KEY,
     PRIVATE_WORDS,
     Canned,
@@ -55,7 +56,6 @@ from tests.client_sdk.fake_service import (
     seal_capsule,
     sse,
 )
-from tests.client_sdk.test_restore import TABLE, cut, texts
 
 QUESTION = "Who treats Anna Keller?"
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
@@ -320,7 +320,7 @@ def test_heartbeats_do_not_keep_a_stream_past_its_deadline(service: FakeService,
 
 
 def test_an_endless_stream_is_cut_off(service: FakeService, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("client_sdk._drivers.MAX_REPLY_BYTES", 400)
+    monkeypatch.setattr("client_sdk.transport.drivers.MAX_REPLY_BYTES", 400)
     with pytest.raises(BadAnswer, match="longer than 400 bytes"):
         read(service)
 

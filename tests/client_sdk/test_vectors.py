@@ -9,10 +9,17 @@ from typing import Any
 
 import pytest
 
-from client_sdk.answer import open_names
+from client_sdk.answers.answer import open_names
+from client_sdk.crypto.sealing import CannotOpen, KeyPair, from_base64url, open_capsule, open_trace
 from client_sdk.errors import CannotOpenCapsule
-from client_sdk.protocol import Capsule, ChatAnswer, GraphPreview, capsule_context, preview_context, trace_context
-from client_sdk.sealing import CannotOpen, KeyPair, from_base64url, open_capsule, open_trace
+from client_sdk.protocol import (
+    Capsule,
+    ChatAnswer,
+    GraphPreview,
+    capsule_context,
+    preview_context,
+    trace_context,
+)
 from tests.vectors import make
 
 FOLDER = Path(make.__file__).parent

@@ -10,7 +10,19 @@ from typing import assert_type
 
 import pandas
 
-from client_sdk import Answer, AsyncChat, Chat, Entity, KeyPair, KnownFact, Piece, Stage, TextPiece, Trace, Turn
+from client_sdk import (
+    Answer,
+    AsyncChat,
+    Chat,
+    Entity,
+    KeyPair,
+    KnownFact,
+    Piece,
+    Stage,
+    TextPiece,
+    Trace,
+    Turn,
+)
 from client_sdk.protocol import LedgerRow
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.demo_service import DemoService, demo_service
-from tests.support.proxy import ProxyProcess, proxy_process
+from tests.support.processes.demo_service import DemoService, demo_service
+from tests.support.processes.proxy import ProxyProcess, proxy_process
 
 
 @pytest.fixture(scope="session")

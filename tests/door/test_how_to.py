@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.demo_service import DemoService
 from tests.support.documents import blocks_of
-from tests.support.proxy import ROOT, ProxyProcess, proxy_process
+from tests.support.processes.demo_service import DemoService
+from tests.support.processes.proxy import ROOT, ProxyProcess, proxy_process
 
 PAGES = ("openai-clients", "langchain", "llamaindex")
 

@@ -15,9 +15,9 @@ from langchain_openai import ChatOpenAI
 
 from client_sdk import BadRequest, Chat, KeyPair, NotConfigured, NotPermitted, UnknownGraph
 from client_sdk.integrations.langchain import ArogRetriever, ChatArog
-from tests.client_sdk.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
-from tests.support.demo_service import DemoService
-from tests.support.proxy import ProxyProcess
+from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
+from tests.support.processes.demo_service import DemoService
+from tests.support.processes.proxy import ProxyProcess
 
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 KEY = KeyPair.generate()

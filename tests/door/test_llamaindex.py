@@ -11,7 +11,7 @@ from llama_index.core.tools import QueryEngineTool
 
 from client_sdk import Chat, KeyPair, UnknownGraph
 from client_sdk.integrations.llamaindex import ArogQueryEngine
-from tests.support.demo_service import DemoService
+from tests.support.processes.demo_service import DemoService
 
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 KEY = KeyPair.generate()

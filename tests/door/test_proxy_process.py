@@ -13,8 +13,8 @@ from typing import Any
 import openai
 import pytest
 
-from tests.support.demo_service import DemoService
-from tests.support.proxy import ROOT, ProxyProcess, proxy_process
+from tests.support.processes.demo_service import DemoService
+from tests.support.processes.proxy import ROOT, ProxyProcess, proxy_process
 
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 NAMES = ("Valeska", "Dornbusch", "Emeka", "Osakwani", "Alder Clinic", "Lindqvist", "Rosalind", "Gallenbach")

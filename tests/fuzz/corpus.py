@@ -15,7 +15,7 @@ import pyoxigraph
 from pyoxigraph import RdfFormat
 
 from app.demo import GRAPH_FILE
-from kg_store.reading import FORMATS
+from kg_store.sources.reader import FORMATS
 
 _PART = (380, 450)
 _FORMATS = {

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.demo import POLICY_FILE
-from kg_store.inspect import preview, read_and_propose
-from kg_store.loading import load_graph
-from kg_store.policy import Policy
-from kg_store.terms import LoadError, PolicyError, StoreError
+from kg_store.errors import LoadError, PolicyError, StoreError
+from kg_store.loading.load import load_graph
+from kg_store.proposals.propose import preview, read_and_propose
+from kg_store.sources.policy import Policy
 from tests.fuzz.corpus import files
 from tests.fuzz.examples import drawing
 from tests.fuzz.mutating import mutated, mutated_file
-from tests.kg_store.stores import MID_KEY, catalog_in, concepts_of, mid_of
+from tests.support.stores import MID_KEY, catalog_in, concepts_of, mid_of
 
 # One thing that is put in is longer than a cell of CSV may be.
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")

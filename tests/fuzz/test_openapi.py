@@ -25,12 +25,18 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.api.admin import administering
-from app.api.owning import owning
-from app.api.routes import asking, watching
+from app.api.routes.routers import administering, asking, owning, watching
 from app.main import create_app
 from tests.fuzz.examples import drawing
-from tests.support.service import CLINIC, OPERATOR, QUESTION, ScriptedReasoner, bearer, build_with, settings_in
+from tests.support.service import (
+    CLINIC,
+    OPERATOR,
+    QUESTION,
+    ScriptedReasoner,
+    bearer,
+    build_with,
+    settings_in,
+)
 
 CHECKS = [
     not_a_server_error,

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk import Answer, ArogError, KeyPair, TextPiece
-from client_sdk._flow import Call, Patience, Pause, Reply, Send, exchange
-from client_sdk._reading import AnswerReader
-from client_sdk.answer import open_answer
+from client_sdk._stream_reader import AnswerReader
+from client_sdk.answers.answer import open_answer
 from client_sdk.dialogue import Dialogue
 from client_sdk.errors import error_of
 from client_sdk.protocol import (
@@ -32,9 +31,10 @@ from client_sdk.protocol import (
 )
 from client_sdk.restore import restore
 from client_sdk.trace import open_sealed_trace
-from tests.client_sdk.fake_service import NAMES, PRIVATE_WORDS, events_of, in_sevens, seal_capsule
+from client_sdk.transport.flow import Call, Patience, Pause, Reply, Send, exchange
 from tests.fuzz.examples import drawing
 from tests.fuzz.mutating import mutated
+from tests.support.fake_service import NAMES, PRIVATE_WORDS, events_of, in_sevens, seal_capsule
 
 KEY = KeyPair.generate()
 OTHER = KeyPair.generate()

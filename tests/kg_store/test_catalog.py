@@ -17,13 +17,14 @@ import pytest
 import rdflib
 from sqlalchemy import func, select, update
 
-from kg_store import data_folder
 from kg_store.catalog import Catalog
-from kg_store.keys import MasterKey
-from kg_store.policy import Policy
-from kg_store.tables import graph_versions, graphs, vault_entries
-from kg_store.terms import Concept, FormatTooNew, KeyProblem, LoadError, Schema, StoreError, UnknownGraph
-from tests.kg_store.stores import (
+from kg_store.errors import FormatTooNew, KeyProblem, LoadError, StoreError, UnknownGraph
+from kg_store.sources.policy import Policy
+from kg_store.storage import data_folder
+from kg_store.storage.master_key import MasterKey
+from kg_store.storage.tables import graph_versions, graphs, vault_entries
+from kg_store.terms import Concept, Schema
+from tests.support.stores import (
     CLINIC,
     MASTER,
     PREFIXES,
@@ -432,7 +433,9 @@ def test_kill_9_at_any_moment_of_a_load_leaves_a_whole_version(tmp_path: Path) -
     assert reached_names(catalog_in(data).open("t1", "clinic"), "Aurelio Vantongeren", "weight") == {"81"}
 
 
-@pytest.mark.parametrize("place", ["kg_store.graph_rows.GraphRows.swap", "kg_store.data_folder.DataFolder.finish"])
+@pytest.mark.parametrize(
+    "place", ["kg_store.storage.versions.GraphRows.swap", "kg_store.storage.data_folder.DataFolder.finish"]
+)
 def test_a_load_that_dies_around_the_swap_is_swept_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -441,7 +444,7 @@ def test_a_load_that_dies_around_the_swap_is_swept_away(
     with monkeypatch.context() as patched:
         patched.setattr(place, _die)
         # Nothing is tidied up after a kill: the error handler is taken away as well.
-        patched.setattr("kg_store.graph_rows.GraphRows.retire", lambda *_: None)
+        patched.setattr("kg_store.storage.versions.GraphRows.retire", lambda *_: None)
         patched.setattr("kg_store.catalog.Catalog._sweep", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             load_text(catalog, SECOND, tmp_path)

@@ -8,30 +8,31 @@ from pathlib import Path
 
 import numpy as np
 
-from app.evaluation.questions import Plan
-from app.llm.concepts import ConceptNamer
-from app.llm.embedder import Embedder
-from app.llm.guarded import Errand, GuardedReasoner
+from app.egress.guard import Guard, StaticSegments
+from app.egress.guarded_reasoner import Errand, GuardedReasoner
+from app.egress.ledger.ledger import Ledger
+from app.egress.ledger.tables import metadata
+from app.egress.profile import Profile
+from app.egress.wire_pseudonyms import Veil
+from app.evaluation.datasets.questions import Plan
+from app.llm.embedded.concept_namer import ConceptNamer
+from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
-from app.llm.veiling import Veil
-from app.privacy.anonymise import Anonymiser
-from app.privacy.guard import Guard, StaticSegments
-from app.privacy.ledger import Ledger
-from app.privacy.ledger_tables import metadata
-from app.privacy.lexicon import Lexicon, schema_words
+from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
+from app.privacy.words.lexicon import Lexicon, schema_words
 from app.strategies.arog.prompts import AROG_TASKS
-from app.strategies.base import Inquiry, Limits, Profile
+from app.strategies.base import Inquiry, Limits
 from app.strategies.sets.prompts import STEP
-from app.wire_words import request_words
+from app.wiring.reserved_words import request_words
 from client_sdk.protocol import Message
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.inspect import read_and_propose
-from kg_store.keys import MasterKey
-from kg_store.name_words import NameWords
+from kg_store.names.name_words import NameWords
+from kg_store.proposals.propose import read_and_propose
+from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Mids, Step
-from tests.kg_store.stores import PREFIXES, engine_in, mid_of
+from tests.support.stores import PREFIXES, engine_in, mid_of
 
 PEOPLE = (
     PREFIXES

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.access import Caller
-from app.chat import ChatService
-from app.privacy.ledger import Ledger
-from client_sdk.answer import Answer
+from app.accounts.api_keys import Caller
+from app.chat.service import ChatService
+from app.egress.ledger.ledger import Ledger
+from client_sdk.answers.answer import Answer
+from client_sdk.crypto.sealing import KeyPair, open_capsule
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer, Names, capsule_context
-from client_sdk.sealing import KeyPair, open_capsule
-from tests.support.model_server import Canned, Request, reply
+from tests.support.processes.model_server import Canned, Request, reply
 
 CALLER = Caller("default", "k1", "user", frozenset({"*"}))
 KEY = KeyPair.generate()

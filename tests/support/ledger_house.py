@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Engine, Table, delete, select, update
 
-from app.privacy.ledger import Ledger, LedgerEntry, LedgerReply
-from app.privacy.ledger_check import Checked
-from app.privacy.ledger_rows import check
-from app.privacy.ledger_upkeep import LedgerUpkeep
-from kg_store.keys import MasterKey
+from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply
+from app.egress.ledger.reader import check
+from app.egress.ledger.retention import LedgerUpkeep
+from app.egress.ledger.verification import Checked
+from kg_store.storage.master_key import MasterKey
 
 NOW = dt.datetime.now(dt.UTC)
 WORDS = "Does Eq7f2k know Zephyrine Oakenhollow?"

@@ -14,14 +14,15 @@ import httpx2
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from app.llm.reasoner import Reply, ReplyT, StepInput, StepReply, Task, TaskKind
+from app.llm.reasoner import Reply
+from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind
 from app.main import create_app
 from app.privacy.safe_text import Egress, Segment
 from app.settings import Settings
 from app.strategies.base import Draft, Finding, Inquiry
 from app.strategies.sets.prompts import STEP
-from app.wiring import Services, Thinking, build
-from kg_store.keys import MasterKey
+from app.wiring.services import Services, Thinking, build
+from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
 
 OPERATOR_KEY = secrets.token_urlsafe(32)

@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx2
 
-from client_sdk._reading import AnswerReader
+from client_sdk._stream_reader import AnswerReader
+from client_sdk.crypto.sealing import KeyPair, from_base64url, parse_public_key, seal, to_base64url
 from client_sdk.errors import ArogError
 from client_sdk.protocol import (
     CapsuleContent,
@@ -31,7 +32,6 @@ from client_sdk.protocol import (
 )
 from client_sdk.protocol.capsule import X25519_SUITE
 from client_sdk.restore import Restorer, restore
-from client_sdk.sealing import KeyPair, from_base64url, parse_public_key, seal, to_base64url
 from client_sdk.streaming import TextPiece
 from client_sdk.trace import Trace
 

@@ -27,11 +27,11 @@ def attack(
     ] = None,
 ) -> None:
     """Attack a service of its own; ends with code 1 where a bound is missed."""
-    from app.cli_show import failures_in_words
-    from app.evaluation.attacks.bounds import markdown, write
+    from app.cli.output import failures_in_words
+    from app.evaluation.attacks.setup.bounds import markdown, write
     from app.evaluation.attacks.table import run_attacks
     from app.evaluation.cli_progress import console, refuse, shown_progress
-    from app.evaluation.questions import QuestionsProblem
+    from app.evaluation.datasets.questions import QuestionsProblem
 
     with failures_in_words(console), shown_progress(console) as show:
         try:

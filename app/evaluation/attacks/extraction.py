@@ -12,20 +12,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from app.access import Caller
-from app.evaluation.asking import MOST_NAMES
-from app.evaluation.attacks.bounds import Attempted
-from app.evaluation.attacks.scenes import TITLES, Scene, Scenes
-from app.evaluation.question_sets import DEMO, PQ_3H
-from app.evaluation.run import TENANT
+from app.accounts.api_keys import Caller
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.scenes import TITLES, Scene, Scenes
+from app.evaluation.bench.asker import MOST_NAMES
+from app.evaluation.bench.bench import TENANT
+from app.evaluation.bench.question_sets import DEMO, PQ_3H
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
-from client_sdk.answer import Answer
+from client_sdk.answers.answer import Answer
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
-from client_sdk.sealing import KeyPair
 from kg_store.catalog import PrivateGraph
+from kg_store.graph.traversal import steps_from, walk
 from kg_store.terms import Mids, Step, as_mids
-from kg_store.walking import steps_from, walk
 
 QUESTIONS = 500
 _HOPED = 3.0  # facts, of a relation that was not asked about yet

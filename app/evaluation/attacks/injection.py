@@ -17,14 +17,14 @@ from typing import Literal
 import pyoxigraph
 
 from app.demo import GRAPH_FILE, POLICY_FILE
-from app.evaluation.attacks.bounds import Attempted
-from app.evaluation.attacks.recorded import VICTIM
-from app.evaluation.attacks.scenes import Scenes
-from app.evaluation.question_sets import DEMO
-from app.evaluation.questions import Question
-from app.evaluation.run import Bench
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.recording import VICTIM
+from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.bench.bench import Bench
+from app.evaluation.bench.question_sets import DEMO
+from app.evaluation.datasets.questions import Question
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
-from client_sdk.sealing import KeyPair
 
 Place = Literal["names", "values"]
 _LABEL = pyoxigraph.NamedNode("http://www.w3.org/2000/01/rdf-schema#label")

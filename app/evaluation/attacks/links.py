@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.link_judge import follows
-from app.evaluation.attacks.recorded import VICTIM
-from app.evaluation.attacks.scenes import Scene, Scenes
-from app.evaluation.question_sets import DEMO
-from app.evaluation.questions import Question
-from app.evaluation.run import TO_THE_MODEL
-from client_sdk.answer import Answer
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.recording import VICTIM
+from app.evaluation.attacks.setup.scenes import Scene, Scenes
+from app.evaluation.bench.bench import TO_THE_MODEL
+from app.evaluation.bench.question_sets import DEMO
+from app.evaluation.datasets.questions import Question
+from client_sdk.answers.answer import Answer
+from client_sdk.answers.safe_output import Inert
 from client_sdk.dialogue import Dialogue
-from client_sdk.inert import Inert
 
 MARK: Final = "{1}"
 # For a form's control: a name that is put in by hand.

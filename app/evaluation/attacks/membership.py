@@ -11,14 +11,15 @@ a new order.
 from __future__ import annotations
 
 import random
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 import httpx2
 
-from app.evaluation.attacks.bounds import Attempted
-from app.evaluation.attacks.drawn import (
+from app.evaluation.attacks.membership_graphs import (
     CLOSED_POLICY,
     NOTED_POLICY,
     ROLE,
@@ -29,13 +30,13 @@ from app.evaluation.attacks.drawn import (
     drawn_texts,
     noted_graph,
 )
-from app.evaluation.attacks.scenes import Scene, Scenes
-from app.evaluation.attacks.separation import either_way, learnt
-from app.evaluation.attacks.wire import Asker, Seen, served
-from app.evaluation.question_sets import DEMO
-from app.evaluation.run import TENANT
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.http_client import Asker, Seen, served
+from app.evaluation.attacks.setup.scenes import Scene, Scenes
+from app.evaluation.bench.bench import TENANT
+from app.evaluation.bench.question_sets import DEMO
 from app.settings import Settings
-from client_sdk.sealing import KeyPair
+from client_sdk.crypto.sealing import KeyPair
 
 PEOPLE = 400
 MOST = 0.6
@@ -193,3 +194,30 @@ def _body(graph: str, question: str) -> Mapping[str, object]:
 
 
 _PUBLIC = KeyPair.generate().public_text
+
+
+def area(inside: Sequence[float], outside: Sequence[float]) -> float:
+    """The share of pairs in which the one from `inside` has the greater figure; a tie counts half."""
+    if not inside or not outside:
+        return 0.5
+    ranked = sorted(outside)
+    won = sum(bisect_left(ranked, one) + bisect_right(ranked, one) for one in inside)
+    return won / (2 * len(inside) * len(outside))
+
+
+def either_way(inside: Sequence[float], outside: Sequence[float]) -> float:
+    """As `area`, for an attacker who need not know beforehand which group has the greater figures."""
+    found = area(inside, outside)
+    return max(found, 1 - found)
+
+
+def learnt(inside: Sequence[str], outside: Sequence[str]) -> float:
+    """As `area`, by texts: the first half of each group teaches which text speaks for which group, and the others
+    are told apart by that. A text that was never seen speaks for neither."""
+    middles = len(inside) // 2, len(outside) // 2
+    ins, outs = Counter(inside[: middles[0]]), Counter(outside[: middles[1]])
+
+    def score(text: str) -> float:
+        return (ins[text] + 1) / (ins[text] + outs[text] + 2)
+
+    return area([score(text) for text in inside[middles[0] :]], [score(text) for text in outside[middles[1] :]])

@@ -10,20 +10,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 
-from app.conversations import UnknownConversation
-from app.evaluation.asking import AnswersQuestions
-from app.evaluation.attacks.bounds import Attempted
-from app.evaluation.attacks.recorded import ATTACKER, VICTIM, Recorded, each_pseudonym
-from app.evaluation.attacks.scenes import Scenes
-from app.evaluation.question_sets import DEMO
+from app.chat.conversations import UnknownConversation
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.recording import ATTACKER, VICTIM, Recorded, each_pseudonym
+from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.bench.asker import AnswersQuestions
+from app.evaluation.bench.question_sets import DEMO
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
-from app.privacy.pseudonym_words import draw_word
-from client_sdk.answer import open_answer, open_names
+from app.privacy.pseudonym_format import draw_word
+from client_sdk.answers.answer import open_answer, open_names
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.errors import ArogError
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message
 from client_sdk.restore import restore
-from client_sdk.sealing import KeyPair
 
 INVENTED = 2_000
 # Letters of other alphabets that look like these.

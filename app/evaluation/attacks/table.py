@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from app.evaluation.attacks import (
-    extraction,
-    frequency,
-    injection,
-    linkage,
-    links,
-    membership,
-    names,
-    pseudonyms,
-    replay,
-    structure,
-    traces,
-    values,
-)
-from app.evaluation.attacks.bounds import Attempted
+from app.evaluation.attacks import extraction, injection, links, membership, pseudonyms, traces
 from app.evaluation.attacks.forms import attack as forms
-from app.evaluation.attacks.scenes import Scenes, silent
-from app.evaluation.question_sets import Show
-from app.evaluation.questions import QuestionsProblem
+from app.evaluation.attacks.names import attack as names
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.scenes import Scenes, silent
+from app.evaluation.attacks.structure import attack as structure
+from app.evaluation.attacks.structure import replay
+from app.evaluation.attacks.users import frequency, linkage
+from app.evaluation.attacks.values import attack as values
+from app.evaluation.bench.question_sets import Show
+from app.evaluation.datasets.questions import QuestionsProblem
 
 Attack = Callable[[Scenes], Awaitable[list[Attempted]]]
 

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from app.evaluation.attacks.bounds import Attempted
-from app.evaluation.attacks.scenes import Scenes
-from app.evaluation.canaries import ALL, BROKEN_GRAPH, FORMS, GRAPH, POLICY, canaries_in
-from app.evaluation.service_process import ServiceProcess, service_process
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.checks.canaries import ALL, BROKEN_GRAPH, FORMS, GRAPH, POLICY, canaries_in
+from app.evaluation.fakes.service_process import ServiceProcess, service_process
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer
-from client_sdk.sealing import KeyPair
 
 NAME = "house"
 UPLOADS = "data/incoming/"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.llm.reasoner import AnswerReply, ChooseReply, NameReply, StructureReply, TaskKind
+from app.llm.tasks import AnswerReply, ChooseReply, NameReply, StructureReply, TaskKind
 from app.privacy.safe_text import SafeText
 
 _STAND_INS = """You help to answer questions over a private knowledge graph. You never see its names or values.

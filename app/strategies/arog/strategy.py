@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.llm.budget import QuestionBudgetUsedUp
-from app.llm.embedder import Embedder
-from app.llm.nearness import asked_words
-from app.llm.reasoner import (
+from app.egress.budgets import QuestionBudgetUsedUp
+from app.egress.profile import Profile
+from app.llm.embedded.scoring.similarity import asked_words
+from app.llm.embeddings.embedder import Embedder
+from app.llm.tasks import (
     AnswerInput,
     AnswerReply,
     ChooseInput,
@@ -22,9 +23,9 @@ from app.llm.reasoner import (
     Task,
 )
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
-from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Profile
+from app.strategies.base import Draft, Finding, FoundFact, Inquiry
 from app.strategies.concept_path import Vocabulary, parse_path
-from app.strategies.fitting import Ways, as_many_as_fit, cut_note, over_budget
+from app.strategies.prompt_budget import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
     Place,
     WayOn,
@@ -37,8 +38,8 @@ from app.strategies.retrieval import (
     show_things,
     steps_shown,
 )
-from app.strategies.starting import starting_places
-from kg_store.walking import steps_from
+from app.strategies.start import starting_places
+from kg_store.graph.traversal import steps_from
 
 MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words
 

@@ -1,6 +1,6 @@
 """The words of the `sets` strategy: one short instruction text, which holds for every round."""
 
-from app.llm.reasoner import StepReply, TaskKind
+from app.llm.tasks import StepReply, TaskKind
 from app.privacy.safe_text import SafeText
 
 # Every word is paid for in every call: docs/decisions/0006 says what was left out, and what it had cost.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 
-from app.llm.budget import QuestionBudgetUsedUp
-from app.llm.embedder import Embedder
-from app.llm.path_scoring import PathScorer
-from app.llm.reasoner import Evidence, PathTriple, StepInput, StepReply, Task
-from app.strategies.base import Draft, Finding, FoundFact, Inquiry, Profile
+from app.egress.budgets import QuestionBudgetUsedUp
+from app.egress.profile import Profile
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.embeddings.embedder import Embedder
+from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task
+from app.strategies.base import Draft, Finding, FoundFact, Inquiry
 from app.strategies.concept_path import Vocabulary, parse_path
-from app.strategies.fitting import Ways, as_many_as_fit, cut_note, over_budget
+from app.strategies.prompt_budget import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
     Place,
     WayOn,
@@ -23,13 +24,13 @@ from app.strategies.retrieval import (
     show_things,
     steps_shown,
 )
-from app.strategies.sets.candidates_in_answers import filled, numbers_in
-from app.strategies.sets.kin_ways import KinWays, Trail
+from app.strategies.sets.answer_references import filled, numbers_in
+from app.strategies.sets.candidate_pages import Shelf, Shelves
+from app.strategies.sets.candidate_paths import WaysOn
+from app.strategies.sets.path_ranking import KinWays, Trail
 from app.strategies.sets.prompts import STEP
-from app.strategies.sets.shelf import Shelf, Shelves
-from app.strategies.sets.strict import nearest_paths, question_in_form
-from app.strategies.sets.ways import WaysOn
-from app.strategies.starting import starting_places
+from app.strategies.sets.question_form import nearest_paths, question_in_form
+from app.strategies.start import starting_places
 from kg_store.terms import Path
 
 

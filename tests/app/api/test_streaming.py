@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api import streaming
-from app.chat import NOT_GROUNDED
+from app.chat.service import NOT_GROUNDED
+from app.egress.guard import Blocked
 from app.llm.reasoner import ReasonerUnavailable
-from app.privacy.guard import Blocked
+from client_sdk.crypto.sealing import KeyPair, open_capsule
 from client_sdk.protocol import ChatAnswer, ErrorBody, ErrorEvent, Message, Usage, capsule_context
-from client_sdk.sealing import KeyPair, open_capsule
 from tests.support.service import SECRET_NAMES, Running, question, running
 
 STREAMED = question(stream=True)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from app.privacy.anonymise import Anonymised, Anonymiser
-from app.privacy.guard import Guard, StaticSegments
-from app.privacy.lexicon import Lexicon
+from app.egress.guard import Guard, StaticSegments
+from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
-from kg_store.linking import EntityLinker
-from kg_store.names import NameIndex
-from kg_store.public_words import PublicWords
-from tests.app.privacy.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
+from app.privacy.words.lexicon import Lexicon
+from kg_store.names.index import NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.text.public_words import PublicWords
+from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 
 from app.privacy.pseudonyms import PseudonymTable
 from kg_store.terms import NO_MIDS, Hop, Mid, Path, RelationId, ValueKind, as_mids
-from tests.app.privacy.clinic import BORN, PARTNER, TREATS, FakeGraph
+from tests.support.clinic import BORN, PARTNER, TREATS, FakeGraph
 
 PATIENTS: Path = ((Hop(RelationId(TREATS)),),)
 BIRTHS: Path = (*PATIENTS, (Hop(RelationId(BORN)),))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded import EmbeddedReasoner
-from app.llm.embedder import Embedder
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
 from tests.support.asking import Asked, Bench, bench_of
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.reasoner import PathTriple
+from app.llm.tasks import PathTriple
 from app.strategies.concept_path import MAX_TRIPLES, Vocabulary, parse_path
 from tests.support.asking import SECRETS, Asked
 

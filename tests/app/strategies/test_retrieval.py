@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from app.llm.embedded import EmbeddedReasoner
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import Inquiry
 from app.strategies.retrieval import (
     Place,
@@ -18,8 +18,8 @@ from app.strategies.retrieval import (
     show_evidence,
     show_things,
 )
+from kg_store.graph.traversal import concept_of, kind_of, steps_from
 from kg_store.terms import NodeKind
-from kg_store.walking import concept_of, kind_of, steps_from
 from tests.support.asking import Asked, Bench
 
 

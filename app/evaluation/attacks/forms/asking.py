@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from app.egress.guard import Blocked
 from app.evaluation.attacks.forms.case import Case, Turn
 from app.evaluation.attacks.forms.judge import Judge, Verdict, read_sent, shown_tokens
-from app.evaluation.attacks.recorded import VICTIM
-from app.evaluation.run import Bench, LoadedSet
-from app.llm.reasoner import ReasonerError, StepInput, Task
-from app.llm.reasoner import Turn as PromptTurn
+from app.evaluation.attacks.setup.recording import VICTIM
+from app.evaluation.bench.bench import Bench, LoadedSet
+from app.llm.reasoner import ReasonerError
+from app.llm.tasks import StepInput, Task
+from app.llm.tasks import Turn as PromptTurn
 from app.privacy.errors import PrivacyError
-from app.privacy.guard import Blocked
 from app.strategies.sets.prompts import STEP
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatRequest, Message
-from client_sdk.sealing import KeyPair
 
 _NEUTRAL = ("who is there", "which of them are married", "how many are there", "what is it about")
 

@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 
-from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.forms.asking import Asker, Judged
 from app.evaluation.attacks.forms.case import Case, Family
 from app.evaluation.attacks.forms.corpus.population import GRAPH
 from app.evaluation.attacks.forms.drafts import restored_into_addresses
 from app.evaluation.attacks.forms.families.labels import dirty_labels, middle_words
 from app.evaluation.attacks.forms.families.look_alikes import look_alikes
-from app.evaluation.attacks.forms.families.names import every_surname, foreign_names, lone_surnames, names_at_a_start
+from app.evaluation.attacks.forms.families.names import (
+    every_surname,
+    foreign_names,
+    lone_surnames,
+    names_at_a_start,
+)
 from app.evaluation.attacks.forms.families.numbers import values_in_other_words
 from app.evaluation.attacks.forms.families.relations import rare_words_of, relation_words
 from app.evaluation.attacks.forms.families.suffixes import suffixed_names
@@ -22,7 +26,8 @@ from app.evaluation.attacks.forms.families.texts import names_in_texts
 from app.evaluation.attacks.forms.graphs import Attacked, open_graphs, others, private_relations
 from app.evaluation.attacks.forms.judge import can_be_judged
 from app.evaluation.attacks.forms.tables import cells_in_egress
-from app.evaluation.attacks.scenes import Scenes
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.scenes import Scenes
 
 COUNT = 40
 # Two that everybody is asked in, and a third that changes from graph to graph.

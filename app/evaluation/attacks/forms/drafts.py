@@ -9,18 +9,18 @@ from itertools import cycle
 from pathlib import Path
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
-from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.forms.followed_addresses import followed_in
 from app.evaluation.attacks.forms.hostile_endpoints import PSEUDONYM, DraftingEndpoint
 from app.evaluation.attacks.forms.plain_letters import tokens
-from app.evaluation.attacks.recorded import VICTIM
-from app.evaluation.attacks.scenes import Scenes
-from app.evaluation.questions import Question, read_questions
-from app.evaluation.run import TO_THE_MODEL, Bench
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.recording import VICTIM
+from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.bench.bench import TO_THE_MODEL, Bench
+from app.evaluation.datasets.questions import Question, read_questions
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
-from client_sdk.sealing import KeyPair
 
 _FILE = Path(__file__).with_name("drafts.toml")
 _ASKED = ("everyday-word", "nickname", "lower-case")

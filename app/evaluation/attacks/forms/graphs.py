@@ -11,9 +11,9 @@ from pathlib import Path
 from app.demo import GRAPH_FILE
 from app.evaluation.attacks.forms.corpus import population
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, names_in_triples, names_in_turtle
-from app.evaluation.attacks.scenes import AML, HOSPITAL, TITLES, Scenes
-from app.evaluation.question_sets import DEMO, PQ_3H
-from app.evaluation.run import TENANT, TO_THE_MODEL, Bench, LoadedSet
+from app.evaluation.attacks.setup.scenes import AML, HOSPITAL, TITLES, Scenes
+from app.evaluation.bench.bench import TENANT, TO_THE_MODEL, Bench, LoadedSet
+from app.evaluation.bench.question_sets import DEMO, PQ_3H
 
 _PQ_FILE = "pathquestion/PQ-3H.kb.tsv"
 _LOCAL = re.compile(r"[^/#:]+$")

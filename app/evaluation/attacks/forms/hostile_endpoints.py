@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.evaluation.questions import Plan
-from app.evaluation.scripted_endpoint import ScriptedEndpoint
-from app.evaluation.scripted_replies import ScriptedReplies
-from app.llm.reasoner import StepInput, StepReply, TaskModel, TaskName
+from app.evaluation.datasets.questions import Plan
+from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from app.evaluation.fakes.scripted_replies import ScriptedReplies
+from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
 
 PSEUDONYM = "<pseudonym>"
 """Where a draft's text holds the pseudonym of its first answer, instead of its number."""

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.forms.asking import Asker
 from app.evaluation.attacks.forms.corpus.table_files import TableFile, table_files
 from app.evaluation.attacks.forms.graphs import load_as_owner
 from app.evaluation.attacks.forms.hostile_endpoints import FollowingEndpoint
 from app.evaluation.attacks.forms.judge import read_sent, shown_tokens
-from app.evaluation.attacks.scenes import Scenes
-from app.evaluation.run import TO_THE_MODEL, Bench
-from kg_store.terms import StoreError
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.bench.bench import TO_THE_MODEL, Bench
+from kg_store.errors import StoreError
 
 LEAST = 20
 _QUESTIONS = ("who is there", "which of them live in the same city", "how many are there of each kind")

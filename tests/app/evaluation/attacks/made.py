@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from app.llm.reasoner import Candidate, Evidence, StepInput, TaskModel, Thing
+from app.llm.tasks import Candidate, Evidence, StepInput, TaskModel, Thing
 
 
 def request(asked: TaskModel, task: str = "step") -> bytes:

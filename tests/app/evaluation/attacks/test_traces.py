@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.attacks.traces import KILLS, Trail, _plant, lines
-from app.evaluation.canaries import ALL, canaries_in
+from app.evaluation.checks.canaries import ALL, canaries_in
 
 NO_CORES = ["Max core file size        0                    0                    bytes"] * len(KILLS)
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.scripted_endpoint import ScriptedEndpoint
-from app.llm.embedded import EmbeddedReasoner
-from app.llm.embedder import Embedder
-from app.llm.endpoint import ModelEndpoint
-from app.llm.prompted import PromptedReasoner
+from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.arog.strategy import MAX_CANDIDATES, ArogStrategy
 from app.strategies.base import Finding, Limits
-from tests.kg_store.stores import PREFIXES
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
-from tests.support.model_server import Canned, ModelServer, Request, reply, sent_to
+from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
+from tests.support.stores import PREFIXES
 
 QUESTION = "Which wards was Zofia Quarrel admitted to?"
 NOT_YET = {"thought": "", "sufficient": False, "answer": [], "text": ""}

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from app.llm.embedder import Embedder
-from app.llm.prompted import PromptedReasoner
-from app.strategies.base import Profile
+from app.egress.profile import Profile
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.sets.strategy import SetsStrategy
 from tests.support.asking import Asked, Bench
-from tests.support.model_server import Canned, ModelServer, Request, reply, sent_to
+from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
 
 NAMES = ("Zofia Quarrel", "Aurelio Vantongeren", "Bertil Oxenhame")
 """Of one kind: two wards, none and one; two doctors or one; the last is married to nobody."""

@@ -9,18 +9,28 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.scripted_endpoint import ScriptedEndpoint
-from app.llm.embedded import EmbeddedReasoner
-from app.llm.embedder import Embedder
-from app.llm.endpoint import ModelEndpoint
-from app.llm.prompted import PromptedReasoner
+from app.egress.profile import Profile
+from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import ReplyUnusable
-from app.strategies.base import Finding, Limits, Profile
+from app.strategies.base import Finding, Limits
+from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.strategy import SetsStrategy
-from app.strategies.sets.ways import MAX_OFFERED
-from tests.kg_store.stores import PREFIXES
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
-from tests.support.model_server import Canned, ModelServer, Replies, Request, completion, in_turn, reply, sent_to
+from tests.support.processes.model_server import (
+    Canned,
+    ModelServer,
+    Replies,
+    Request,
+    completion,
+    in_turn,
+    reply,
+    sent_to,
+)
+from tests.support.stores import PREFIXES
 
 QUESTION = "Which wards was Zofia Quarrel admitted to?"
 

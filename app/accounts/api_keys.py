@@ -1,0 +1,229 @@
+"""Who may ask what: API keys kept as hashes, callers, and grants per graph. Closed by default."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import SecretStr
+from sqlalchemy import Engine, Row, insert, select, update
+
+from app.database.tables import api_keys
+
+KEY_PREFIX = "arog_"
+EVERY_GRAPH = "*"
+INSPECT = "inspect:"  # before a graph's name, or before `*`: no graph is called so
+ROLE_MARK = "#"  # between a graph's name and a role of its policy: GRAPH#role
+OPERATOR_TENANT = "default"
+OPERATOR_KEY_ID = "operator"
+
+_NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
+_GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
+
+Role = Literal["user", "admin"]
+
+
+class NotAuthenticated(Exception):
+    """No key, an unknown key, or one that has expired or was revoked; which of them is not told."""
+
+
+class NotPermitted(Exception):
+    """The caller is known but has no right to this."""
+
+
+class NoGrant(Exception):
+    """The caller has no grant for this graph, whether or not there is one of that name."""
+
+
+class UnknownAnswer(Exception):
+    """No answer of that id that this caller may look into: absent, another's and not permitted all look the same."""
+
+
+class BadGrant(Exception):
+    """A grant that can't be meant; `reason` is our own words, and names its position."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class UnknownKey(Exception):
+    """The tenant has no key of that id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever holds an API key. `grants` are graph names of the tenant; `*` grants every graph of it; `NAME#ROLE`
+    grants what the graph's policy shows that role.
+
+    `inspect:NAME` (or `inspect:*`) lets it see the names in what the model was sent and said for its own answers.
+    """
+
+    tenant: str
+    key_id: str
+    role: Role
+    grants: frozenset[str]
+
+    def may_ask(self, graph: str) -> bool:
+        return EVERY_GRAPH in self.grants or graph in self.grants or self.role_in(graph) is not None
+
+    def role_in(self, graph: str) -> str | None:
+        """The role as which it sees a graph; None where it sees all of it, or nothing."""
+        if EVERY_GRAPH in self.grants or graph in self.grants:
+            return None
+        start = graph + ROLE_MARK
+        return next((grant.removeprefix(start) for grant in sorted(self.grants) if grant.startswith(start)), None)
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether it sees a part of some graph."""
+        return not self.is_admin and any(ROLE_MARK in grant for grant in self.grants)
+
+    def may_inspect(self, graph: str | None) -> bool:
+        """None: a graph that nobody can name any more. An admin may, in the whole tenant."""
+        if self.is_admin:
+            return True
+        asked = graph is None or self.may_ask(graph)
+        return asked and (
+            INSPECT + EVERY_GRAPH in self.grants or (graph is not None and INSPECT + graph in self.grants)
+        )
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == "admin"
+
+    @property
+    def is_operator(self) -> bool:
+        """True of the key in the settings, the only one that may make keys for other tenants."""
+        return self.key_id == OPERATOR_KEY_ID
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A new key. `key` exists here alone: the database has its hash."""
+
+    key_id: str
+    key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """A key as the database knows it."""
+
+    key_id: str
+    tenant: str
+    role: Role
+    grants: frozenset[str]
+    created_at: dt.datetime
+    expires_at: dt.datetime | None
+    revoked_at: dt.datetime | None
+
+
+class Access:
+    """API keys in the database, and the operator's key from the settings.
+
+    Promise: whoever reads the database can't ask with what is in it. Condition: keys are 32 random bytes, so a
+    plain SHA-256 can't be guessed backwards and needs no slow hash. Limit: whoever holds a key is its caller.
+    """
+
+    def __init__(self, engine: Engine, operator_key: SecretStr | None = None) -> None:
+        self._engine = engine
+        self._operator = _digest(operator_key.get_secret_value()) if operator_key else None
+
+    def authenticate(self, key: str) -> Caller:
+        """The caller that `key` belongs to. Raises NotAuthenticated."""
+        digest = _digest(key)
+        if self._operator is not None and hmac.compare_digest(digest, self._operator):
+            return Caller(OPERATOR_TENANT, OPERATOR_KEY_ID, "admin", frozenset({EVERY_GRAPH}))
+        with self._engine.connect() as connection:
+            row = connection.execute(select(api_keys).where(api_keys.c.digest == digest)).one_or_none()
+        # The look-up is by digest, so its timing tells of digests, which nobody can steer towards a key.
+        if row is None or not hmac.compare_digest(row.digest, digest) or not _is_valid(row):
+            raise NotAuthenticated
+        return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
+
+    def create(self, tenant: str, role: Role, grants: Iterable[str], days: float | None = None) -> IssuedKey:
+        """A new key of `tenant`; without `days` it does not expire. Raises BadGrant."""
+        grants = sorted(set(grants))
+        refuse_bad_grants(grants)
+        issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
+        now = _now()
+        row = {
+            "key_id": issued.key_id,
+            "digest": _digest(issued.key),
+            "tenant": tenant,
+            "role": role,
+            "grants": grants,
+            "created_at": now,
+            "expires_at": None if days is None else now + dt.timedelta(days=days),
+        }
+        with self._engine.begin() as connection:
+            connection.execute(insert(api_keys).values(row))
+        return issued
+
+    def revoke(self, tenant: str, key_id: str) -> None:
+        """Ends a key at once, in every replica. Raises UnknownKey; revoking twice is no error."""
+        ours = (api_keys.c.tenant == tenant) & (api_keys.c.key_id == key_id)
+        with self._engine.begin() as connection:
+            if connection.execute(select(api_keys.c.key_id).where(ours)).one_or_none() is None:
+                raise UnknownKey
+            connection.execute(update(api_keys).where(ours, api_keys.c.revoked_at.is_(None)).values(revoked_at=_now()))
+
+    def keys(self, tenant: str) -> list[KeyRecord]:
+        """Every key of `tenant`, oldest first, revoked ones too."""
+        query = select(api_keys).where(api_keys.c.tenant == tenant).order_by(api_keys.c.created_at)
+        with self._engine.connect() as connection:
+            return [_record(row) for row in connection.execute(query)]
+
+
+def refuse_bad_grants(grants: Sequence[str]) -> None:
+    """Raises BadGrant for a grant of no known form, and for two that say different things of one graph."""
+    for position, grant in enumerate(grants, start=1):
+        if not _GRANT.fullmatch(grant):
+            raise BadGrant(
+                f"grant {position} is none: it is a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, inspect:NAME, "
+                "* or inspect:*"
+            )
+    restricted = [grant.partition(ROLE_MARK)[0] for grant in grants if ROLE_MARK in grant]
+    if len(set(restricted)) < len(restricted):
+        raise BadGrant("two roles of one graph: a key has one; write a role into the policy that shows what both show")
+    if restricted and EVERY_GRAPH in grants:
+        raise BadGrant("`*` grants every graph as a whole, so that a role beside it restricts nothing")
+    if not set(restricted).isdisjoint(grants):
+        raise BadGrant("a graph is granted as a whole and by a role, so that the role restricts nothing")
+
+
+def require_grant(caller: Caller, graph: str) -> None:
+    """Raises NoGrant, before anybody looks whether the graph exists."""
+    if not caller.may_ask(graph):
+        raise NoGrant
+
+
+def require_admin(caller: Caller) -> None:
+    """Raises NotPermitted."""
+    if not caller.is_admin:
+        raise NotPermitted
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
+
+
+def _is_valid(row: Row[tuple[object, ...]]) -> bool:
+    return row.revoked_at is None and (row.expires_at is None or row.expires_at > _now())
+
+
+def _record(row: Row[tuple[object, ...]]) -> KeyRecord:
+    return KeyRecord(
+        row.key_id, row.tenant, row.role, frozenset(row.grants), row.created_at, row.expires_at, row.revoked_at
+    )

@@ -1,0 +1,117 @@
+"""Devices: which public keys the capsules of an API key may be sealed to."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+
+from sqlalchemy import ColumnElement, Engine, Row, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.accounts.api_keys import OPERATOR_KEY_ID, OPERATOR_TENANT, Caller, UnknownKey
+from app.database.tables import api_keys, devices
+from client_sdk.crypto.sealing import fingerprint_of, parse_public_key
+from client_sdk.protocol import Device, DeviceList
+
+MAX_DEVICES: Final = 100
+
+
+class DeviceNotAdmitted(Exception):
+    """No capsule is sealed to this public key: it was revoked, or registration is required and it has none."""
+
+
+class UnknownDevice(Exception):
+    """The API key has no device of that fingerprint."""
+
+
+class TooManyDevices(Exception):
+    """The API key has MAX_DEVICES devices, revoked ones counted."""
+
+
+class Devices:
+    """The devices of API keys, as fingerprints of their public keys.
+
+    Promise: a revoked device gets no capsule any more, from any replica; with `required`, nobody does but registered
+    devices. Limit: without `required` whoever holds the API key may send another public key, so that the loss of a
+    device with its API key is ended by revoking that. What was sealed before stays open to whoever has the device.
+    """
+
+    def __init__(self, engine: Engine, required: bool) -> None:
+        self._engine, self.required = engine, required
+
+    def admit(self, caller: Caller, public_key: str | None) -> None:
+        """Before anything is sealed to it. Raises BadPublicKey, DeviceNotAdmitted."""
+        if public_key is None:
+            return
+        device = self._find(caller.tenant, caller.key_id, fingerprint_of(public_key))
+        if (self.required and device is None) or (device is not None and device.revoked_at is not None):
+            raise DeviceNotAdmitted
+
+    def register(self, tenant: str, key_id: str, public_key: str) -> Device:
+        """Registering twice is no error; a revoked device is not taken again. Raises BadPublicKey, UnknownKey,
+        DeviceNotAdmitted, TooManyDevices."""
+        self._require_key(tenant, key_id)
+        suite, fingerprint = parse_public_key(public_key).suite.name, fingerprint_of(public_key)
+        if self._find(tenant, key_id, fingerprint) is None:
+            self._insert(tenant, key_id, fingerprint, suite)
+        found = self._find(tenant, key_id, fingerprint)
+        if found is None or found.revoked_at is not None:
+            raise DeviceNotAdmitted
+        return found
+
+    def revoke(self, tenant: str, key_id: str, fingerprint: str) -> Device:
+        """At once, in every replica; revoking twice is no error. Raises UnknownDevice."""
+        ours = _is(tenant, key_id, fingerprint)
+        with self._engine.begin() as connection:
+            connection.execute(update(devices).where(ours, devices.c.revoked_at.is_(None)).values(revoked_at=_now()))
+        found = self._find(tenant, key_id, fingerprint)
+        if found is None:
+            raise UnknownDevice
+        return found
+
+    def of(self, tenant: str, key_id: str) -> DeviceList:
+        """Every device of the API key, oldest first, revoked ones too. Raises UnknownKey."""
+        self._require_key(tenant, key_id)
+        ours = (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(devices).where(ours).order_by(devices.c.registered_at)).all()
+        return DeviceList(key_id=key_id, required=self.required, devices=[_device(row) for row in rows])
+
+    def _insert(self, tenant: str, key_id: str, fingerprint: str, suite: str) -> None:
+        row = {"tenant": tenant, "key_id": key_id, "fingerprint": fingerprint, "suite": suite, "registered_at": _now()}
+        ours = (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
+        try:
+            with self._engine.begin() as connection:
+                if connection.execute(select(func.count()).where(ours)).scalar_one() >= MAX_DEVICES:
+                    raise TooManyDevices
+                connection.execute(insert(devices).values(row))
+        except IntegrityError:
+            # Another request has registered it meanwhile.
+            pass
+
+    def _find(self, tenant: str, key_id: str, fingerprint: str) -> Device | None:
+        with self._engine.connect() as connection:
+            row = connection.execute(select(devices).where(_is(tenant, key_id, fingerprint))).one_or_none()
+        return None if row is None else _device(row)
+
+    def _require_key(self, tenant: str, key_id: str) -> None:
+        if (tenant, key_id) == (OPERATOR_TENANT, OPERATOR_KEY_ID):
+            return
+        ours = (api_keys.c.tenant == tenant) & (api_keys.c.key_id == key_id)
+        with self._engine.connect() as connection:
+            if connection.execute(select(api_keys.c.key_id).where(ours)).one_or_none() is None:
+                raise UnknownKey
+
+
+def _is(tenant: str, key_id: str, fingerprint: str) -> ColumnElement[bool]:
+    return (devices.c.tenant == tenant) & (devices.c.key_id == key_id) & (devices.c.fingerprint == fingerprint)
+
+
+def _device(row: Row[tuple[object, ...]]) -> Device:
+    return Device(
+        fingerprint=row.fingerprint, suite=row.suite, registered_at=row.registered_at, revoked_at=row.revoked_at
+    )
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)

@@ -1,0 +1,187 @@
+"""Budgets: tokens of a question and of a tenant's day, and what prompts show in a conversation and on a day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, Engine, Table, bindparam, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.database.tables import tenant_reveals, tenant_tokens
+from app.egress.budgets import ConversationRevealsUsedUp, TenantBudgetUsedUp, TenantRevealsUsedUp
+
+Clock = Callable[[], dt.datetime]
+DIGEST_BYTES: Final = 8
+"""Of a fact that was shown, in the sealed row of its conversation."""
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfTokens:
+    """What a tenant has taken on `day`, open calls at their most included. `limit` is None where there is none."""
+
+    day: dt.date
+    used: int
+    limit: int | None
+    renews_at: dt.datetime
+
+
+class TenantTokens:
+    """Counts tokens by tenant and day (UTC), for all replicas. `limit` is for each tenant and day; None: no limit.
+
+    Promise: the calls that are let through never take a tenant over its limit, however many ask at once. Condition:
+    an endpoint takes no more tokens than were reserved, which are counted by the tokenizer of the sentence model. One
+    that says so falsely adds at most what `app.llm.endpoint.token_counts` allows for a call, and never takes any off.
+    """
+
+    def __init__(self, engine: Engine, limit: int | None = None, now: Clock = _now) -> None:
+        self._engine, self.limit, self.now = engine, limit, now
+
+    def account(self, tenant: str) -> TenantAccount:
+        """For one question; all of it counts for the day on which it began."""
+        return TenantAccount(self, tenant, self.now().date())
+
+    def state(self, tenant: str) -> DayOfTokens:
+        day = self.now().date()
+        used = _TOKENS.read(self._engine, tenant, day)
+        return DayOfTokens(day, used, self.limit, _midnight_after(day))
+
+    def renews_in_s(self) -> int:
+        return _renews_in_s(self.now())
+
+    def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:
+        """Adds `tokens`, which may be negative; False, and nothing is added, where that would pass `limit`."""
+        return _TOKENS.add(self._engine, tenant, day, tokens, limit)
+
+
+class _Days:
+    """One number for each tenant and day, in a table of its own."""
+
+    def __init__(self, table: Table, number: Column[int]) -> None:
+        day = (table.c.tenant == bindparam("of_tenant")) & (table.c.day == bindparam("of_day"))
+        total = number + bindparam("more", type_=BigInteger)
+        self._table, self._number = table, number
+        self._read = select(number).where(day)
+        self._add = update(table).where(day).values({number: total})
+        self._add_within = self._add.where(bindparam("most", type_=BigInteger) >= total)
+
+    def read(self, engine: Engine, tenant: str, day: dt.date) -> int:
+        with engine.connect() as connection:
+            return connection.execute(self._read, {"of_tenant": tenant, "of_day": day}).scalar() or 0
+
+    def add(self, engine: Engine, tenant: str, day: dt.date, more: int, limit: int | None) -> bool:
+        """False, and nothing is added, where that would pass `limit`."""
+        row = {"of_tenant": tenant, "of_day": day}
+        with engine.begin() as connection:
+            if limit is None:
+                added = connection.execute(self._add, row | {"more": more})
+            else:
+                added = connection.execute(self._add_within, row | {"more": more, "most": limit})
+            if added.rowcount:
+                return True
+            is_there = connection.execute(self._read, row).first() is not None
+        if is_there:
+            return False
+        # Another replica may write the day's first row at the same moment.
+        with suppress(IntegrityError), engine.begin() as connection:
+            connection.execute(insert(self._table).values({"tenant": tenant, "day": day, self._number.name: 0}))
+        return self.add(engine, tenant, day, more, limit)
+
+
+# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+_TOKENS: Final = _Days(tenant_tokens, tenant_tokens.c.tokens)
+_REVEALS: Final = _Days(tenant_reveals, tenant_reveals.c.reveals)
+
+
+class TenantAccount:
+    """One question's dealings with its tenant's day; not for several threads at once."""
+
+    def __init__(self, tokens: TenantTokens, tenant: str, day: dt.date) -> None:
+        self._tokens, self._tenant, self._day = tokens, tenant, day
+        self._counted = 0
+
+    @property
+    def is_limited(self) -> bool:
+        return self._tokens.limit is not None
+
+    def reserve(self, tokens: int, spent: int) -> None:
+        more = spent + tokens - self._counted
+        if not self._tokens.add(self._tenant, self._day, more, self._tokens.limit):
+            raise TenantBudgetUsedUp(self._tokens.renews_in_s())
+        self._counted += more
+
+    def settle(self, spent: int) -> None:
+        if spent != self._counted:
+            self._tokens.add(self._tenant, self._day, spent - self._counted)
+            self._counted = spent
+
+
+class RevealBudgets:
+    """Counts what prompts show: facts of the evidence, each once in a conversation. None: no limit.
+
+    Promise: what is let through never takes a conversation or a tenant's day over its limit, however many ask at once.
+    Limit: of a question that fails after a prompt was sent the day counts what was shown, its conversation does not.
+    """
+
+    def __init__(
+        self, engine: Engine, conversation: int | None = None, tenant: int | None = None, now: Clock = _now
+    ) -> None:
+        self._engine, self.conversation, self.tenant, self._now = engine, conversation, tenant, now
+
+    def of(self, tenant: str, shown: set[str]) -> RevealAccount:
+        """For one question; `shown` is what its conversation has shown so far, and grows."""
+        return RevealAccount(self, tenant, self._now().date(), shown)
+
+    def shown_today(self, tenant: str) -> int:
+        return _REVEALS.read(self._engine, tenant, self._now().date())
+
+    def add(self, tenant: str, day: dt.date, facts: int) -> None:
+        """Raises TenantRevealsUsedUp, and then nothing was added."""
+        if not _REVEALS.add(self._engine, tenant, day, facts, self.tenant):
+            raise TenantRevealsUsedUp(_renews_in_s(self._now()))
+
+
+class RevealAccount:
+    """What the prompts of one question show; not for several threads at once."""
+
+    def __init__(self, budgets: RevealBudgets, tenant: str, day: dt.date, shown: set[str]) -> None:
+        self._budgets, self._tenant, self._day, self._shown = budgets, tenant, day, shown
+
+    def take(self, shown: frozenset[str]) -> None:
+        fresh = {blake2b(fact.encode(), digest_size=DIGEST_BYTES).hexdigest() for fact in shown} - self._shown
+        if not fresh:
+            return
+        most = self._budgets.conversation
+        if most is not None and len(self._shown) + len(fresh) > most:
+            raise ConversationRevealsUsedUp(f"of {most} facts {len(self._shown)} were shown")
+        self._budgets.add(self._tenant, self._day, len(fresh))
+        self._shown |= fresh
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Of a service whose reasoner is paid by tokens; the embedded one has none. `question`: tokens of one question."""
+
+    question: int | None = None
+    tenants: TenantTokens | None = None
+    reveals: RevealBudgets | None = None
+
+
+UNLIMITED = Budgets()
+
+
+def _renews_in_s(now: dt.datetime) -> int:
+    return max(1, math.ceil((_midnight_after(now.date()) - now).total_seconds()))
+
+
+def _midnight_after(day: dt.date) -> dt.datetime:
+    return dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC)

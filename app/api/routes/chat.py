@@ -1,0 +1,61 @@
+"""The routes of those who ask: questions, graphs, ledger, traces, devices; and health, readiness and metrics."""
+
+from __future__ import annotations
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.accounts.api_keys import require_grant
+from app.api.auth import CallerOf, ServicesOf
+from app.api.problems import BadRequest
+from app.api.response_timing import Pace
+from app.api.routes.descriptions import CHAT_ERRORS, CHAT_EVENTS, CHAT_EXAMPLES
+from app.api.routes.routers import asking
+from app.api.streaming import AnswerStream, while_connected
+from app.chat.stages import OnStage, tell_nobody
+from app.telemetry.metrics import Metrics
+from client_sdk.protocol import (
+    ChatAnswer,
+    ChatRequest,
+    GraphNames,
+)
+
+
+@asking.post(
+    "/chat",
+    response_model=ChatAnswer,
+    responses={200: CHAT_EVENTS, **CHAT_ERRORS},
+    openapi_extra={"requestBody": {"content": {"application/json": {"examples": CHAT_EXAMPLES}}}},
+)
+async def post_chat(
+    request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf
+) -> ChatAnswer | Response:
+    """Asks a graph the last message. The answer is in pseudonyms; the capsule holds their names for the caller.
+
+    Whoever hangs up before the answer is there ends the work on it.
+    """
+    require_grant(caller, question.graph)
+    await run_in_threadpool(services.store.devices.admit, caller, question.public_key)
+    if question.messages[-1].role != "user":
+        raise BadRequest("The last of `messages` is not the user's.", "Put the question last, with the role `user`.")
+
+    pace: Pace = request.app.state.pace
+
+    async def answering(on_stage: OnStage) -> ChatAnswer:
+        answer = await services.chat.answer(caller, question, on_stage)
+        metrics: Metrics = request.app.state.metrics
+        metrics.count_answer(question.strategy, answer)
+        return pace.told(answer)
+
+    if question.stream:
+        return AnswerStream(answering, pace)
+    return await while_connected(request, pace.kept(answering(tell_nobody)))
+
+
+@asking.get("/graphs", response_model=GraphNames)
+async def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
+    """The graphs that this key may ask, and the strategies that are offered."""
+    names = await run_in_threadpool(services.graphs.names, caller.tenant)
+    graphs = [name for name in names if caller.may_ask(name)]
+    return GraphNames(graphs=graphs, strategies=services.chat.strategies)

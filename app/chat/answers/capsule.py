@@ -1,0 +1,75 @@
+"""The capsule: the names of one answer, and no others, sealed to the caller's key; and of a trace, and a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from pydantic import BaseModel
+
+from app.chat.answers.execution import Opened
+from app.privacy.pseudonym_format import words_in
+from client_sdk.crypto.sealing import parse_public_key, seal, to_base64url
+from client_sdk.protocol import (
+    Capsule,
+    CapsuleContent,
+    ChatAnswer,
+    GraphPreview,
+    Names,
+    TraceContent,
+    capsule_context,
+    preview_context,
+    trace_context,
+)
+from kg_store.graph.masked_relations import masks_of
+from kg_store.storage.vault import readable_name
+
+PAD_BYTES: Final = 512
+
+
+def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
+    """`answer` with the names in it sealed: of what it holds, only `usage` may still change. Raises BadPublicKey.
+
+    Promise: only the holder of the private key reads the table, and only beside this answer's text, evidence and
+    choices, letter for letter, as long as its suite holds. Its length tells the sum of the names' lengths to 512
+    bytes. Not promised: that the caller keeps it.
+    """
+    content = CapsuleContent(answer_id=answer.id, table=dict(table))
+    return answer.model_copy(update={"capsule": _sealed(public_key_text, content, capsule_context(answer))})
+
+
+def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
+    """What the model was sent and said for one answer, with names. Raises BadPublicKey.
+
+    All of it is sealed, the words of the model too: it may have guessed a name. Promise and limits: as `seal_names`.
+    """
+    return _sealed(public_key_text, content, trace_context(content.answer_id))
+
+
+def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str, Names]) -> GraphPreview:
+    """`preview` with the names of its sample sealed. Raises BadPublicKey. Promise and limits: as `seal_names`."""
+    content = CapsuleContent(answer_id=preview.id, table=dict(table))
+    return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
+
+
+def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:
+    plain = content.model_dump_json().encode()
+    # JSON may end in spaces, so that the length of the ciphertext does not give single names away.
+    padded = plain.ljust(-(-len(plain) // PAD_BYTES) * PAD_BYTES)
+    key = parse_public_key(public_key_text)
+    return Capsule(suite=key.suite.name, sealed=to_base64url(seal(padded, key, context)))
+
+
+def names_of_masks(graph: Opened, texts: Iterable[str], words: Mapping[str, str] | None = None) -> dict[str, Names]:
+    """The own words of every masked relation whose opaque word stands in `texts`.
+
+    `words` leads from the graph's opaque words to those that were sent, where the texts hold the latter.
+    """
+    masks = masks_of(graph.blind.schema)
+    if not masks:
+        return {}
+    mid_of = {(words or {}).get(word, word): mid for mid, word in masks.items()}
+    said = {found.word for text in texts for found in words_in(text)} & mid_of.keys()
+    records = graph.vault.records([mid_of[word] for word in said])
+    held = {word: records[mid_of[word]] for word in sorted(said) if mid_of[word] in records}
+    return {word: Names(names=[readable_name(record)], total=1) for word, record in held.items()}

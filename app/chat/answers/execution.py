@@ -1,0 +1,196 @@
+"""From a grounded draft to an answer: its expressions are executed, and its names are looked up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Protocol
+
+import numpy as np
+
+from app.chat.answers.draft_prose import PLACEHOLDER
+from app.chat.answers.grounding import Grounded
+from app.privacy.pseudonyms import PseudonymTable
+from client_sdk.protocol import Item, ItemKind, Names
+from kg_store.algebra.evaluator import Operand, Outcome, SetAlgebra
+from kg_store.algebra.expressions import FUNCTIONS, Expression, Name, parse
+from kg_store.errors import ExpressionError
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import concept_of, kind_of
+from kg_store.storage.vault import Vault, VaultRecord, readable_name
+from kg_store.terms import Mid, Mids, NodeKind, as_mids
+from kg_store.text.literals import plain_number
+
+
+class Opened(Protocol):
+    """What of a private graph is needed here (kg_store.catalog.PrivateGraph)."""
+
+    @property
+    def blind(self) -> BlindGraph: ...
+    @property
+    def vault(self) -> Vault: ...
+    @property
+    def algebra(self) -> SetAlgebra: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The answer's text in pseudonyms, its parts in order, and what each pseudonym of it stands for."""
+
+    text: str
+    items: tuple[Item, ...]
+    names: dict[str, Names] = field(repr=False)
+
+
+class Concluder:
+    """Executes one answer's expressions. `most_names` bounds the names of one set that are restored."""
+
+    def __init__(self, graph: Opened, table: PseudonymTable, most_names: int) -> None:
+        self._graph, self._table, self._most = graph, table, most_names
+
+    def conclude(self, grounded: Grounded, topics: Mids) -> Conclusion | None:
+        """None when every part is an empty set: then the graph does not hold the answer.
+
+        `topics` are the things that the question names: they are dropped from a set where others remain, for
+        nobody asks for what they have just named. Raises ExpressionError.
+        """
+        outcomes = [(each, self._outcome(each, topics)) for each in grounded.expressions]
+        held = [(each, outcome) for each, outcome in outcomes if not _is_empty(outcome)]
+        if outcomes and not held:
+            return None
+        shown = {id(each): self._shown(each, outcome) for each, outcome in outcomes}
+        items = tuple(item for item, _ in shown.values())
+        names = {item.pseudonym: names for item, names in shown.values()}
+        return Conclusion(_filled(grounded.text, items), items, names)
+
+    def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
+        """What each of `pseudonyms` stands for; those that stand for nothing that has a name are left out."""
+        meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}
+        meant = {word: self._table.resolve(word, self._graph.blind)[0].tolist() for word in meanings}
+        records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
+        named: dict[str, Names] = {}
+        for word, mids in meant.items():
+            if mids:
+                named[word] = self._names(mids, records)
+            elif literal := meanings[word].literal:
+                named[word] = Names(names=[literal], total=1)
+        return named
+
+    def listed(self, pseudonym: str) -> list[str]:
+        """What a set stands for, one pseudonym each, in the order in which its names are restored."""
+        meaning = self._table.meaning(pseudonym)
+        if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
+            return []
+        mids = self._in_order(meaning.expression) or self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
+        named = self._graph.vault.records(mids[: self._most])
+        return [self._pseudonym_of_one(mid) for mid in mids[: self._most] if mid in named]
+
+    def _in_order(self, expression: str | None) -> list[int]:
+        """The members of an ordered outcome; none where it has no order, or can't be worked out again."""
+        if expression is None:
+            return []
+        try:
+            outcome = self._graph.algebra.evaluate(parse(expression), self._operand)
+        except ExpressionError:
+            return []
+        return list(outcome.mids) if outcome.ordered else []
+
+    def _pseudonym_of_one(self, mid: int) -> str:
+        is_value = kind_of(self._graph.blind, as_mids([mid])) is NodeKind.VALUE
+        return self._table.of_value(Mid(mid)) if is_value else self._table.of_entity(Mid(mid))
+
+    def _outcome(self, expression: Expression, topics: Mids) -> Outcome:
+        outcome = self._graph.algebra.evaluate(expression, self._operand)
+        if isinstance(expression, Name) and outcome.kind == "set" and len(outcome.mids) > 1:
+            others = tuple(mid for mid in outcome.mids if mid not in topics)
+            if 0 < len(others) < len(outcome.mids):
+                return Outcome(kind="set", mids=others, ordered=outcome.ordered)
+        return outcome
+
+    def _operand(self, pseudonym: str) -> Operand:
+        mids, edges = self._table.resolve(pseudonym, self._graph.blind)
+        meaning = self._table.meaning(pseudonym)
+        return Operand(mids, edges, meaning.literal if meaning is not None else None)
+
+    def _shown(self, expression: Expression, outcome: Outcome) -> tuple[Item, Names]:
+        if outcome.kind == "set":
+            return self._shown_set(expression, outcome)
+        if outcome.kind == "table":
+            names = self._rows(outcome.rows)
+        elif outcome.kind == "truth":
+            names = Names(names=["yes" if outcome.truth else "no"], total=1)
+        else:
+            names = Names(names=[plain_number(outcome.number or Decimal(0))], total=1)
+        kind: ItemKind = outcome.kind
+        pseudonym = self._table.of_outcome(written(expression))
+        ordered = kind == "table"
+        return Item(pseudonym=pseudonym, kind=kind, concept=kind, size=names.total, ordered=ordered), names
+
+    def _shown_set(self, expression: Expression, outcome: Outcome) -> tuple[Item, Names]:
+        members = as_mids(outcome.mids)
+        pseudonym = self._pseudonym_of_set(expression, members)
+        kind: ItemKind = "set"
+        if len(members) == 1:
+            kind = "value" if kind_of(self._graph.blind, members) is NodeKind.VALUE else "entity"
+        concept = concept_of(self._graph.blind, members) if len(members) else "thing"
+        item = Item(pseudonym=pseudonym, kind=kind, concept=concept, size=len(outcome.mids), ordered=outcome.ordered)
+        return item, self._names(outcome.mids, self._graph.vault.records(outcome.mids[: self._most]))
+
+    def _pseudonym_of_set(self, expression: Expression, members: Mids) -> str:
+        """A bare pseudonym keeps standing for itself, unless topics were dropped from its set."""
+        if isinstance(expression, Name):
+            whole = self._table.resolve(expression.pseudonym, self._graph.blind)[0]
+            if np.array_equal(np.unique(whole), members):
+                return expression.pseudonym
+            return self._table.of_outcome(f"others({expression.pseudonym})", members)
+        return self._table.of_outcome(written(expression), members)
+
+    def _names(self, mids: Sequence[int], records: Mapping[int, VaultRecord]) -> Names:
+        names = [readable_name(records[mid]) for mid in mids[: self._most] if mid in records]
+        return Names(names=names, total=len(mids))
+
+    def _rows(self, rows: Sequence[tuple[int, int]]) -> Names:
+        """A table's rows as `name: count`."""
+        most = rows[: self._most]
+        records = self._graph.vault.records([mid for mid, _ in most])
+        lines = [f"{readable_name(records[mid])}: {count}" for mid, count in most if mid in records]
+        return Names(names=lines, total=len(rows))
+
+
+def written(expression: Expression) -> str:
+    """The expression as text that parses to it again; equal expressions read the same."""
+    if isinstance(expression, Name):
+        return expression.pseudonym
+    operands, words = [written(each) for each in expression.operands], list(expression.words)
+    parts: list[str] = []
+    for shape in FUNCTIONS[expression.function]:
+        if shape in ("s", "s*"):
+            taken = operands[: 1 if shape == "s" else None]
+            parts, operands = parts + taken, operands[len(taken) :]
+        elif words:
+            word = words.pop(0)
+            parts.append(f'"{word}"' if shape.startswith("r") else word)
+    return f"{expression.function}({', '.join(parts)})"
+
+
+def _is_empty(outcome: Outcome) -> bool:
+    return (outcome.kind == "set" and not outcome.mids) or (outcome.kind == "table" and not outcome.rows)
+
+
+def _filled(text: str, items: Sequence[Item]) -> str:
+    """`text` with the pseudonym of each part in its place; parts that it leaves out stand at its end."""
+    filled = PLACEHOLDER.sub(lambda match: _part(match, items[int(match[1]) - 1]), text)
+    missing = [item.pseudonym for item in items if item.pseudonym not in filled]
+    if not missing:
+        return filled
+    listed = ", ".join(missing)
+    return f"{filled.rstrip('. :')}: {listed}." if filled.strip() else f"{listed}."
+
+
+def _part(placeholder: re.Match[str], item: Item) -> str:
+    """The size of an answer stands in clear beside its text: words that agree with it tell nothing more."""
+    if placeholder[2] is None:
+        return item.pseudonym
+    return placeholder[2] if item.size == 1 else placeholder[3]

@@ -1,0 +1,89 @@
+"""What an answer rests on: the facts that lead to it, what is kept of them, and "why?" told from that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.chat.answers.capsule import names_of_masks, seal_names
+from app.chat.answers.execution import Concluder, Conclusion
+from app.chat.conversations import Conversation, Reason
+from app.chat.dialogue.explanation_requests import NO_REASON, reason_of
+from app.privacy.pseudonyms import PseudonymTable
+from app.strategies.base import Finding, FoundFact
+from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Usage
+from kg_store.catalog import PrivateGraph
+from kg_store.terms import Schema
+
+NAMES_IN_A_REASON = 5  # of one set
+
+
+def said_by(table: PseudonymTable, finding: Finding, conclusion: Conclusion | None) -> list[str]:
+    """The pseudonyms of the answer's text and of the expressions that it came from."""
+    if conclusion is None or finding.draft is None:
+        return []
+    return table.known(" ".join([conclusion.text, *finding.draft.expressions]))
+
+
+def cited_by(table: PseudonymTable, finding: Finding, conclusion: Conclusion | None) -> list[FoundFact]:
+    """The facts that lead to what was said, in the order in which they were found."""
+    cited: list[FoundFact] = []
+    if conclusion is None or finding.draft is None:
+        return cited
+    # A sentence may repeat what the question named: that nothing has to lead to.
+    said, drafted = said_by(table, finding, conclusion), table.known(" ".join(finding.draft.expressions))
+    wanted = {*said} - {*finding.things} | {*drafted}
+    for fact in reversed(finding.evidence):
+        if fact.end in wanted:
+            wanted.add(fact.start)
+            cited.insert(0, fact)
+    return cited
+
+
+def as_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
+    return Fact(
+        head=fact.start,
+        head_concept=fact.start_concept,
+        path=list(fact.path),
+        tail=fact.end,
+        tail_concept=fact.end_concept,
+        size=fact.size,
+        cited=fact in cited,
+    )
+
+
+def keep_reason(conversation: Conversation, finding: Finding, conclusion: Conclusion | None) -> None:
+    """Remembers what leads to this answer, in place of what led to the one before."""
+    cited = cited_by(conversation.table, finding, conclusion)
+    reason = conversation.reason
+    reason.facts[:] = [as_fact(fact, cited) for fact in cited]
+    reason.expressions[:] = finding.draft.expressions if finding.draft and conclusion else ()
+
+
+def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conversation: Conversation) -> ChatAnswer:
+    """What the last answer rests on, in pseudonyms, with the capsule of their names."""
+    reason = _still_shown(conversation.reason, graph.blind.schema)
+    text = reason_of(reason.facts, reason.expressions)
+    answer = ChatAnswer(
+        id=answer_id,
+        conversation=conversation.id,
+        graph=request.graph,
+        message=Message(role="assistant", content=text),
+        answered=text != NO_REASON,
+        entities=[],
+        evidence=reason.facts,
+        grounded=True,
+        ambiguous=[],
+        usage=Usage(),
+    )
+    if request.public_key is None:
+        return answer
+    names = Concluder(graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
+    names |= names_of_masks(graph, [text, *(step for fact in reason.facts for step in fact.path)])
+    return seal_names(request.public_key, answer, names)
+
+
+def _still_shown(reason: Reason, schema: Schema) -> Reason:
+    """The reason, if the graph as this caller sees it by now still shows every relation of it."""
+    shown = {relation.label for relation in schema.relations}
+    steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
+    return reason if shown.issuperset(steps) else Reason()

@@ -1,0 +1,182 @@
+"""Conversations: one sealed row each, that only the key which opened it can enter, and that expires."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Engine, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.database.tables import conversations
+from app.privacy.pseudonyms import PseudonymTable
+from client_sdk.protocol import Fact
+from kg_store.storage.master_key import MasterKey, bind
+from kg_store.terms import Schema
+
+PURPOSE = "conversation"
+ID_BYTES = 18
+_MANY = 500
+
+# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+_FIND = select(conversations.c.version, conversations.c.sealed).where(
+    conversations.c.id == bindparam("id"),
+    conversations.c.tenant == bindparam("tenant"),
+    conversations.c.key_id == bindparam("key_id"),
+    conversations.c.graph == bindparam("graph"),
+    conversations.c.expires_at > bindparam("now"),
+)
+_CHANGE = update(conversations).where(
+    conversations.c.id == bindparam("same_id"), conversations.c.version == bindparam("same_version")
+)
+_ADD = insert(conversations)
+
+
+class UnknownConversation(Exception):
+    """No such conversation, or it has expired, or it is another key's or another graph's: all look the same."""
+
+
+class ConversationBusy(Exception):
+    """Another request of the same conversation was saved first; nothing of this one was kept."""
+
+
+@dataclass(slots=True)
+class Reason:
+    """What the last answer rests on, in pseudonyms: cited facts in the order they were found, and expressions."""
+
+    facts: list[Fact] = field(default_factory=list)
+    expressions: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """An open conversation. `version` is 0 until it has been saved once."""
+
+    id: str
+    tenant: str
+    key_id: str
+    graph: str
+    version: int
+    table: PseudonymTable = field(repr=False)
+    reason: Reason = field(default_factory=Reason)
+    revealed: set[str] = field(default_factory=set, repr=False)
+    """Digests of the facts that its prompts have shown (`app.accounts.quotas`)."""
+
+    @property
+    def context(self) -> bytes:
+        """What the sealed row is bound to: a row that is copied to another owner or graph does not open."""
+        return bind(self.tenant, self.key_id, self.graph, self.id)
+
+
+class ConversationStore:
+    """The conversations of every tenant.
+
+    Promise: a row read from the database tells no name, value or MID. Condition: the master key lies elsewhere.
+    Limit: who talked about which graph, and when, stands in clear.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey, days: float = 30.0) -> None:
+        self._engine, self._master, self._life = engine, master, dt.timedelta(days=days)
+
+    def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
+        """A new conversation, or the caller's own of that id. Raises UnknownConversation, KeyProblem."""
+        if conversation_id is None:
+            return Conversation(
+                secrets.token_urlsafe(ID_BYTES), tenant, key_id, graph, 0, PseudonymTable.new()
+            )  # fmt: skip
+        wanted = {"id": conversation_id, "tenant": tenant, "key_id": key_id, "graph": graph}
+        with self._engine.connect() as connection:
+            row = connection.execute(_FIND, {**wanted, "now": dt.datetime.now(dt.UTC)}).one_or_none()
+        if row is None:
+            raise UnknownConversation
+        bound = Conversation(conversation_id, tenant, key_id, graph, row.version, PseudonymTable.new())
+        plain = self._master.open(PURPOSE, bound.context, row.sealed)
+        return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
+
+    def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:
+        """The name of the graph that a key's conversation is about; None where it is not kept, or not any more."""
+        query = select(conversations.c.graph).where(
+            conversations.c.id == conversation_id,
+            conversations.c.tenant == tenant,
+            conversations.c.key_id == key_id,
+            conversations.c.expires_at > dt.datetime.now(dt.UTC),
+        )
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one_or_none()
+
+    def save(self, conversation: Conversation, schema: Schema) -> None:
+        """Keeps the conversation for its next turn. Raises ConversationBusy when its row changed since `open`."""
+        plain = _written(conversation, schema)
+        content = {
+            "version": conversation.version + 1,
+            "sealed": self._master.seal(PURPOSE, conversation.context, plain),
+            "expires_at": dt.datetime.now(dt.UTC) + self._life,
+        }
+        with self._engine.begin() as connection:
+            if conversation.version:
+                same = {"same_id": conversation.id, "same_version": conversation.version}
+                if connection.execute(_CHANGE, {**same, **content}).rowcount != 1:
+                    raise ConversationBusy
+                return
+            row = {"id": conversation.id, "tenant": conversation.tenant, "key_id": conversation.key_id}
+            try:
+                connection.execute(_ADD, {**row, "graph": conversation.graph, **content})
+            except IntegrityError:
+                raise ConversationBusy from None
+
+    def purge(self) -> int:
+        """Deletes expired rows; how many."""
+        expired = conversations.c.expires_at <= dt.datetime.now(dt.UTC)
+        with self._engine.begin() as connection:
+            return connection.execute(delete(conversations).where(expired)).rowcount
+
+    def that_hold(
+        self, tenant: str, graph: str, mids: Collection[int], texts: Collection[str], schema: Schema
+    ) -> list[str]:
+        """The ids of conversations over a graph in which one of these things or texts was met. Raises KeyProblem."""
+        ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
+        found: list[str] = []
+        with self._engine.connect() as connection:
+            for row in connection.execute(select(conversations).where(ours)):
+                plain = self._master.open(PURPOSE, bind(row.tenant, row.key_id, row.graph, row.id), row.sealed)
+                if _read(plain, schema)[0].holds(mids, texts):
+                    found.append(row.id)
+        return found
+
+    def forget(self, tenant: str, ids: Sequence[str]) -> int:
+        """Deletes these conversations of a tenant; how many."""
+        gone = 0
+        for start in range(0, len(ids), _MANY):
+            these = (conversations.c.tenant == tenant) & conversations.c.id.in_(list(ids[start : start + _MANY]))
+            with self._engine.begin() as connection:
+                gone += connection.execute(delete(conversations).where(these)).rowcount
+        return gone
+
+    def forget_graph(self, tenant: str, graph: str) -> int:
+        """Deletes every conversation over a graph that has been deleted; how many."""
+        ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
+        with self._engine.begin() as connection:
+            return connection.execute(delete(conversations).where(ours)).rowcount
+
+
+def _written(conversation: Conversation, schema: Schema) -> bytes:
+    reason = conversation.reason
+    content = {
+        "table": conversation.table.to_bytes(schema).decode(),
+        "facts": [fact.model_dump() for fact in reason.facts],
+        "expressions": reason.expressions,
+        "revealed": sorted(conversation.revealed),
+    }
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str]]:
+    """What `_written` gave, or the table alone, as rows of before the reasons were kept. Raises ValueError."""
+    content = json.loads(plain)
+    if "table" not in content:
+        return PseudonymTable.from_bytes(plain, schema), Reason(), set()
+    reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
+    return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content.get("revealed", ()))

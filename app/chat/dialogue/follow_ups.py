@@ -1,0 +1,219 @@
+"""Questions that are only whole together with the turns before: "and Rose?", "the second one", "the other one"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from app.chat.dialogue.explanation_requests import asks_why
+from app.chat.dialogue.pronouns import Persons, pronoun_replaced
+from app.privacy.pseudonym_format import Standing, replaced, words_in
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.safe_text import SafeDialogue, SafeText
+
+NOT_LISTED: Final = "there is no such thing in the last answer"
+
+_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_WHICH: Final = rf"\b(?:the )?(?P<which>{'|'.join(_ORDINALS)}|last|other|former|latter)"
+_POINTING = re.compile(rf"{_WHICH} (?:one|of (?:them|these|those|the two))\b", re.IGNORECASE)
+# "Who was the first?" asks for an extreme: without "one" it points only where nothing else is said.
+_POINTING_ALONE = re.compile(rf"{_WHICH}(?=\s*[?.!]*\s*$)", re.IGNORECASE)
+# What may stand around a name in a question that says nothing else.
+_AROUND = frozenset(
+    "and but or so then now ok okay no yes sorry i mean meant what how about of the same question for by in at with "
+    "to from on please too also is it that".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The question in full.
+
+    `pointed` is set where it only points at one thing of an answer; `lost` where it points at nothing there is.
+    `leans`: something in it was taken from earlier turns, which may still say more of it.
+    """
+
+    question: SafeText
+    leans: bool = False
+    pointed: str | None = None
+    lost: bool = False
+
+    def note(self, typed: str) -> str:
+        if self.lost:
+            return NOT_LISTED
+        return f"read as: {self.question}" if self.question != typed and self.pointed is None else ""
+
+
+@dataclass(slots=True)
+class _Before:
+    """What the turns so far leave: the last question in full, the things last listed, which of them were meant."""
+
+    question: str = ""
+    listed: tuple[str, ...] = ()
+    meant: tuple[str, ...] = ()
+
+
+class Meanings(Protocol):
+    """What pseudonyms stand for, as far as a dialogue needs it."""
+
+    def listed(self, word: str) -> Sequence[str]:
+        """The members of a set, one pseudonym each, in the order in which the asker saw their names."""
+        ...
+
+    def choices(self, word: str) -> Sequence[str]:
+        """What a name that several share may mean."""
+        ...
+
+    def namesakes(self, word: str) -> Sequence[str]:
+        """All who share the name by which a single thing was asked for, itself included."""
+        ...
+
+    def concept(self, word: str) -> str: ...
+
+    def is_person(self, word: str) -> bool: ...
+
+
+class FollowUps:
+    """Reads a dialogue turn by turn, in pseudonyms alone; what it gives holds no word that was not in a safe turn."""
+
+    def __init__(self, table: PseudonymTable, meanings: Meanings) -> None:
+        self._table, self._meanings = table, meanings
+        self._persons = Persons(meanings.is_person)
+
+    def whole(self, dialogue: SafeDialogue) -> Whole:
+        """The last question, with what it leaves to earlier turns put in."""
+        before, passed_over = _Before(), False
+        for turn in dialogue.turns[:-1]:
+            if turn.role == "user":
+                passed_over = asks_why(turn.text)
+            if passed_over:
+                continue  # A reason asks nothing new and lists nothing new.
+            if turn.role == "user":
+                before = self._after_question(before, self._read(turn.text, before))
+            else:
+                before.listed = self._listed_in(turn.text, before) or before.listed
+                self._persons.hear(self._table.known(turn.text))
+        return self._read(dialogue.question, before)
+
+    def _after_question(self, before: _Before, whole: Whole) -> _Before:
+        said = self._table.known(whole.question)
+        asked_back = [choice for word in said for choice in self._meanings.choices(word)]
+        self._persons.hear(said)
+        if asked_back:
+            return _Before(whole.question, tuple(asked_back))
+        if whole.lost:
+            return before
+        if whole.pointed is not None:
+            return replace(before, meant=(*before.meant, whole.pointed))
+        listed = before.listed
+        if not set(said) & set(listed):
+            # Two that a question compares may be pointed at, and whoever else has the name: "and the other one?".
+            named = tuple(word for word in said if word[0] == "E")
+            others = [tuple(self._meanings.namesakes(word)) for word in named]
+            listed = named if len(named) > 1 else next(filter(None, others), listed)
+        return _Before(whole.question, listed, tuple(word for word in said if word in listed))
+
+    def _listed_in(self, text: str, before: _Before) -> tuple[str, ...]:
+        """What an answer listed: the members of the last set that it names."""
+        if any(self._meanings.choices(word) for word in self._table.known(before.question)):
+            return ()  # Which of several things was meant had been asked back: that list comes first.
+        sets = [tuple(self._meanings.listed(word)) for word in self._table.known(text)]
+        return next((each for each in reversed(sets) if len(each) > 1), ())
+
+    def _read(self, text: str, before: _Before) -> Whole:
+        if not before.question:
+            return Whole(SafeText(text))
+        found = _POINTING.search(text) or self._pointing_alone(text)
+        if found is None:
+            if self._says_nothing_else(text) and self._table.known(text):
+                return self._same_question(text, before, strictly=False)
+            return self._with_persons(text, leans=False)
+        word = _picked(found["which"].lower(), before)
+        if word is None:
+            return Whole(SafeText(text), lost=True)
+        pointed = replaced(text, [Standing(found.start(), found.end(), word)])
+        if self._says_nothing_else(pointed):
+            return self._same_question(pointed, before, strictly=True)
+        return self._with_persons(pointed, leans=True)
+
+    def _with_persons(self, text: str, *, leans: bool) -> Whole:
+        # Whom a pronoun means is a guess, which earlier turns may correct.
+        replaced_too = self._persons.replaced_in(text)
+        return Whole(SafeText(replaced_too), leans=leans or replaced_too != text)
+
+    def _pointing_alone(self, text: str) -> re.Match[str] | None:
+        found = _POINTING_ALONE.search(text)
+        return found if found and self._says_nothing_else(text[: found.start()]) else None
+
+    def _says_nothing_else(self, text: str) -> bool:
+        """Whether `text` holds nothing but pseudonyms and small words around them."""
+        words = (standing.word for standing in words_in(text))
+        return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
+
+    def _same_question(self, fragment: str, before: _Before, *, strictly: bool) -> Whole:
+        """The last question about what `fragment` names."""
+        new = self._table.known(fragment)
+        old = self._old_topic(new[0], before, strictly=strictly)
+        if old is None and strictly:
+            return Whole(SafeText(new[0]), pointed=new[0])
+        if old is None:
+            stripped = before.question.rstrip(" ?.!")
+            by_pronoun = pronoun_replaced(before.question, " and ".join(new))
+            question = by_pronoun or f"{stripped} {_without_opening(fragment)}"
+        else:
+            named = " and ".join(new)
+            places = [place for place in words_in(before.question) if place.word == old]
+            question = replaced(before.question, [Standing(place.start, place.end, named) for place in places])
+        return Whole(SafeText(question))
+
+    def _old_topic(self, new: str, before: _Before, *, strictly: bool) -> str | None:
+        """Which pseudonym of the last question `new` takes the place of."""
+        old = [word for word in self._table.known(before.question) if word != new]
+        for fits in (
+            lambda word: new in self._meanings.choices(word),
+            lambda word: new in before.listed and word in before.listed,
+            lambda word: word[0] != "V" and new[0] != "V" and self._same_kind(word, new),
+        ):
+            if found := next(filter(fits, old), None):
+                return found
+        alike = [word for word in old if (word[0] == "V") == (new[0] == "V")]
+        return alike[-1] if alike and not strictly else None
+
+    def _same_kind(self, word: str, other: str) -> bool:
+        return self._meanings.concept(word) == self._meanings.concept(other)
+
+
+def _picked(which: str, before: _Before) -> str | None:
+    listed = before.listed
+    if which == "other":
+        left = [word for word in listed if word not in before.meant]
+        return left[0] if len(left) == 1 and before.meant else None
+    at = {"last": -1, "former": 0, "latter": 1}.get(which)
+    at = _ORDINALS.index(which) if at is None else at
+    return listed[at] if listed and at < len(listed) else None
+
+
+def _without_opening(fragment: str) -> str:
+    """`and what about in X?` -> `in X?`."""
+    words = fragment.split()
+    while len(words) > 1 and words[0].strip(",").lower() in _AROUND - {"by", "in", "at", "with", "to", "from", "on"}:
+        words = words[1:]
+    return " ".join(words)
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_REFERRING = frozenset(
+    "he she it they them him his her hers its their theirs those these that this one ones there same".split()
+)
+# "the films that share": it joins a clause to a kind of thing, and means nothing earlier.
+_JOINING = re.compile(r"\b(?:the|a|an|which|what|any|every|all|some|many|other) \w+ that\b", re.IGNORECASE)
+
+
+def leans_on_earlier(dialogue: SafeDialogue) -> bool:
+    """Whether the question needs the turns before it: it was completed from them, speaks of something by a word that
+    only they explain, or names nothing itself."""
+    words = {word.casefold() for word in _WORD.findall(_JOINING.sub("", dialogue.question))}
+    names_something = any(topic.newest for topic in dialogue.topics)
+    return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)

@@ -1,0 +1,129 @@
+"""`arog graph forget` and `arog graph forgotten`: takes a person out of a graph, and tells what was taken out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.cli.graphs import Tenant
+from app.cli.output import NOT_USABLE, bar, named, opened_store
+from app.graphs.errors import AmbiguousName
+
+if TYPE_CHECKING:
+    from app.graphs.erasure import Choice, Forgetter, Wish
+
+_console, _errors = Console(), Console(stderr=True)
+GraphName = Annotated[str, typer.Argument(help="The graph's name", callback=named)]
+
+
+def join(app: typer.Typer) -> None:
+    """Adds both to the commands of graphs."""
+    app.command()(forget)
+    app.command()(forgotten)
+
+
+def forget(
+    graph: GraphName,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A name of the thing, or its id in the source; - asks for it, so that no shell keeps it"),
+    ] = None,
+    choice: Annotated[str | None, typer.Option("--id", help="Which one, where several have that name")] = None,
+    with_kind: Annotated[
+        list[str], typer.Option(help="Things of this kind beside it go too (visit); several times")
+    ] = [],  # noqa: B006 - typer copies it
+    with_mentions: Annotated[
+        bool, typer.Option("--with-mentions", help="Texts of others that name it go too")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
+    wait: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait for questions under way")] = 180.0,
+    tenant: Tenant = "default",
+) -> None:
+    """Take a thing out of a graph: vault, names, versions, conversations, ledger; then look whether it is gone.
+
+    Without a name it goes on with what was begun and not ended. Exit code 1: traces are left, or somebody still
+    reads the version before; call it again then.
+    """
+    from app.graphs.erasure import Wish
+
+    with _forgetter() as forgetter:
+        wish = None
+        if name is not None:
+            text = typer.prompt("Name", err=True) if name == "-" else name
+            wish = Wish(text, choice, tuple(with_kind), with_mentions)
+            if not forgetter.goes_on(tenant, graph, text):
+                wish = _chosen(forgetter, tenant, graph, wish)
+        if wish is not None and (dry_run or not yes) and not forgetter.goes_on(tenant, graph, wish.name):
+            for sentence in forgetter.plan(tenant, graph, wish).sentences():
+                _say(sentence)
+        if dry_run:
+            return
+        if not yes:
+            typer.confirm(f"Forget that in {graph!r}? There is no way back but a load of the source", abort=True)
+        work = forgetter.forgetting(tenant, graph, wish, wait)
+        with bar(_errors, graph) as progress:
+            done = work(progress)
+    for note in done.notes:
+        _say(note)
+
+
+def forgotten(
+    graph: GraphName,
+    lift: Annotated[int | None, typer.Option(min=1, help="Let what this one took out in again, with a load")] = None,
+    tenant: Tenant = "default",
+) -> None:
+    """What was forgotten in a graph: when, and how many things a load leaves out for it. No names are kept."""
+    with _forgetter() as forgetter:
+        past = forgetter.past(tenant, graph)
+        if lift is not None:
+            if lift > len(past):
+                raise typer.BadParameter(f"there are {len(past)}")
+            things = forgetter.lift(tenant, graph, past[lift - 1].id)
+            _say(f"{things} things may come back with the next load of their source")
+            return
+    table = Table("number", "when", "things")
+    for number, each in enumerate(past, start=1):
+        table.add_row(str(number), f"{each.at:%Y-%m-%d %H:%M}", str(each.things))
+    _console.print(table)
+
+
+def _chosen(forgetter: Forgetter, tenant: str, graph: str, wish: Wish) -> Wish:
+    """The wish with one thing chosen: by its number where somebody sits at the screen."""
+    from dataclasses import replace
+
+    choices = forgetter.choices(tenant, graph, wish.name)
+    if wish.choice is not None or len(choices) < 2:
+        return wish
+    for number, each in enumerate(choices, start=1):
+        _errors.print(_line(number, each), markup=False, highlight=False, soft_wrap=True)
+    if not sys.stdin.isatty():
+        _errors.print(f"arog: {len(choices)} things have that name: choose one with --id", highlight=False)
+        raise typer.Exit(NOT_USABLE)
+    number = typer.prompt("Which one", type=int, err=True)
+    if not 1 <= number <= len(choices):
+        raise AmbiguousName(len(choices))
+    return replace(wish, choice=choices[number - 1].id)
+
+
+def _line(number: int, choice: Choice) -> str:
+    """For the owner's own screen: with names and values."""
+    return f"{number}  --id {choice.id}  {choice.concept}: " + ("; ".join(choice.facts) or "no facts")
+
+
+@contextmanager
+def _forgetter() -> Iterator[Forgetter]:
+    from app.wiring.services import forgetter_of
+
+    with opened_store(_errors) as store:
+        yield forgetter_of(store)
+
+
+def _say(line: str) -> None:
+    _console.print(line, markup=False, highlight=False, soft_wrap=True)

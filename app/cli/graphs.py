@@ -1,0 +1,172 @@
+"""`arog graph`: inspects a file, and loads, lists and deletes graphs, straight in the data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.cli.output import bar, failures_in_words, named, program, show_preview, show_privacy
+from app.graphs.admin import GraphAdmin
+from app.settings import load_settings
+from client_sdk.protocol import PrivacySummary
+from kg_store.errors import LoadError
+
+if TYPE_CHECKING:
+    from kg_store.sources.policy import Policy
+    from kg_store.sources.raw_graph import RawGraph
+
+Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to", callback=named)]
+Files = Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")]
+PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
+Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
+Triples = Annotated[bool, typer.Option("--triples", help="Lines of text files are head, relation, tail: no tables")]
+app = typer.Typer(help="Private graphs.", no_args_is_help=True)
+_console, _errors = Console(), Console(stderr=True)
+
+
+@app.command()
+def inspect(
+    files: Files,
+    policy: PolicyFile = None,
+    out: Annotated[Path | None, typer.Option(help="Write the policy here instead of printing it")] = None,
+    sample: Annotated[int, typer.Option(min=1, max=1000, help="How many entities to show")] = 10,
+    triples: Triples = False,
+) -> None:
+    """Propose a policy for files, and show what a model would see. Nothing is loaded or sent.
+
+    What is shown holds real names, for your own screen; the policy goes to standard output or a file.
+    """
+    # rdf parsers take a while to import.
+    from kg_store.proposals.propose import preview
+
+    with failures_in_words(_errors):
+        raw, used = _read(files, policy, triples)
+        show_preview(_errors, preview(raw, used, sample))
+        if out is not None:
+            out.write_text(used.to_toml(), "utf-8")
+        elif policy is None:
+            print(used.to_toml())
+
+
+@app.command()
+def load(
+    name: Annotated[str, typer.Argument(help="The graph's name: a-z, 0-9, - and _", callback=named)],
+    files: Files,
+    policy: PolicyFile = None,
+    ontology: Ontology = [],  # noqa: B006 - typer copies it
+    tenant: Tenant = "default",
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Show what it tells of its entities, and ask, before it goes live")
+    ] = False,
+    triples: Triples = False,
+) -> None:
+    """Load a graph, or a new version of it; a running service takes it up at once."""
+    with _graphs() as graphs, ExitStack() as shown:
+        given = policy.read_text("utf-8") if policy else None
+        if triples:
+            given = _read([*files, *ontology], policy, triples)[1].to_toml()
+
+        def confirm(privacy: PrivacySummary) -> None:
+            show_privacy(_errors, privacy)
+            if ask:
+                shown.close()
+                if not typer.confirm("Make this version live?"):
+                    raise LoadError("this version is dropped, and nothing has changed")
+
+        work = graphs.loading(tenant, name, [*files, *ontology], given, confirm)
+        loaded = work(shown.enter_context(bar(_errors, name)))
+    graph = loaded.graph
+    _console.print(
+        f"{name}: {graph.triples:,} triples, {graph.entities:,} entities, {graph.values:,} values, "
+        f"{graph.relations:,} relations; {graph.public_words:,} names are public words",
+        highlight=False,
+        soft_wrap=True,
+    )
+    ways = f"{program()} key create --grant {name}   and then   {program()} ask --graph {name} QUESTION"
+    for note in (f"A key for it: {ways}", *loaded.notes):
+        _errors.print(note, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command("list")
+def list_graphs(tenant: Tenant = "default") -> None:
+    """Every graph of a tenant."""
+    table = Table("name", "triples", "entities", "values", "relations", "loaded")
+    with _graphs() as graphs:
+        for graph in graphs.summaries(tenant):
+            counts = (graph.triples, graph.entities, graph.values, graph.relations)
+            table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
+    _console.print(table)
+
+
+@app.command()
+def report(
+    name: Annotated[str, typer.Argument(help="The graph's name", callback=named)],
+    tenant: Tenant = "default",
+    out: Annotated[
+        Path | None, typer.Option(help="Write report.md, report.json and report.svg into this folder")
+    ] = None,
+    k: Annotated[int | None, typer.Option(min=2, help="Fewer entities than this are few")] = None,
+) -> None:
+    """How well prompts about a graph hide whom they show. It lists names that are public words: for the owner."""
+    # They load what reading and drawing take.
+    from app.graphs.report_files import write_report
+    from app.graphs.report_markdown import markdown
+
+    with _graphs() as graphs:
+        made = graphs.report(tenant, name, k)
+        if out is None:
+            print(markdown(made))
+        else:
+            show_privacy(_errors, made)
+            for note in write_report(made, out):
+                _errors.print(note, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command()
+def delete(
+    name: str,
+    tenant: Tenant = "default",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
+) -> None:
+    """Delete a graph, all its versions and its conversations."""
+    if not yes:
+        typer.confirm(f"Delete the graph {name!r} of tenant {tenant!r}?", abort=True)
+    with _graphs() as graphs:
+        graphs.delete(tenant, name)
+    print(f"{name} is deleted")
+
+
+def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[RawGraph, Policy]:
+    """The triples of `files`, and the policy given or proposed; text files are triples where the command says so."""
+    from kg_store.proposals.propose import read_and_propose
+    from kg_store.sources.policy import Policy
+    from kg_store.sources.reader import read_sources
+    from kg_store.sources.table_policy import TriplesPolicy
+
+    told = (TriplesPolicy(),) if are_triples else ()
+    if policy is None:
+        return read_and_propose(files, triples=told)
+    used = Policy.from_toml(policy.read_text("utf-8"))
+    # What the policy says of a file, and of all, comes first.
+    known = {each.file for each in used.triples}
+    used = used.model_copy(update={"triples": (*used.triples, *(each for each in told if each.file not in known))})
+    return read_sources(files, tables=used.tables, triples=used.triples), used
+
+
+@contextmanager
+def _graphs() -> Iterator[GraphAdmin]:
+    from app.wiring.services import graphs_of
+    from app.wiring.store import open_store
+
+    with failures_in_words(_errors):
+        store = open_store(load_settings())
+        try:
+            yield graphs_of(store)
+        finally:
+            store.close()

@@ -1,0 +1,131 @@
+"""`arog ledger verify, export, ...`: the chains of the ledger, straight in the database."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from app.cli.output import FAILED, NOT_USABLE, named, opened_store
+
+if TYPE_CHECKING:
+    from app.egress.ledger.verification import Checked
+    from app.wiring.store import Store
+
+GROUP = "ledger"
+Tenant = Annotated[str, typer.Option(help="The tenant whose ledger it is", callback=named)]
+_SHOWN = 20
+_errors = Console(stderr=True)
+
+
+def join(app: typer.Typer) -> None:
+    """Adds the commands to the group `ledger`, where the SDK's listing may stand already."""
+    there = (group.typer_instance for group in app.registered_groups if group.name == GROUP)
+    group = next((each for each in there if each is not None), None)
+    if group is None:
+        group = typer.Typer(help="What the model was sent.", no_args_is_help=True)
+        app.add_typer(group, name=GROUP)
+    for command in (verify, export, checkpoint, cut, resume):
+        group.command()(command)
+
+
+def verify(
+    tenant: Annotated[str | None, typer.Option(help="One tenant; all of them by default")] = None,
+    file: Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="An export instead")] = None,
+    key: Annotated[str | None, typer.Option(help="The public key that an export must be signed with")] = None,
+    kept: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Checkpoints that were kept elsewhere")
+    ] = None,
+) -> None:
+    """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 where one was."""
+    from app.egress.ledger.export import ExportProblem, check_export, kept_checkpoints
+    from app.egress.ledger.reader import check
+
+    try:
+        if file is not None:
+            with file.open(encoding="utf-8") as lines:
+                outcomes = [check_export(lines, key)]
+        else:
+            known = kept_checkpoints(kept.read_text("utf-8").splitlines()) if kept else []
+            with _store() as store:
+                upkeep = store.upkeep
+                tenants = upkeep.tenants() if tenant is None else [tenant]
+                outcomes = [check(store.engine, store.master, upkeep.signer, each, known) for each in tenants]
+    except ExportProblem as problem:
+        _errors.print(f"arog: {problem}.", markup=False, highlight=False, soft_wrap=True)
+        raise typer.Exit(NOT_USABLE) from None
+    for outcome in outcomes:
+        _show(outcome)
+    if not all(outcome.is_whole for outcome in outcomes):
+        raise typer.Exit(FAILED)
+
+
+def export(
+    tenant: Tenant = "default",
+    payloads: Annotated[bool, typer.Option("--payloads", help="With what was sent and replied")] = False,
+) -> None:
+    """Write a tenant's ledger to standard output, as JSON lines that `verify --file` checks."""
+    from app.egress.ledger.export import export as lines_of
+
+    with _store() as store:
+        for line in lines_of(store.engine, store.master, store.upkeep, tenant, payloads):
+            print(json.dumps(line, sort_keys=True))
+
+
+def checkpoint(tenant: Tenant = "default") -> None:
+    """Sign the ledger as it is now, and print that; kept elsewhere, it tells a database that was set back."""
+    from app.egress.ledger.export import line_of
+
+    with _store() as store:
+        signed = store.upkeep.checkpoint(tenant)
+        key = store.upkeep.signer.public()
+    _errors.print(f"{tenant}: {signed.number} rows; public key {key}", highlight=False, soft_wrap=True)
+    print(json.dumps(line_of(signed), sort_keys=True))
+
+
+def cut(
+    before: Annotated[dt.datetime, typer.Option(formats=["%Y-%m-%d"], help="A day, in UTC")],
+    tenant: Tenant = "default",
+) -> None:
+    """Delete rows of before a day, whole; what is left can still be checked."""
+    with _store() as store:
+        gone = store.upkeep.cut(tenant, before.replace(tzinfo=dt.UTC))
+    print(f"{tenant}: {gone} rows are deleted")
+
+
+def resume(tenant: Tenant = "default") -> None:
+    """Let a ledger whose end was changed from outside go on. What is wrong with it stays visible."""
+    with _store() as store:
+        signed = store.upkeep.resume(tenant)
+    print(f"{tenant}: goes on after row {signed.number}; restart the services that use this database")
+
+
+def _show(checked: Checked) -> None:
+    rows = f"rows {checked.first} to {checked.last}" if checked.rows else "no rows"
+    said = "whole" if checked.is_whole else f"{checked.wrong} things are wrong"
+    print(f"{checked.tenant}: {rows}, {checked.checkpoints} checkpoints: {said}")
+    for finding in checked.findings[:_SHOWN]:
+        print(f"  {finding}")
+    if checked.wrong > _SHOWN:
+        print(f"  and {checked.wrong - _SHOWN} more")
+    for remark in checked.remarks:
+        _errors.print(f"{checked.tenant}: {remark}", markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _store() -> Iterator[Store]:
+    from app.egress.ledger.chain import BrokenHead
+    from app.egress.ledger.ledger import BROKEN
+
+    with opened_store(_errors) as store:
+        try:
+            yield store
+        except BrokenHead:
+            _errors.print(f"arog: {BROKEN}.", markup=False, highlight=False, soft_wrap=True)
+            raise typer.Exit(FAILED) from None

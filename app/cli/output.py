@@ -1,0 +1,153 @@
+"""What the service's commands show: a progress bar, and failures as a sentence instead of a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from app.api.problems import INTERNAL, problem_of
+from app.settings import SettingsProblem, load_settings
+from app.telemetry.logs import place_of
+from kg_store.errors import StoreError
+
+if TYPE_CHECKING:
+    from app.wiring.store import Store
+    from client_sdk.protocol import PrivacySummary
+    from kg_store.loading.default_masks import MaskedTerm
+    from kg_store.proposals.preview import Preview
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+NOT_USABLE = 2
+FAILED = 1
+MAX_MASKED_SHOWN = 20
+
+
+@contextmanager
+def failures_in_words(console: Console) -> Iterator[None]:
+    """Ends the command with one sentence; the text of unknown errors, which may hold names, is not shown."""
+    try:
+        yield
+    except (SettingsProblem, StoreError) as error:
+        # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
+        _tell(console, str(error) or problem_of(error).message)
+        raise typer.Exit(NOT_USABLE) from None
+    except typer.Exit:
+        raise
+    except Exception as error:
+        problem = problem_of(error)
+        known = f"{problem.message} {problem.hint}"
+        _tell(console, f"{type(error).__name__} at {place_of(error)}" if problem is INTERNAL else known)
+        raise typer.Exit(FAILED) from None
+
+
+@contextmanager
+def opened_store(console: Console) -> Iterator[Store]:
+    """The data folder of the settings, opened and closed; failures in words."""
+    from app.wiring.store import open_store
+
+    with failures_in_words(console):
+        store = open_store(load_settings())
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def named(name: str) -> str:
+    """Checks the name of a graph or tenant, as the HTTP routes do."""
+    if not _NAME.fullmatch(name):
+        raise typer.BadParameter("a to z, 0 to 9, - and _, at most 63, the first a letter or digit")
+    return name
+
+
+def show_preview(console: Console, seen: Preview) -> None:
+    """Counts, and the sampled entities as a model would see them, each under its real name."""
+    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    show(
+        f"{seen.triples:,} triples, {seen.entities:,} entities, {seen.values:,} values, {seen.mediators:,} mediators, "
+        f"{len(seen.relations):,} relations"
+    )
+    show("Relations a model would see: " + ", ".join(relation.label for relation in seen.relations))
+    for entity in seen.sample:
+        show(f"\n{entity.name}  ->  {entity.pseudonym} ({entity.concept})")
+        for fact in entity.facts:
+            show(f"    {fact.relation}  ->  {fact.end}")
+    for note in ("", *seen.notes):
+        show(note)
+    show_masked(console, seen.masked)
+
+
+def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
+    """What shows no words until its owner says so, with the reasons; it may be cells, for the owner's own screen."""
+    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    ordered = sorted(masked, key=lambda each: (each.reason, each.kind))
+    for (reason, kind), group in groupby(ordered, key=lambda each: (each.reason, each.kind)):
+        words = [each.word for each in group]
+        more = f", and {len(words) - MAX_MASKED_SHOWN:,} more" if len(words) > MAX_MASKED_SHOWN else ""
+        show(f"Masked, {kind} that {reason.value}: {', '.join(words[:MAX_MASKED_SHOWN])}{more}")
+    if masked:
+        show("Show those that are no data: show_relations = [...] and show_classes = [...] in the policy.")
+
+
+def show_privacy(console: Console, privacy: PrivacySummary) -> None:
+    """How well prompts hide whom they show, in a line each, and what there is to warn of."""
+    from app.graphs.privacy_report import SHOWN
+
+    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    if privacy.profiles:
+        show("Whoever knows the whole graph and sees one prompt names the right entity, where it shows")
+    for each in privacy.profiles:
+        what = "its concept alone" if each.profile == "concept" else SHOWN[each.profile]
+        show(f"  {what + ':':<34} in {each.expected:7.2%}; fewer than {privacy.k} fit {each.few:6.1%} of the prompts")
+    for warning in privacy.warnings:
+        show(f"Warning: {warning}")
+
+
+@contextmanager
+def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
+    """A progress bar; gives the function that moves it: `(step, percent)`."""
+    columns = (
+        TextColumn(title),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=100.0)
+        yield lambda step, percent: progress.update(task, description=step, completed=percent)
+        progress.update(task, description="done", completed=100.0)
+
+
+def program() -> str:
+    """How this command was called, so that it can be called again from the same folder."""
+    called = shutil.which("arog")
+    ours = Path(sys.argv[0])
+    if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():
+        return "arog"
+    return shlex.quote(str(shortest(ours))) if ours.name == "arog" else f"{shlex.quote(sys.executable)} -m client_sdk"
+
+
+def shortest(path: Path) -> Path:
+    """Relative to the folder that the command was called in, where that is shorter."""
+    relative = Path(os.path.relpath(path))
+    return relative if len(str(relative)) < len(str(path)) else path
+
+
+def _tell(console: Console, sentence: str) -> None:
+    console.print(
+        f"arog: {sentence}" + ("" if sentence.endswith(".") else "."), markup=False, highlight=False, soft_wrap=True
+    )

@@ -1,0 +1,135 @@
+"""`arog serve`: checks the settings, prepares the folder, starts the server, and says how to ask."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shlex
+import socket
+
+import uvicorn
+from rich.console import Console
+
+from app.cli.first_run import demo_key_file, load_demo, prepare_folder
+from app.cli.output import bar, failures_in_words, program, shortest
+from app.demo import GRAPH_NAME
+from app.main import build_services, create_app
+from app.settings import Settings, SettingsProblem, load_settings, unknown_names
+from app.telemetry.logs import forbid_core_dumps, start_logging
+from app.wiring.services import Services
+from app.wiring.store import open_store
+from kg_store.errors import StoreError
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+SHUTDOWN_S = 30
+# Answered by the embedded reasoner too; it holds no quote that a shell would read.
+DEMO_QUESTION = "Where does Rose live?"
+
+_console = Console(stderr=True)
+
+
+def run_service(init: bool, demo: bool | None) -> None:
+    """Runs until a signal comes. Exits with a sentence when settings, key or database are not usable."""
+    with failures_in_words(_console):
+        settings = load_settings()
+        forbid_core_dumps()
+        written = prepare_folder(settings, init)
+        # What is wrong with key, folder or database is said here and now, not in /readyz alone.
+        open_store(settings).close()
+        listening = listen(settings.host, settings.port)
+        settings = settings.model_copy(update={"port": listening.getsockname()[1]})
+    for name in unknown_names(os.environ):
+        _say(f"arog: {name} is no setting of the service, and does nothing; docs/operations.md lists them.")
+    if written:
+        _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
+    start_logging()
+    with_demo = settings.host in LOOPBACK if demo is None else demo
+    application = create_app(settings, lambda settings: _build(settings, with_demo), _welcome)
+    config = uvicorn.Config(
+        application,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket of the service, taken before anything is loaded. Raises SettingsProblem."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsProblem(f"port {port} is taken: stop what listens there, or set AROG_PORT") from None
+        if error.errno == errno.EACCES:
+            raise SettingsProblem(f"this user may not listen on port {port}: set AROG_PORT") from None
+        raise SettingsProblem("the address of AROG_HOST is none of this machine's") from None
+
+
+def _build(settings: Settings, with_demo: bool) -> Services:
+    try:
+        with _console.status("Loading the model ..."):
+            services = build_services(settings)
+        if with_demo and services.graphs.is_empty():
+            with bar(_console, "demo graph") as progress:
+                load_demo(services.graphs, progress)
+    except (SettingsProblem, StoreError) as error:
+        _say(f"arog: {error}. Until that is mended the service answers no question.")
+        raise
+    except Exception:
+        _say("arog: the service can't answer; the log says why, and so does /readyz.")
+        raise
+    return services
+
+
+def _welcome(services: Services) -> None:
+    for line in how_to_ask(services.store.settings, services):
+        _say(line)
+
+
+def how_to_ask(settings: Settings, services: Services) -> list[str]:
+    """How to ask the demo graph, or how to get a key: lines that work when they are pasted."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    url = f"http://{host}:{settings.port}"
+    lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
+    if GRAPH_NAME not in services.graphs.names("default"):
+        return [*lines, "Make a key with: " + program() + " key create --grant GRAPH"]
+    key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
+    body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})
+    at = "" if settings.port == 8000 else f" --url {url}"
+    return [
+        *lines,
+        "Ask, with names restored on this machine:",
+        f"  AROG_API_KEY={key} {program()} ask {shlex.quote(DEMO_QUESTION)}{at}",
+        "The bare service, which answers in pseudonyms:",
+        f"  curl -s {url}/chat -H {_bearer(key)} -H 'Content-Type: application/json' -d {shlex.quote(body)}",
+        "",
+    ]
+
+
+_PROFILES = {
+    "kind": "what all things of a kind have in common, and of a question its common words and the graph's relations; "
+    "every other word and number goes as a stand-in",
+    "strict": "what all things of a kind have in common, and no word of a question",
+    "open": "also which relations each single thing has, and of a question its common words: whoever knows the graph "
+    "can recognise things by that",
+}
+
+
+def _told_outside(settings: Settings) -> list[str]:
+    """What an endpoint is told of things and questions, and by whose choice."""
+    if settings.reasoner != "endpoint":
+        return []
+    chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"
+    return [f"The endpoint is told {_PROFILES[settings.told]} (AROG_PROFILE={settings.told}, {chosen})."]
+
+
+def _say(line: str) -> None:
+    _console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def _bearer(key: str) -> str:
+    return '"Authorization: Bearer ' + key.strip('"') + '"'

@@ -1,0 +1,160 @@
+"""The disclosure meter: among how many entities each thing of a prompt is hidden, read off what is to leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice, product
+from typing import Final
+
+from app.egress.profile import Profile
+from app.llm.tasks import Candidate, Evidence, PathTriple, Size, TaskModel, Thing
+from kg_store.anonymity.matching_entities import Said, Sized, how_many_fit
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.terms import Hop, Path, Schema
+
+MOST_READINGS: Final = 64
+"""Of one path, where relations share their words. Fewer readings never make the number greater."""
+
+BUCKETS: Final[dict[Size, tuple[int, int | None]]] = {"1": (1, 1), "2-5": (2, 5), "6-20": (6, 20), "more": (21, None)}
+
+Labels = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class ShownThing:
+    """What a task says of one entity: its concept, where paths from it lead (`reaches`, with the bucket of how many
+    there are), which single steps it is offered to go, and what the concept path of a strict prompt sets out on."""
+
+    concept: str = ""
+    reaches: set[tuple[Labels, Size]] = field(default_factory=set)
+    offered: set[str] = field(default_factory=set)
+    asked: set[Labels] = field(default_factory=set)
+
+
+class DisclosureMeter:
+    """Promise: an entity that fits what a task's input shows of a thing is counted, in the graph that the asker's role
+    sees, and none that does not fit: not of the shown concept, or without an end to a path that is shown as followed.
+
+    Condition: whoever reads the prompt takes it that such a path leads somewhere. Limit: what the words of the
+    question tell, what earlier prompts of the conversation told, and, where the profile is open, that two things are
+    joined and which ways of two steps there are, is not counted.
+    """
+
+    def __init__(self, graph: BlindGraph, profile: Profile) -> None:
+        self._graph, self._profile = graph, profile
+
+    def fewest(self, given: TaskModel) -> int | None:
+        """The least number of entities that fit one of the shown things; None where no entity is shown."""
+        return min(map(self._fitting, things_shown(given).values()), default=None)
+
+    def _fitting(self, shown: ShownThing) -> int:
+        schema = self._graph.schema
+        leads = frozenset(readings(schema, path) for path, _ in shown.reaches)
+        if self._profile is Profile.STRICT:
+            leads |= {readings(schema, path) for path in shown.asked}
+        said = Said(shown.concept, leads)
+        if not self._profile.is_open:
+            return how_many_fit(self._graph, said)
+        said = Said(shown.concept, leads, frozenset(_sized(schema, shown.reaches)))
+        if not shown.offered:
+            return how_many_fit(self._graph, said)
+        steps = frozenset(step for label in shown.offered for (step,) in readings(schema, (label,)))
+        exactly = how_many_fit(self._graph, Said(said.concept, said.leads, said.sizes, steps))
+        # A list that was cut is nobody's whole list.
+        return exactly or how_many_fit(self._graph, said)
+
+
+def facts_shown(given: TaskModel) -> frozenset[str]:
+    """What a task's evidence reveals, each fact once: a thing or set, and the path that leads on from it."""
+    evidence: Sequence[Evidence] = getattr(given, "evidence", ())
+    return frozenset(" > ".join((fact.start, *fact.path)) for fact in evidence)
+
+
+def things_shown(given: TaskModel) -> dict[str, ShownThing]:
+    """The single entities that a task's input shows, by pseudonym."""
+    things: Sequence[Thing] = getattr(given, "things", ())
+    evidence: Sequence[Evidence] = getattr(given, "evidence", ())
+    candidates: Sequence[Candidate] = getattr(given, "candidates", ())
+    shown: dict[str, ShownThing] = {}
+
+    def see(word: str, concept: str = "") -> ShownThing:
+        thing = shown.setdefault(word, ShownThing())
+        thing.concept = thing.concept or concept
+        return thing
+
+    for each in things:
+        if is_entity(each.name):
+            see(each.name, each.concept)
+    for fact in evidence:
+        for word, concept in ((fact.start, fact.start_concept), (fact.end, fact.end_concept)):
+            if is_entity(word):
+                see(word, concept)
+    before = {fact.end: (fact.start, tuple(fact.path)) for fact in evidence if not is_entity(fact.end)}
+    for fact in evidence:
+        root, path = _from_root(fact.start, tuple(fact.path), before)
+        if is_entity(root):
+            see(root).reaches.add((path, "1" if not fact.end.startswith("S") else fact.size))
+    for way in candidates:
+        if is_entity(way.start) and len(way.path) == 1:
+            see(way.start).offered.add(way.path[0])
+    for word, path in _asked_paths(getattr(given, "path", ())):
+        if is_entity(word):
+            see(word).asked.add(path)
+    for thing in shown.values():
+        # What was walked is not offered again.
+        thing.offered |= {path[0] for path, _ in thing.reaches if len(path) == 1} if thing.offered else set()
+    return shown
+
+
+def is_entity(pseudonym: str) -> bool:
+    """Whether it stands for one entity; values, sets and kinds begin with other letters."""
+    return pseudonym.startswith("E")
+
+
+def readings(schema: Schema, path: Labels) -> frozenset[Path]:
+    """The paths that read so; none where the schema has no such words."""
+    hops = _hops(schema)
+    steps = [product(*(hops.get(label, ()) for label in step.split("|"))) for step in path]
+    return frozenset(islice(product(*steps), MOST_READINGS))
+
+
+def _from_root(start: str, path: Labels, before: dict[str, tuple[str, Labels]]) -> tuple[str, Labels]:
+    """The single thing that a set hangs on, and the whole path from there; the set where that is not shown."""
+    passed = set[str]()
+    while start in before and start not in passed:
+        passed.add(start)
+        start, first = before[start]
+        path = (*first, *path)
+    return start, path
+
+
+def _asked_paths(triples: Iterable[PathTriple]) -> Iterator[tuple[str, Labels]]:
+    """Each chain of a concept path that sets out from a pseudonym."""
+    root, path, here = "", Labels(), ""
+    for triple in triples:
+        if triple.head != here or is_entity(triple.head):
+            if root:
+                yield root, path
+            root, path = (triple.head, ()) if is_entity(triple.head) else ("", ())
+        path, here = (*path, triple.relation), triple.tail
+    if root:
+        yield root, path
+
+
+def _sized(schema: Schema, reaches: Iterable[tuple[Labels, Size]]) -> Iterator[Sized]:
+    """Where words have several readings, sizes say nothing that could be counted."""
+    for path, size in reaches:
+        found = readings(schema, path)
+        if size in BUCKETS and len(found) == 1:
+            yield Sized(next(iter(found)), *BUCKETS[size])
+
+
+@lru_cache(maxsize=64)
+def _hops(schema: Schema) -> dict[str, list[Hop]]:
+    found: dict[str, list[Hop]] = {}
+    for relation in schema.relations:
+        for hop in (Hop(relation.id), Hop(relation.id, True)):
+            found.setdefault(schema.label(hop), []).append(hop)
+    return found

@@ -1,0 +1,204 @@
+"""The guard: reads every byte of a request before it leaves, and lets none pass that holds a name or value."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from itertools import groupby
+from typing import Final, Protocol
+from unicodedata import category
+from urllib.parse import unquote
+
+from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import Egress, Segment
+from app.privacy.visible_text import Visible
+from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, words_in
+from kg_store.names.index import NameIndex
+from kg_store.text.confusables import skeleton_of
+from kg_store.text.normalise import normalise
+from kg_store.text.numbers.number_words import in_figures
+
+MIN_STATIC_BYTES: Final = 16
+"""Shorter segments are always read: a name could be split around one."""
+
+MAX_READINGS: Final = 64
+_BORDER = "\n|\n"  # Nothing that a name could run across, as normalising would make one space of it.
+_SHORT_ESCAPES: Final = (
+    ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\/", "/"),
+    ("\\'", "'"), ("\\r", "\r"), ("\\b", "\b"), ("\\f", "\f"),
+)  # fmt: skip
+_LONG_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2}))")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Blocked(PrivacyError):
+    """A request was not sent. `hits` counts the distinct names in it; 0: it could not be read at all."""
+
+    def __init__(self, hits: int) -> None:
+        self.hits = hits
+        super().__init__(f"the guard blocked a request: {hits} names or values")
+
+
+class StaticSegments:
+    """Our own words, known by their digest: all that the guard subtracts beside pseudonyms."""
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def register(self, data: bytes) -> Segment:
+        """Only text that was written before any graph was loaded may be registered."""
+        self._digests.add(sha256(data).digest())
+        return Segment(data, static=True)
+
+    def __contains__(self, data: bytes) -> bool:
+        return sha256(data).digest() in self._digests
+
+
+class Permission(Protocol):
+    """Which words may leave."""
+
+    def permits_in_any_language(self, word: str) -> bool:
+        """`word` is in small letters, as it was written."""
+        ...
+
+
+class Guard:
+    """Promise: what `clear` lets pass holds no word but pseudonyms and what `lexicon` permits; and of these no name,
+    alias or protected value of `names` between word borders, and no name in a form that the linker would know it by
+    (docs/linking.md), plain or escaped (JSON, percent, HTML; several times over), except public words.
+
+    Condition: `names` is the index of the graph that the request is about, with its public words marked, and
+    `lexicon` that graph's. Not promised: everyday words alone that are a part of a name.
+    """
+
+    def __init__(self, names: NameIndex, statics: StaticSegments, lexicon: Permission) -> None:
+        self._names, self._statics, self._lexicon = names, statics, lexicon
+
+    def clear(self, egress: Egress, issued: frozenset[str]) -> str:
+        """The SHA-256 of the body, hex. Raises Blocked: on a hit, and whenever the body can't be read."""
+        try:
+            hits = self._hits(egress, issued)
+            digest = digest_of(egress)
+        except Exception:
+            # Whatever went wrong in here, nobody has read the body to its end. The cause may quote it: dropped.
+            raise Blocked(0) from None
+        if hits:
+            raise Blocked(len(hits))
+        return digest
+
+    def _hits(self, egress: Egress, issued: frozenset[str]) -> set[str]:
+        found: set[str] = set()
+        for reading in readings(self._dynamic_text(egress)):
+            found.update(self._secret(reading, issued))
+            # Letters that look like others, and numbers in words: read where nothing was found as it stands.
+            if not found and _undo_json(reading) == reading:
+                for plain in {skeleton_of(reading), in_figures(reading)} - {reading}:
+                    found.update(self._secret(plain, issued))
+            found.update(self._near(reading, issued))
+            if not found:
+                found.update(self._without_permission(reading, issued))
+        return found
+
+    def _secret(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
+        hits = self._names.find_secret(reading)
+        return (hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
+
+    def _without_permission(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
+        """Words that are neither issued nor of the lexicon. Escapes are undone first: they make words of their own."""
+        if _undo_json(reading) != reading:
+            return
+        # What nobody sees parts no word for a reader.
+        for word in {word[0] for word in words_in(Visible.of(reading).text)} - issued:
+            if not self._may_leave(word, issued):
+                yield word
+        if not reading.isascii():
+            yield from SYMBOLS.findall(reading)
+
+    def _may_leave(self, word: str, issued: frozenset[str]) -> bool:
+        """Also with an ending (`Eq7f2k's`), and where letters of a script without spaces touch a pseudonym."""
+        if self._lexicon.permits_in_any_language(word.lower()) or (word.isascii() and word.isdecimal()):
+            return True
+        pseudonym, *endings = APOSTROPHE.split(word)
+        if endings:
+            may_end = all(ending in issued or self._may_end(ending.lower()) for ending in endings)
+            return may_end and (pseudonym in issued or self._lexicon.permits_in_any_language(pseudonym.lower()))
+        runs = ["".join(run) for _, run in groupby(word, key=lambda letter: category(letter) == "Lo")]
+        return len(runs) > 1 and all(run in issued or self._may_leave(run, issued) for run in runs)
+
+    def _may_end(self, ending: str) -> bool:
+        return ending in CONTRACTIONS or self._lexicon.permits_in_any_language(ending)
+
+    def _near(self, reading: str, issued: frozenset[str]) -> set[str]:
+        """Names in other forms. Escapes would make words of their own (`nIn` of a line end and In): undone first."""
+        if _undo_json(reading) != reading:
+            return set()
+        hits = (hit for hit in self._names.find_inexact(reading, issued) if not hit.public)
+        return {normalise(reading[hit.start : hit.end]).text for hit in hits}
+
+    def _dynamic_text(self, egress: Egress) -> str:
+        """Neighbouring dynamic segments run together, so that no name hides by being split over two."""
+        border = _BORDER.encode()
+        parts = (border if self._is_static(segment) else segment.data for segment in egress.segments)
+        return b"".join(parts).decode("utf-8", errors="strict")
+
+    def _is_static(self, segment: Segment) -> bool:
+        return segment.static and len(segment.data) >= MIN_STATIC_BYTES and segment.data in self._statics
+
+
+def digest_of(egress: Egress) -> str:
+    """SHA-256 of the whole body, hex."""
+    return sha256(egress.body).hexdigest()
+
+
+def readings(text: str) -> Iterator[str]:
+    """`text` as it stands, and with every mixture of escapes undone. Raises ValueError when they never end."""
+    seen = {text}
+    queue = [text]
+    while queue:
+        reading = queue.pop(0)
+        yield reading
+        for undo in _UNDOERS:
+            plain = undo(reading)
+            if plain not in seen:
+                seen.add(plain)
+                queue.append(plain)
+        if len(seen) > MAX_READINGS:
+            raise ValueError("the request is escaped too many times")
+
+
+def _undo_json(text: str) -> str:
+    if "\\" not in text:
+        return text
+    # Backslashes pair from the left, so what stands between two pairs has single ones alone.
+    plain = "\\".join(map(_without_escapes, text.split("\\\\")))
+    if _SURROGATE.search(plain):
+        plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain
+
+
+def _without_escapes(text: str) -> str:
+    for escape, letter in _SHORT_ESCAPES:
+        text = text.replace(escape, letter)
+    return _LONG_ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = int(match[1] or match[2] or match[3], 16)
+    return chr(code) if code <= 0x10FFFF else "\ufffd"
+
+
+def _undo_percent(text: str) -> str:
+    return unquote(text, errors="replace") if "%" in text else text
+
+
+def _undo_plus(text: str) -> str:
+    return text.replace("+", " ")
+
+
+def _undo_html(text: str) -> str:
+    return html.unescape(text) if "&" in text else text
+
+
+_UNDOERS: Final[tuple[Callable[[str], str], ...]] = (_undo_json, _undo_percent, _undo_plus, _undo_html)

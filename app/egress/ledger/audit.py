@@ -1,0 +1,91 @@
+"""The ledger for those who answer for it: its chain checked, and all of it as JSON lines."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Final
+
+from sqlalchemy import Engine
+
+from app.egress.ledger.chain import BrokenHead
+from app.egress.ledger.export import export
+from app.egress.ledger.reader import check_page
+from app.egress.ledger.retention import LedgerUpkeep
+from app.egress.ledger.verification import Progress
+from client_sdk.protocol import LedgerCheck
+from kg_store.errors import KeyProblem
+from kg_store.storage.master_key import MasterKey, bind
+
+MAX_FINDINGS_TOLD: Final = 100
+MAX_ROWS_A_CALL: Final = 5_000
+"""Under a second of processor time, so that no request holds a worker for long."""
+
+CURSOR_PURPOSE: Final = "ledger check"
+
+
+class LedgerAudit:
+    """What `arog ledger verify` and `arog ledger export` tell, of one tenant."""
+
+    def __init__(self, engine: Engine, master: MasterKey, upkeep: LedgerUpkeep) -> None:
+        self._engine, self._master, self._upkeep = engine, master, upkeep
+
+    def check(self, tenant: str, cursor: str | None = None, most: int = MAX_ROWS_A_CALL) -> LedgerCheck:
+        """The next `most` rows with their links and payloads; with the last of them the checkpoints and the end.
+
+        `cursor` is what the call before gave, for this tenant. Raises LedgerUnavailable, UnknownCursor.
+        """
+        progress = None if cursor is None else self._progress(tenant, cursor)
+        signer = self._upkeep.signer
+        checked = check_page(self._engine, self._master, signer, tenant, progress, most)
+        return LedgerCheck(
+            rows=checked.rows,
+            first=checked.first,
+            last=checked.last,
+            checkpoints=checked.checkpoints,
+            is_whole=checked.is_whole,
+            wrong=checked.wrong,
+            findings=[str(finding) for finding in checked.findings[:MAX_FINDINGS_TOLD]],
+            remarks=checked.remarks,
+            key=signer.public(),
+            cursor=None if checked.progress is None else self._cursor(tenant, checked.progress),
+        )
+
+    def _cursor(self, tenant: str, progress: Progress) -> str:
+        """Sealed, so that nobody can hand in another state of the check, or that of another tenant."""
+        plain = json.dumps(asdict(progress)).encode()
+        return base64.urlsafe_b64encode(self._master.seal(CURSOR_PURPOSE, bind(tenant), plain)).decode()
+
+    def _progress(self, tenant: str, cursor: str) -> Progress:
+        try:
+            sealed = base64.urlsafe_b64decode(cursor.encode())
+            told = json.loads(self._master.open(CURSOR_PURPOSE, bind(tenant), sealed))
+        except (KeyProblem, binascii.Error, ValueError):
+            raise UnknownCursor from None
+        return Progress(**(told | {"before": tuple(told["before"])}))
+
+    def lines(self, tenant: str, payloads: bool) -> Iterator[str]:
+        """An export, line by line; signs the chain as it is first. Raises LedgerBroken."""
+        lines = export(self._engine, self._master, self._upkeep, tenant, payloads)
+        try:
+            first = next(lines)
+        except BrokenHead:
+            raise LedgerBroken from None
+        return _written(first, lines)
+
+
+def _written(first: dict[str, object], rest: Iterator[dict[str, object]]) -> Iterator[str]:
+    yield json.dumps(first, sort_keys=True) + "\n"
+    for line in rest:
+        yield json.dumps(line, sort_keys=True) + "\n"
+
+
+class UnknownCursor(Exception):
+    """The cursor was given for another tenant, or by nobody."""
+
+
+class LedgerBroken(Exception):
+    """The end of the tenant's ledger was changed from outside."""

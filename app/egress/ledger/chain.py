@@ -1,0 +1,183 @@
+"""The ledger's chains: one per tenant, each row linked to the one before it, whoever writes.
+
+Row n's link is the SHA-256 of row n-1's link and row n's content, so that whoever holds one link can check all rows
+up to it. The end of the chain stands in a row of its own, sealed with the master key, in the same transaction.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, Engine, Insert, bindparam, insert, update
+from sqlalchemy.exc import IntegrityError
+
+from app.egress.ledger.tables import ledger_heads
+from kg_store.errors import KeyProblem
+from kg_store.storage.master_key import MasterKey, bind
+
+START: Final = "0" * 64
+HEAD_PURPOSE: Final = "ledger head"
+
+
+class Kind(NamedTuple):
+    """Which columns of a table a link covers. What is sealed is covered by `digest`, so that it can be sealed anew."""
+
+    word: str
+    fields: tuple[str, ...]
+
+
+REQUEST: Final = Kind(
+    "request",
+    ("id", "at", "tenant", "caller", "answer", "conversation", "step", "size", "digest", "verdict", "hits", "number"),
+)
+REPLY: Final = Kind("reply", ("entry", "at", "tenant", "outcome", "size", "digest", "number"))
+
+# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+_MOVE: Final = (
+    update(ledger_heads)
+    .where(
+        ledger_heads.c.tenant == bindparam("of"),
+        ledger_heads.c.number == bindparam("from_number"),
+        ledger_heads.c.link == bindparam("from_link"),
+    )
+    .values(number=bindparam("to_number"), link=bindparam("to_link"), sealed=bindparam("to_sealed"))
+)
+# An update that changes nothing locks the row in PostgreSQL and the database in SQLite, before it is read.
+_LOCK: Final = (
+    update(ledger_heads)
+    .where(ledger_heads.c.tenant == bindparam("of"))
+    .values(number=ledger_heads.c.number)
+    .returning(ledger_heads.c.number, ledger_heads.c.link, ledger_heads.c.sealed)
+)
+_BEGIN: Final = insert(ledger_heads)
+
+Row = dict[str, Any]
+Adopt = Callable[[Connection, str, "Head"], "Head"]
+"""Chains what a tenant's ledger holds from before it had a chain; gives the head after it."""
+
+
+class BrokenHead(Exception):
+    """The end of a chain is not what was last written there: nothing may be added to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a chain ends: the number and the link of its last row; 0 and START before the first."""
+
+    number: int = 0
+    link: str = START
+
+
+def content_of(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row says, for its link and for export; times as text in UTC."""
+    content = {name: row[name] for name in kind.fields}
+    return content | {"kind": kind.word, "at": in_utc(row["at"]).isoformat(timespec="microseconds")}
+
+
+def in_utc(at: dt.datetime) -> dt.datetime:
+    """SQLite forgets the zone; everything is kept in UTC."""
+    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
+
+
+def link_of(before: str, content: Mapping[str, Any]) -> str:
+    """The link of a row whose predecessor has the link `before`; hex."""
+    plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return sha256(f"{before}\n{plain}".encode()).hexdigest()
+
+
+def linked(tenant: str, head: Head, kind: Kind, rows: Sequence[Row]) -> Head:
+    """Gives each row its tenant, number and link, as followers of `head`; the head after them."""
+    for row in rows:
+        row["tenant"], row["number"] = tenant, head.number + 1
+        head = Head(head.number + 1, link_of(head.link, content_of(kind, row)))
+        row["link"] = head.link
+    return head
+
+
+def sealed_head(master: MasterKey, tenant: str, head: Head) -> bytes:
+    return master.seal(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), b"")
+
+
+def is_sealed(master: MasterKey, tenant: str, head: Head, sealed: bytes) -> bool:
+    """Whether this service wrote that head."""
+    try:
+        master.open(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), sealed)
+    except KeyProblem:
+        return False
+    return True
+
+
+@dataclass(slots=True)
+class _Known:
+    """A tenant's head as this process last left it."""
+
+    head: Head | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Chains:
+    """The heads of all tenants' chains.
+
+    Promise: no two rows of a tenant follow the same row, whichever threads and processes write; a head that was
+    changed from outside takes no row. Condition: a transaction of the database is whole or was not. Limit: who
+    restores an older state of the whole database is found by a checkpoint kept elsewhere alone.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey, adopt: Adopt) -> None:
+        self._engine, self._master, self._adopt = engine, master, adopt
+        self._known: dict[str, _Known] = {}
+
+    def append(self, tenant: str, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
+        """Links `rows` and inserts them, in one transaction. Raises BrokenHead, SQLAlchemyError."""
+        known = self._known.setdefault(tenant, _Known())
+        with known.lock:
+            try:
+                self._append(tenant, known, statement, kind, rows)
+            except IntegrityError:
+                # Another process began this tenant's chain at the same moment; its head is there now.
+                self._append(tenant, known, statement, kind, rows)
+
+    def locked(self, connection: Connection, tenant: str) -> Head:
+        """The head, which nobody else can move until the transaction ends. Raises BrokenHead."""
+        row = connection.execute(_LOCK, {"of": tenant}).one_or_none()
+        if row is None:
+            return self._begun(connection, tenant)
+        head = Head(row.number, row.link)
+        if not is_sealed(self._master, tenant, head, row.sealed):
+            raise BrokenHead
+        return head
+
+    def _append(self, tenant: str, known: _Known, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
+        before = known.head
+        with self._engine.begin() as connection:
+            after = linked(tenant, before or Head(), kind, rows)
+            if before is None or not self._move(connection, tenant, before, after):
+                found = self.locked(connection, tenant)
+                if before is not None and found.number < before.number:
+                    raise BrokenHead
+                after = linked(tenant, found, kind, rows)
+                self._move(connection, tenant, found, after)
+            connection.execute(statement, rows)
+        known.head = after
+
+    def _move(self, connection: Connection, tenant: str, before: Head, after: Head) -> bool:
+        moved = {
+            "of": tenant, "from_number": before.number, "from_link": before.link,
+            "to_number": after.number, "to_link": after.link, "to_sealed": sealed_head(self._master, tenant, after),
+        }  # fmt: skip
+        return connection.execute(_MOVE, moved).rowcount == 1
+
+    def _begun(self, connection: Connection, tenant: str) -> Head:
+        head = Head()
+        row = {"tenant": tenant, "number": head.number, "link": head.link}
+        connection.execute(_BEGIN, {**row, "sealed": sealed_head(self._master, tenant, head)})
+        after = self._adopt(connection, tenant, head)
+        if after != head:
+            self._move(connection, tenant, head, after)
+        return after

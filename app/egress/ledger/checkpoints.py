@@ -1,0 +1,170 @@
+"""Checkpoints: signed statements of how long a tenant's chain was, what its end was, and what was cut from it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeGuard
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from app.egress.ledger.chain import START
+from app.egress.ledger.tables import ledger_checkpoints, ledger_signers
+from kg_store.storage.master_key import MasterKey, bind
+
+SIGNER_PURPOSE: Final = "ledger signer"
+_SIGNER_ID: Final = "ledger"
+_MESSAGE: Final = b"arog ledger checkpoint 1\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """What may rightly be missing: rows before `first`, whose link is `before`, and payloads older than
+    `payloads_from`. `erased`: rows whose payload was taken out at this checkpoint."""
+
+    first: int = 1
+    before: str = START
+    payloads_from: dt.datetime | None = None
+    erased: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One checkpoint: after row `number` the chain's link was `link`. `body` is the text that was signed."""
+
+    tenant: str
+    number: int
+    link: str
+    at: dt.datetime
+    cuts: Cuts
+    body: str
+    signature: str
+
+    def is_signed_by(self, public: str) -> bool:
+        """`public`: the key, hex."""
+        try:
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+            key.verify(bytes.fromhex(self.signature), _MESSAGE + self.body.encode())
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+
+
+def read_checkpoint(body: str, signature: str) -> Checkpoint:
+    """Raises ValueError for a text that is no checkpoint."""
+    try:
+        told = json.loads(body)
+        until = told["payloads_from"]
+        cuts = Cuts(
+            int(told["first"]),
+            str(told["before"]),
+            None if until is None else dt.datetime.fromisoformat(until),
+            tuple(int(number) for number in told["erased"]),
+        )
+        at = dt.datetime.fromisoformat(told["at"])
+        return Checkpoint(str(told["tenant"]), int(told["number"]), str(told["link"]), at, cuts, body, signature)
+    except (KeyError, TypeError):
+        raise ValueError("no checkpoint") from None
+
+
+class Signer:
+    """Signs with an Ed25519 key that was made once and lies in the database, sealed with the master key."""
+
+    def __init__(self, engine: Engine, master: MasterKey) -> None:
+        self._engine, self._master = engine, master
+        self._key: Ed25519PrivateKey | None = None
+
+    def public(self) -> str:
+        """The key that checks what was signed here; hex. Raises KeyProblem."""
+        return _public(self._private())
+
+    def sign(
+        self, connection: Connection, tenant: str, number: int, link: str, cuts: Cuts, at: dt.datetime | None = None
+    ) -> Checkpoint:
+        """Adds a checkpoint in the caller's transaction. `ready` must have been called before it began."""
+        body = _body(tenant, number, link, cuts, at or dt.datetime.now(dt.UTC))
+        signature = self._private().sign(_MESSAGE + body.encode()).hex()
+        row = {"tenant": tenant, "number": number, "body": body, "signature": signature}
+        connection.execute(insert(ledger_checkpoints), row)
+        return read_checkpoint(body, signature)
+
+    def ready(self) -> None:
+        """Makes the key where there is none, in a transaction of its own. Raises KeyProblem."""
+        self._private()
+
+    def _private(self) -> Ed25519PrivateKey:
+        if self._key is None:
+            self._key = self._read() or self._made()
+        return self._key
+
+    def _read(self) -> Ed25519PrivateKey | None:
+        with self._engine.connect() as connection:
+            sealed = connection.execute(select(ledger_signers.c.sealed).where(_OURS)).scalar_one_or_none()
+        if sealed is None:
+            return None
+        return Ed25519PrivateKey.from_private_bytes(self._master.open(SIGNER_PURPOSE, signer_context(), sealed))
+
+    def _made(self) -> Ed25519PrivateKey:
+        fresh = Ed25519PrivateKey.generate()
+        sealed = self._master.seal(SIGNER_PURPOSE, signer_context(), fresh.private_bytes_raw())
+        try:
+            with self._engine.begin() as connection:
+                connection.execute(insert(ledger_signers), {"id": _SIGNER_ID, "sealed": sealed})
+        except IntegrityError:
+            # Another process was first.
+            fresh = self._read() or fresh
+        return fresh
+
+
+def signer_context() -> bytes:
+    return bind(_SIGNER_ID)
+
+
+def checkpoints_of(connection: Connection, tenant: str, newest_first: bool = False) -> Iterator[Checkpoint | int]:
+    """Every checkpoint, in order; the position instead of one that can't be read."""
+    position = ledger_checkpoints.c.position
+    query = select(ledger_checkpoints).where(ledger_checkpoints.c.tenant == tenant)
+    for row in connection.execute(query.order_by(position.desc() if newest_first else position)):
+        try:
+            yield read_checkpoint(row.body, row.signature)
+        except ValueError:
+            yield row.position
+
+
+def last_cuts(connection: Connection, tenant: str, public: str) -> Cuts:
+    """What was cut so far, by the last checkpoint that is signed as it must be; its `erased` is not carried on."""
+    for checkpoint in checkpoints_of(connection, tenant, newest_first=True):
+        if is_ours(checkpoint, tenant, public):
+            return replace(checkpoint.cuts, erased=())
+    return Cuts()
+
+
+def is_ours(checkpoint: Checkpoint | int, tenant: str, public: str) -> TypeGuard[Checkpoint]:
+    """Whether it is a checkpoint of that tenant's chain, signed with that key."""
+    return not isinstance(checkpoint, int) and checkpoint.tenant == tenant and checkpoint.is_signed_by(public)
+
+
+_OURS: Final = ledger_signers.c.id == _SIGNER_ID
+
+
+def _public(key: Ed25519PrivateKey) -> str:
+    return key.public_key().public_bytes_raw().hex()
+
+
+def _body(tenant: str, number: int, link: str, cuts: Cuts, at: dt.datetime) -> str:
+    told: dict[str, Any] = {
+        "tenant": tenant,
+        "number": number,
+        "link": link,
+        "at": at.astimezone(dt.UTC).isoformat(timespec="microseconds"),
+        "first": cuts.first,
+        "before": cuts.before,
+        "payloads_from": None if cuts.payloads_from is None else cuts.payloads_from.isoformat(timespec="microseconds"),
+        "erased": list(cuts.erased),
+    }
+    return json.dumps(told, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,168 @@
+"""The ledger: one row for every request to the model, added before it is sent and never changed; and the replies."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from secrets import token_hex
+from typing import Final, Literal
+
+from sqlalchemy import Engine, Row, insert, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.egress.ledger.adoption import adopting
+from app.egress.ledger.chain import REPLY, REQUEST, BrokenHead, Chains, in_utc
+from app.egress.ledger.sealing import PURPOSE, opened_content, reply_context, request_context, sealed_content
+from app.egress.ledger.tables import ledger_entries, ledger_replies
+from app.privacy.errors import PrivacyError
+from kg_store.storage.master_key import MasterKey
+
+BROKEN: Final = "the ledger's end was changed from outside: `arog ledger verify` says more"
+MAX_ENTRIES: Final = 1_000
+
+Verdict = Literal["clear", "blocked"]
+ReplyOutcome = Literal["used", "unusable"]
+
+# Built once: SQLAlchemy takes longer over a new statement than SQLite over the row.
+_ADD: Final = insert(ledger_entries)
+_ADD_REPLIES: Final = insert(ledger_replies)
+
+
+class LedgerUnavailable(PrivacyError):
+    """An entry could not be written or read. What it was for must not be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One request to the model. `caller` is the API key's id, `payload` the body, in pseudonyms.
+
+    `hits` counts what the guard found; a blocked body is never kept. `size` and `digest` are the body's. `anonymity`:
+    how many entities fit what it shows of a thing, None where it shows none; sealed with the body, and kept as long.
+    """
+
+    tenant: str
+    caller: str
+    answer: str
+    conversation: str
+    step: str
+    size: int
+    digest: str
+    verdict: Verdict
+    hits: int = 0
+    payload: bytes | None = field(default=None, repr=False)
+    anonymity: int | None = None
+    id: str = field(default_factory=lambda: token_hex(16))
+    at: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerReply:
+    """What the model said to one request, in its own words; `text` is None once its retention has passed.
+
+    `unusable`: it did not fit its schema, or the rules of its task.
+    """
+
+    entry: LedgerEntry
+    outcome: ReplyOutcome
+    text: str | None = field(repr=False)
+    at: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
+
+
+class Ledger:
+    """Promise: an entry stands in the database before `record` returns, no method changes what it says, and one that
+    is changed or deleted from outside is found (`app.egress.ledger.verification`).
+
+    Condition: payloads can be read with the master key alone. Not promised: that whoever may write to the database
+    can't delete rows; nor that an older state of all of it, restored, is found without a checkpoint kept elsewhere.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey) -> None:
+        self._engine, self._master = engine, master
+        self._chains = Chains(engine, master, adopting(master))
+
+    def record(self, entry: LedgerEntry) -> str:
+        """Adds an entry; its id. Raises LedgerUnavailable, and then nothing may be sent."""
+        try:
+            values = {name: getattr(entry, name) for name in _PLAIN} | {"sealed": self._sealed(entry)}
+            self._chains.append(entry.tenant, _ADD, REQUEST, [values | {"at": in_utc(entry.at)}])
+        except BrokenHead:
+            raise LedgerUnavailable(BROKEN) from None
+        except Exception:
+            raise LedgerUnavailable("the ledger could not be written") from None
+        return entry.id
+
+    def entries(
+        self, tenant: str, caller_id: str | None = None, answer_id: str | None = None, limit: int = 100
+    ) -> list[LedgerEntry]:
+        """The newest first, payloads opened. None: of every caller, of every answer. Raises LedgerUnavailable."""
+        query = select(ledger_entries).where(ledger_entries.c.tenant == tenant)
+        if caller_id is not None:
+            query = query.where(ledger_entries.c.caller == caller_id)
+        if answer_id is not None:
+            query = query.where(ledger_entries.c.answer == answer_id)
+        query = query.order_by(ledger_entries.c.position.desc()).limit(max(0, min(limit, MAX_ENTRIES)))
+        try:
+            with self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+        except SQLAlchemyError:
+            raise LedgerUnavailable("the ledger could not be read") from None
+        return [self._opened(row) for row in rows]
+
+    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
+        """Adds what came back to requests of one tenant, sealed like them. Raises LedgerUnavailable."""
+        try:
+            rows = [self._reply_row(reply) for reply in replies]
+            (tenant,) = {reply.entry.tenant for reply in replies}
+            self._chains.append(tenant, _ADD_REPLIES, REPLY, rows)
+        except BrokenHead:
+            raise LedgerUnavailable(BROKEN) from None
+        except Exception:
+            raise LedgerUnavailable("the replies could not be written") from None
+
+    def replies_to(self, entries: Sequence[LedgerEntry]) -> dict[str, LedgerReply]:
+        """What came back to `entries`, by their ids; those that nothing came back to are left out."""
+        by_id = {entry.id: entry for entry in entries}
+        query = select(ledger_replies).where(ledger_replies.c.entry.in_(by_id))
+        try:
+            with self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+        except SQLAlchemyError:
+            raise LedgerUnavailable("the replies could not be read") from None
+        return {row.entry: self._opened_reply(row, by_id[row.entry]) for row in rows}
+
+    def _sealed(self, entry: LedgerEntry) -> bytes | None:
+        if entry.payload is None or entry.verdict != "clear":
+            return None
+        return self._master.seal(PURPOSE, request_context(entry), sealed_content(entry.payload, entry.anonymity))
+
+    def _reply_row(self, reply: LedgerReply) -> dict[str, object]:
+        plain = (reply.text or "").encode(errors="replace")
+        return {
+            "entry": reply.entry.id,
+            "at": in_utc(reply.at),
+            "outcome": reply.outcome,
+            "size": len(plain),
+            "digest": sha256(plain).hexdigest(),
+            "sealed": self._master.seal(PURPOSE, reply_context(reply.entry), plain),
+        }
+
+    def _opened_reply(self, row: Row[tuple[object, ...]], entry: LedgerEntry) -> LedgerReply:
+        text = None
+        if row.sealed is not None:
+            text = self._master.open(PURPOSE, reply_context(entry), row.sealed).decode()
+        return LedgerReply(entry, row.outcome, text, in_utc(row.at))
+
+    def _opened(self, row: Row[tuple[object, ...]]) -> LedgerEntry:
+        values = {name: getattr(row, name) for name in _PLAIN}
+        entry = LedgerEntry(**(values | {"at": in_utc(row.at)}))
+        if row.sealed is None:
+            return entry
+        payload, anonymity = opened_content(self._master.open(PURPOSE, request_context(entry), row.sealed), entry.size)
+        return replace(entry, payload=payload, anonymity=anonymity)
+
+
+_PLAIN: Final = (
+    "id", "at", "tenant", "caller", "answer", "conversation", "step", "size", "digest", "verdict", "hits",
+)  # fmt: skip

@@ -1,0 +1,213 @@
+"""Reads a tenant's chain from the database, in one state of it, for checking and for export."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Row, Table, func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.egress.ledger.chain import REPLY, REQUEST, Head, content_of, is_sealed
+from app.egress.ledger.checkpoints import Checkpoint, Signer, checkpoints_of, is_ours
+from app.egress.ledger.ledger import LedgerUnavailable
+from app.egress.ledger.sealing import PURPOSE, opened_content, reply_context, request_context
+from app.egress.ledger.tables import ledger_entries, ledger_heads, ledger_replies
+from app.egress.ledger.verification import MAX_FINDINGS, ChainRow, Checked, Finding, Progress, Walk
+from kg_store.errors import KeyProblem
+from kg_store.storage.master_key import MasterKey
+
+_AT_ONCE: Final = 500
+
+
+def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: Iterable[Checkpoint] = ()) -> Checked:
+    """Every row of one tenant's chain, its payloads opened. Raises LedgerUnavailable.
+
+    `kept`: checkpoints that were kept elsewhere; they tell a database that was set back as a whole.
+    """
+    return _read(engine, signer, lambda connection, public: _checked(connection, master, public, tenant, kept))
+
+
+def check_page(
+    engine: Engine, master: MasterKey, signer: Signer, tenant: str, progress: Progress | None, most: int
+) -> Checked:
+    """At most `most` rows from where `progress` says, and those of the last one's number. Raises LedgerUnavailable.
+
+    Limit: each page is read from the state of its own moment; changes behind it are told by the next check.
+    """
+    return _read(
+        engine, signer, lambda connection, public: _checked(connection, master, public, tenant, (), progress, most)
+    )
+
+
+def _read(engine: Engine, signer: Signer, checked: Callable[[Connection, str], Checked]) -> Checked:
+    public = signer.public()
+    try:
+        with one_state(engine) as connection:
+            return checked(connection, public)
+    except SQLAlchemyError:
+        raise LedgerUnavailable("the ledger could not be read") from None
+
+
+@contextmanager
+def one_state(engine: Engine) -> Iterator[Connection]:
+    """Reads what was there at its beginning, whatever is written meanwhile."""
+    level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
+    with engine.connect().execution_options(**level) as connection:
+        if engine.dialect.name == "sqlite":
+            # Its driver begins no transaction for a select.
+            connection.exec_driver_sql("BEGIN")
+        yield connection
+        connection.rollback()
+
+
+def chain_rows(
+    connection: Connection, master: MasterKey, tenant: str, after: int | None = None
+) -> Iterator[tuple[ChainRow, bytes | None]]:
+    """The rows by number, requests and replies, each with its payload, where it is there and opens.
+
+    `after`: only those of greater numbers.
+    """
+    requests, replies = (rows(connection, master, tenant, after) for rows in (_requests, _replies))
+    return heapq.merge(requests, replies, key=lambda each: each[0].number)
+
+
+def _checked(
+    connection: Connection,
+    master: MasterKey,
+    public: str,
+    tenant: str,
+    kept: Iterable[Checkpoint],
+    progress: Progress | None = None,
+    most: int | None = None,
+) -> Checked:
+    ours, findings = _checkpoints(connection, tenant, public)
+    walk = Walk(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
+    after = None if progress is None else progress.after
+    if not _walked(walk, chain_rows(connection, master, tenant, after), most):
+        return _outcome(tenant, walk, ours, [], [], walk.progress)
+    head = _head(connection, master, tenant, findings, begun=bool(ours) or walk.rows > 0)
+    walk.end(head)
+    remarks = list[str]()
+    if outside := _outside(connection, tenant):
+        if head is None:
+            remarks.append(f"{outside} rows are of before there were chains; the tenant's next request takes them in")
+        else:
+            findings.append(Finding(f"{outside} rows stand outside of the chain"))
+    return _outcome(tenant, walk, ours, findings, remarks, None)
+
+
+def _walked(walk: Walk, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
+    """Whether the walk saw all rows; else it stopped after `most`, but never between two rows of one number."""
+    for seen, (row, _payload) in enumerate(rows):
+        if most is not None and seen >= most and row.number != walk.after:
+            return False
+        walk.see(row)
+    return True
+
+
+def _outcome(
+    tenant: str,
+    walk: Walk,
+    ours: Sequence[Checkpoint],
+    findings: list[Finding],
+    remarks: list[str],
+    progress: Progress | None,
+) -> Checked:
+    wrong, found = len(findings) + walk.wrong, (findings + walk.findings)[:MAX_FINDINGS]
+    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, found, remarks, progress)
+
+
+def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[Finding]]:
+    """Those that are signed as they must be, in order, and the others."""
+    ours, findings = list[Checkpoint](), list[Finding]()
+    for position, checkpoint in enumerate(checkpoints_of(connection, tenant), start=1):
+        if is_ours(checkpoint, tenant, public):
+            ours.append(checkpoint)
+        else:
+            findings.append(Finding(f"checkpoint {position} was changed, or is not signed with this service's key"))
+    return ours, findings
+
+
+def _head(connection: Connection, master: MasterKey, tenant: str, findings: list[Finding], begun: bool) -> Head | None:
+    row = connection.execute(select(ledger_heads).where(ledger_heads.c.tenant == tenant)).one_or_none()
+    if row is None:
+        if begun:
+            findings.append(Finding("the chain's end is not written down any more"))
+        return None
+    head = Head(row.number, row.link)
+    if not is_sealed(master, tenant, head, row.sealed):
+        findings.append(Finding("the chain's end was written down by somebody else, or with a key that is gone"))
+        return None
+    return head
+
+
+def _outside(connection: Connection, tenant: str) -> int:
+    unnumbered = (ledger_entries.c.tenant == tenant, ledger_entries.c.number.is_(None))
+    replies = (
+        select(func.count())
+        .select_from(ledger_replies)
+        .outerjoin(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
+        .where(ledger_replies.c.number.is_(None), _tenant_of_reply() == tenant)
+    )
+    counted = connection.execute(select(func.count()).select_from(ledger_entries).where(*unnumbered)).scalar_one()
+    return counted + int(connection.execute(replies).scalar_one())
+
+
+def _tenant_of_reply() -> Any:
+    return func.coalesce(ledger_replies.c.tenant, ledger_entries.c.tenant)
+
+
+def _requests(
+    connection: Connection, master: MasterKey, tenant: str, after: int | None
+) -> Iterator[tuple[ChainRow, bytes | None]]:
+    for page in _pages(connection, ledger_entries, tenant, after):
+        for row in page:
+            plain = _opened(master, request_context(row), row.sealed)
+            payload = None if plain is None else opened_content(plain, row.size)[0]
+            content, fits = content_of(REQUEST, row._asdict()), _fits(payload, row)
+            yield ChainRow(row.number, row.link, content, row.sealed is not None, fits, row.position), payload
+
+
+def _replies(
+    connection: Connection, master: MasterKey, tenant: str, after: int | None
+) -> Iterator[tuple[ChainRow, bytes | None]]:
+    for page in _pages(connection, ledger_replies, tenant, after):
+        asked = select(ledger_entries).where(ledger_entries.c.id.in_([row.entry for row in page]))
+        requests = {row.id: row for row in connection.execute(asked)}
+        for row in page:
+            request = requests.get(row.entry)
+            # A reply whose request was cut can't be opened any more: what its seal is bound to is gone.
+            payload = None if request is None else _opened(master, reply_context(request), row.sealed)
+            content, fits = content_of(REPLY, row._asdict()), request is None or _fits(payload, row)
+            yield ChainRow(row.number, row.link, content, row.sealed is not None, fits), payload
+
+
+def _pages(connection: Connection, table: Table, tenant: str, after: int | None) -> Iterator[Sequence[Row[Any]]]:
+    """By number, and in pages, so that a long ledger does not lie in memory."""
+    last = after
+    while True:
+        query = select(table).where(table.c.tenant == tenant, table.c.number.is_not(None))
+        if last is not None:
+            query = query.where(table.c.number > last)
+        rows = connection.execute(query.order_by(table.c.number).limit(_AT_ONCE)).all()
+        if not rows:
+            return
+        yield rows
+        last = rows[-1].number
+
+
+def _opened(master: MasterKey, context: bytes, sealed: bytes | None) -> bytes | None:
+    if sealed is None:
+        return None
+    try:
+        return master.open(PURPOSE, context, sealed)
+    except KeyProblem:
+        return None
+
+
+def _fits(payload: bytes | None, row: Row[Any]) -> bool:
+    return payload is not None and len(payload) == row.size and sha256(payload).hexdigest() == row.digest

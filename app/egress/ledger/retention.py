@@ -1,0 +1,190 @@
+"""What may be cut from the ledger, and by whom: each cut is signed, so that nothing else can pass for one."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, union, update
+
+from app.egress.ledger.adoption import adopting
+from app.egress.ledger.chain import START, BrokenHead, Chains, Head, sealed_head
+from app.egress.ledger.checkpoints import Checkpoint, Cuts, Signer, checkpoints_of, last_cuts
+from app.egress.ledger.tables import ledger_checkpoints, ledger_entries, ledger_heads, ledger_replies
+from kg_store.storage.master_key import MasterKey
+
+TABLES: Final = (ledger_entries, ledger_replies)
+_MANY: Final = 500
+
+Cut = Callable[[Connection, Head, Cuts], tuple[int, Cuts]]
+"""Takes something out; how many, and what may be missing from then on."""
+
+
+class LedgerUpkeep:
+    """Retention, erasure and checkpoints of every tenant's chain.
+
+    Promise: a cut and the checkpoint that allows it are one transaction, and no request is added meanwhile.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey) -> None:
+        self._engine, self._master = engine, master
+        self._chains = Chains(engine, master, adopting(master))
+        self.signer = Signer(engine, master)
+
+    def forget_payloads(self, before: dt.datetime) -> int:
+        """Drops the payloads and replies of older rows, whose retention is over; how many. The rows stay."""
+        border = before.astimezone(dt.UTC)
+        return _of_each(
+            self._with_payloads(border), lambda tenant: self._cut(tenant, partial(_forget, tenant, border))[0]
+        )
+
+    def erase(self, tenant: str, entries: Sequence[str]) -> int:
+        """Takes the payloads of these requests, and the replies to them, out; how many rows."""
+
+        def taken(connection: Connection, _head: Head, cuts: Cuts) -> tuple[int, Cuts]:
+            numbers: list[int] = []
+            for start in range(0, len(entries), _MANY):
+                some = list(entries[start : start + _MANY])
+                for table, key in ((ledger_entries, ledger_entries.c.id), (ledger_replies, ledger_replies.c.entry)):
+                    theirs = (table.c.tenant == tenant, key.in_(some), table.c.sealed.is_not(None))
+                    numbers += connection.execute(select(table.c.number).where(*theirs)).scalars()
+                    connection.execute(update(table).where(*theirs), {"sealed": None})
+            return len(numbers), replace(cuts, erased=tuple(sorted(numbers)))
+
+        return self._cut(tenant, taken)[0]
+
+    def cut(self, tenant: str, before: dt.datetime) -> int:
+        """Deletes the rows of the chain's beginning that are older, whole; how many."""
+        border = before.astimezone(dt.UTC)
+
+        def deleted(connection: Connection, head: Head, cuts: Cuts) -> tuple[int, Cuts]:
+            kept = [
+                _least(connection, table.c.number, table.c.tenant == tenant, table.c.at >= border) for table in TABLES
+            ]
+            first = min((number for number in kept if number is not None), default=head.number + 1)
+            if first <= cuts.first:
+                return 0, cuts
+            link = head.link if first > head.number else _link(connection, tenant, first - 1)
+            gone = 0
+            for table in TABLES:
+                gone += connection.execute(
+                    delete(table).where(table.c.tenant == tenant, table.c.number < first)
+                ).rowcount
+            return gone, replace(cuts, first=first, before=link, erased=_without_request(connection, tenant))
+
+        return self._cut(tenant, deleted)[0]
+
+    def checkpoint(self, tenant: str) -> Checkpoint:
+        """Signs the chain as it is now. Raises BrokenHead."""
+        return self._cut(tenant, lambda _connection, _head, cuts: (1, cuts))[1]
+
+    def checkpoint_all(self) -> int:
+        """Signs every chain that has grown since its last checkpoint; how many."""
+        signed = select(func.max(ledger_checkpoints.c.number)).where(
+            ledger_checkpoints.c.tenant == ledger_heads.c.tenant
+        )
+        grown = select(ledger_heads.c.tenant).where(ledger_heads.c.number > func.coalesce(signed.scalar_subquery(), 0))
+        with self._engine.connect() as connection:
+            tenants = list(connection.execute(grown).scalars())
+        return _of_each(tenants, lambda tenant: len([self.checkpoint(tenant)]))
+
+    def resume(self, tenant: str) -> Checkpoint:
+        """Lets a chain whose end was changed from outside go on from its last row. What is wrong stays visible."""
+        self.signer.ready()
+        with self._engine.begin() as connection:
+            connection.execute(delete(ledger_heads).where(ledger_heads.c.tenant == tenant))
+            numbers = [
+                connection.execute(select(func.max(t.c.number)).where(t.c.tenant == tenant)).scalar() for t in TABLES
+            ]
+            number = max((each for each in numbers if each is not None), default=0)
+            head = Head(number, _link(connection, tenant, number))
+            row = {"tenant": tenant, "number": head.number, "link": head.link}
+            connection.execute(insert(ledger_heads), row | {"sealed": sealed_head(self._master, tenant, head)})
+            cuts = last_cuts(connection, tenant, self.signer.public())
+            return self.signer.sign(connection, tenant, head.number, head.link, cuts)
+
+    def checkpoints(self, tenant: str) -> list[Checkpoint]:
+        """Every checkpoint of a tenant's chain that can be read, oldest first."""
+        with self._engine.connect() as connection:
+            return [each for each in checkpoints_of(connection, tenant) if not isinstance(each, int)]
+
+    def tenants(self) -> list[str]:
+        """Every tenant of whom there is a row, a head or a checkpoint."""
+        tables = (ledger_entries, ledger_heads, ledger_checkpoints)
+        with self._engine.connect() as connection:
+            return sorted(connection.execute(union(*(select(table.c.tenant) for table in tables))).scalars())
+
+    def _cut(self, tenant: str, cut: Cut) -> tuple[int, Checkpoint]:
+        # Made before the transaction: it takes one of its own, and SQLite has one writer.
+        self.signer.ready()
+        with self._engine.begin() as connection:
+            head = self._chains.locked(connection, tenant)
+            done, cuts = cut(connection, head, last_cuts(connection, tenant, self.signer.public()))
+            return done, self.signer.sign(connection, tenant, head.number, head.link, cuts)
+
+    def _with_payloads(self, border: dt.datetime) -> list[str]:
+        """Tenants with something to forget; a reply of before there were chains is its request's tenant's."""
+        entries = select(ledger_entries.c.tenant).where(
+            ledger_entries.c.at < border, ledger_entries.c.sealed.is_not(None)
+        )
+        tenant = func.coalesce(ledger_replies.c.tenant, ledger_entries.c.tenant)
+        replies = (
+            select(tenant)
+            .outerjoin(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
+            .where(ledger_replies.c.at < border, ledger_replies.c.sealed.is_not(None), tenant.is_not(None))
+        )
+        with self._engine.connect() as connection:
+            return sorted(connection.execute(union(entries, replies)).scalars())
+
+
+def _of_each(tenants: Sequence[str], work: Callable[[str], int]) -> int:
+    """A chain that is broken holds up no other; raises BrokenHead after the last."""
+    done, broken = 0, None
+    for tenant in tenants:
+        try:
+            done += work(tenant)
+        except BrokenHead as error:
+            broken = error
+    if broken is not None:
+        raise broken
+    return done
+
+
+def _forget(tenant: str, border: dt.datetime, connection: Connection, _head: Head, cuts: Cuts) -> tuple[int, Cuts]:
+    gone = 0
+    for table in TABLES:
+        old = (table.c.tenant == tenant, table.c.at < border, table.c.sealed.is_not(None))
+        gone += connection.execute(update(table).where(*old), {"sealed": None}).rowcount
+    return gone, replace(cuts, payloads_from=max(border, cuts.payloads_from or border))
+
+
+def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
+    """Takes the texts out of replies whose request is gone: nothing could open them. Their numbers."""
+    requests = select(ledger_entries.c.id).where(ledger_entries.c.tenant == tenant)
+    left = (
+        ledger_replies.c.tenant == tenant,
+        ledger_replies.c.sealed.is_not(None),
+        ledger_replies.c.entry.not_in(requests),
+    )
+    numbers = connection.execute(select(ledger_replies.c.number).where(*left)).scalars().all()
+    connection.execute(update(ledger_replies).where(*left), {"sealed": None})
+    return tuple(sorted(numbers))
+
+
+def _least(connection: Connection, column: Any, *where: Any) -> int | None:
+    found: int | None = connection.execute(select(func.min(column)).where(*where)).scalar()
+    return found
+
+
+def _link(connection: Connection, tenant: str, number: int) -> str:
+    """The link of a row; START where there is none."""
+    for table in TABLES:
+        link: str | None = connection.execute(
+            select(table.c.link).where(table.c.tenant == tenant, table.c.number == number)
+        ).scalar()
+        if link is not None:
+            return link
+    return START

@@ -1,0 +1,53 @@
+"""Which requests of a tenant's ledger speak of something: by their conversation, or by a text in what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from sqlalchemy import Engine, Row, Select, select
+
+from app.egress.ledger.sealing import PURPOSE, reply_context, request_context
+from app.egress.ledger.tables import ledger_entries, ledger_replies
+from kg_store.storage.master_key import MasterKey
+
+_AT_ONCE = 500
+
+
+def requests_about(
+    engine: Engine, master: MasterKey, tenant: str, conversations: Collection[str], holds: Callable[[bytes], bool]
+) -> list[str]:
+    """The ids of requests with a payload, or a reply, that is of these conversations or that `holds`.
+
+    Raises KeyProblem where a payload does not open.
+    """
+    found: dict[str, None] = {}
+    for row in _rows(engine, _REQUESTS, tenant):
+        if row.conversation in conversations or holds(master.open(PURPOSE, request_context(row), row.sealed)):
+            found[row.id] = None
+    for row in _rows(engine, _REPLIES, tenant):
+        if row.conversation in conversations or holds(master.open(PURPOSE, reply_context(row), row.sealed)):
+            found[row.id] = None
+    return list(found)
+
+
+_IDS = [ledger_entries.c[name] for name in ("position", "id", "tenant", "caller", "answer", "conversation", "step")]
+_REQUESTS = select(*_IDS, ledger_entries.c.digest, ledger_entries.c.sealed).where(ledger_entries.c.sealed.is_not(None))
+_REPLIES = (
+    select(*_IDS, ledger_entries.c.digest, ledger_replies.c.sealed)
+    .join(ledger_replies, ledger_replies.c.entry == ledger_entries.c.id)
+    .where(ledger_replies.c.sealed.is_not(None))
+)
+
+
+def _rows(engine: Engine, query: Select[Any], tenant: str) -> Iterator[Row[Any]]:
+    """In pages, so that a long ledger does not lie in memory."""
+    last = -1
+    while True:
+        page = query.where(ledger_entries.c.tenant == tenant, ledger_entries.c.position > last)
+        with engine.connect() as connection:
+            rows = connection.execute(page.order_by(ledger_entries.c.position).limit(_AT_ONCE)).all()
+        if not rows:
+            return
+        yield from rows
+        last = rows[-1].position

@@ -1,0 +1,56 @@
+"""Words that go out for pseudonyms and masked relations: put in before a task leaves, taken out of its reply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from app.llm.reasoner import Reply
+from app.llm.tasks import ReplyT, Task, TaskModel
+
+_RUN = re.compile(r"[0-9A-Za-z]+")
+_ModelT = TypeVar("_ModelT", bound=TaskModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Veil:
+    """`words` leads from each word of ours to the one that is sent for it; no two lead to the same. `issued` are the
+    conversation's pseudonyms, with a word in `words` or not.
+
+    Promise: no word that has another in `words` may leave. Limit: what a thing is asked about, and what a relation
+    leads to, may be the same under both words.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
+    issued: frozenset[str] = frozenset()
+
+    @property
+    def sendable(self) -> frozenset[str]:
+        """The words that may stand in what is sent."""
+        return frozenset(self.words.values()) | (self.issued - self.words.keys())
+
+    def put_on(self, task: Task[ReplyT]) -> Task[ReplyT]:
+        return replace(task, input=_renamed(task.input, self.words)) if self.words else task
+
+    def taken_off(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
+        """What the model wrote stays in `words`, as the ledger keeps it."""
+        if not self.words:
+            return reply
+        back = {word: own for own, word in self.words.items()}
+        return replace(reply, value=_renamed(reply.value, back))
+
+
+def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:
+    return type(model).model_validate(_in(model.model_dump(), words))
+
+
+def _in(value: object, words: Mapping[str, str]) -> object:
+    if isinstance(value, str):
+        return _RUN.sub(lambda run: words.get(run[0], run[0]), value)
+    if isinstance(value, list):
+        return [_in(each, words) for each in value]
+    if isinstance(value, dict):
+        return {key: _in(each, words) for key, each in value.items()}
+    return value

@@ -1,0 +1,230 @@
+"""Names in egress: questions with names in every form, asked of the real service, and every byte sent is scanned."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from app.egress.guard import Blocked
+from app.evaluation.attacks.names.corpus import AS_IT_IS, Asked, ask_as_it_is, ask_in_every_form
+from app.evaluation.attacks.names.graph import GRAPH, SCRIPTS, peoples
+from app.evaluation.attacks.names.scripts import OTHER_SCRIPTS
+from app.evaluation.attacks.names.values import ask_for_values
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.recording import VICTIM
+from app.evaluation.attacks.setup.scenes import AML, TITLES, Scene, Scenes
+from app.evaluation.bench.bench import ReasonerName
+from app.evaluation.bench.question_sets import DEMO, PQ_3H, Show
+from app.evaluation.checks.decoded_text import words_of
+from app.evaluation.checks.leak_scan import LeakScanner
+from app.llm.reasoner import ReasonerError
+from app.llm.tasks import StepInput, Task
+from app.privacy.errors import PrivacyError
+from app.strategies.sets.prompts import STEP
+from client_sdk.protocol import ChatRequest, Message, StrategyName
+from kg_store.catalog import PrivateGraph
+from kg_store.names.vocabulary import may_be_ordinary
+from kg_store.terms import NodeKind
+from kg_store.text.english import is_ordinary
+
+QUESTIONS = 2_600
+LEAST = 2_000
+MOST_BLOCKED = 0.03
+FOUND_WITHOUT_ANONYMISER = 0.98
+_SHORTEST_WORD = 3
+# Each reasoner with another strategy: the same questions by two roads.
+_ROADS: Sequence[tuple[ReasonerName, StrategyName]] = (("embedded", "sets"), ("scripted", "arog"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was found in the bytes that one question sent, and in the same question as it was typed.
+
+    `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
+    """
+
+    asked: Asked
+    blocked: bool
+    leaked: frozenset[str] = field(repr=False)
+    limits: frozenset[str] = field(repr=False)
+    public: frozenset[str] = field(repr=False)
+    found_as_typed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Tells what was found in bytes. `names` are those of the graph, folded; `public` its public words."""
+
+    scanner: LeakScanner
+    names: Collection[str] = field(repr=False)
+    public: Container[str] = field(repr=False)
+
+    def tried(self, asked: Asked, blocked: bool, sent: Sequence[bytes], as_typed: bytes) -> Tried:
+        found = self.scanner.scan(sent)
+        seen = {phrase for phrase in found.leaks if phrase in asked.planted}
+        limits = {phrase for phrase in seen if asked.planted[phrase] and self._is_limit(asked, phrase)}
+        public = frozenset(phrase for phrase in found.public_words if phrase in asked.planted)
+        control = self.scanner.scan([as_typed])
+        typed = any(phrase in asked.planted for phrase in (*control.leaks, *control.public_words))
+        return Tried(asked, blocked, frozenset(seen - limits), frozenset(limits), public, typed)
+
+    def _is_limit(self, asked: Asked, phrase: str) -> bool:
+        """A form that is not listed; or everyday words and slips of them, but for whole names."""
+        if not asked.form.listed:
+            return True
+        return phrase not in self.names and all(map(self._is_everyday, phrase.split(" ")))
+
+    def _is_everyday(self, word: str) -> bool:
+        return len(word) < _SHORTEST_WORD or word in self.public or is_ordinary(word) or may_be_ordinary(word)
+
+
+async def names_in_egress(scenes: Scenes) -> list[Attempted]:
+    """All forms over the demo, a made-up graph of many scripts and, with data, PathQuestion and `aml.ttl`."""
+    sources = [*scenes.among(DEMO, PQ_3H, AML), GRAPH]
+    count = scenes.at_most(QUESTIONS) // len(sources)
+    tried: list[Tried] = []
+    for reasoner, strategy in _ROADS:
+        for source in sources:
+            scene = await _opened(scenes, source, reasoner)
+            scene.bench.allow(strategy)
+            title = f"names, {TITLES.get(source, source)}, {reasoner}"
+            tried += await try_all(scene, strategy, _corpus(scene, count), partial(_tell, scenes.show, title, count))
+    return lines(tried, scenes.at_most(LEAST))
+
+
+def _tell(show: Show, title: str, count: int, done: int) -> None:
+    show(title, done, count)
+
+
+async def _opened(scenes: Scenes, source: str, reasoner: ReasonerName) -> Scene:
+    if source != GRAPH:
+        return await scenes.open(source, reasoner)
+    beside = await scenes.open(DEMO, reasoner)
+    with tempfile.TemporaryDirectory(prefix="arog-peoples-") as folder:
+        file = Path(folder) / "peoples.ttl"
+        file.write_text(peoples(), encoding="utf-8")
+        return Scene(beside.bench, beside.bench.load(GRAPH, [file], None), [], beside.victim, beside.endpoint)
+
+
+def _corpus(scene: Scene, count: int) -> list[Asked]:
+    dice = Random(0)  # noqa: S311  # a sample, no secret  # nosec B311
+    graph = scene.bench.graph(scene.loaded)
+    as_it_is = ask_as_it_is(scene.questions, dice, count // 10)
+    values = ask_for_values(scene.loaded.secrets, dice, count // 10)
+    foreign = [name for names in SCRIPTS.values() for name in names] if scene.loaded.graph == GRAPH else []
+    scripts = ask_in_every_form(foreign, dice, count // 3, OTHER_SCRIPTS) if foreign else []
+    rest = count - len(as_it_is) - len(values) - len(scripts)
+    return [*as_it_is, *values, *scripts, *ask_in_every_form(_names_of(graph, dice), dice, rest)]
+
+
+def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
+    """Without figures, as transactions and streets have them; those in small letters also as people write names."""
+    entities = [each.id for each in graph.blind.schema.signatures if each.kind is NodeKind.ENTITY]
+    records = graph.vault.records(graph.blind.members(entities).tolist()).values()
+    names = {name.replace("_", " ") for record in records for name in record.names if len(name) >= _SHORTEST_WORD}
+    found = sorted(name for name in names if not any(map(str.isdigit, name)))
+    return [name.title() if name == name.lower() and dice.random() < 0.5 else name for name in found]
+
+
+async def try_all(
+    scene: Scene, strategy: StrategyName, questions: Sequence[Asked], progress: Callable[[int], None]
+) -> list[Tried]:
+    """Asks one after the other, each in a conversation of its own."""
+    judge = judge_of(scene, questions)
+    found = []
+    for done, asked in enumerate(questions):
+        first = scene.bench.sent_so_far
+        blocked = await _is_blocked(scene, strategy, asked)
+        found.append(judge.tried(asked, blocked, scene.bench.sent_from(first), _as_typed(scene, asked)))
+        progress(done)
+    return found
+
+
+def judge_of(scene: Scene, questions: Sequence[Asked]) -> Judge:
+    planted = {phrase for asked in questions for phrase in asked.planted}
+    names = {" ".join(word.folded for word in words_of(name)) for name in scene.loaded.secrets}
+    several = frozenset(name for name in names if " " in name)
+    return Judge(scene.bench.scanner(scene.loaded, planted), several, scene.bench.graph(scene.loaded).public)
+
+
+async def _is_blocked(scene: Scene, strategy: StrategyName, asked: Asked) -> bool:
+    if scene.endpoint is not None:
+        scene.endpoint.expect(asked.plan, asked.turns[-1])
+    request = ChatRequest(
+        graph=scene.loaded.graph,
+        messages=[Message(role=role, content=text) for role, text in _dialogue(asked.turns)],
+        strategy=strategy,
+        public_key=scene.victim.public_text,
+    )
+    try:
+        await scene.bench.services.chat.answer(VICTIM, request)
+    except Blocked:
+        return True
+    except (ReasonerError, PrivacyError):
+        return False
+    return False
+
+
+def _dialogue(turns: Sequence[str]) -> Iterator[tuple[Literal["user", "assistant"], str]]:
+    for text in turns[:-1]:
+        yield from (("user", text), ("assistant", "All right."))
+    yield "user", turns[-1]
+
+
+def _as_typed(scene: Scene, asked: Asked) -> bytes:
+    """The first request of `sets` as it would be without the anonymiser."""
+    dialogue = [{"role": role, "text": text} for role, text in _dialogue(asked.turns)][:-1]
+    step = StepInput.model_validate(
+        {"question": asked.turns[-1], "dialogue": dialogue, "things": [], "evidence": [], "candidates": []}
+    )
+    return scene.bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
+
+
+def lines(tried: Sequence[Tried], least: int) -> list[Attempted]:
+    """A line for each group of forms, then what holds for all of them."""
+    by_group = sorted(tried, key=lambda each: each.asked.form.group)
+    found = [
+        _line(f"names in egress, {group}", list(each))
+        for group, each in groupby(by_group, lambda each: each.asked.form.group)
+    ]
+    every = _line("names in egress, all", tried).model_copy(update={"least": least})
+    named = [each for each in tried if each.asked.form.group != AS_IT_IS]
+    return [
+        *found,
+        every,
+        Attempted(
+            name="names in egress, questions blocked",
+            tries=len(tried),
+            successes=_count(tried, "blocked"),
+            most=MOST_BLOCKED,
+        ),
+        Attempted(
+            name="names in egress, everyday words and unlisted forms in small letters (not promised)",
+            tries=len(tried),
+            successes=_count(tried, "limits"),
+            most=1.0,
+        ),
+        Attempted(name="names in egress, public words", tries=len(tried), successes=_count(tried, "public"), most=1.0),
+        Attempted(
+            name="names found in the same questions as they were typed",
+            tries=len(named),
+            successes=_count(named, "found_as_typed"),
+            control=FOUND_WITHOUT_ANONYMISER,
+        ),
+    ]
+
+
+def _line(name: str, tried: Sequence[Tried]) -> Attempted:
+    blocked, limits, public = (_count(tried, what) for what in ("blocked", "limits", "public"))
+    note = f"{blocked} blocked, {limits} not promised, {public} public words"
+    return Attempted(name=name, tries=len(tried), successes=_count(tried, "leaked"), note=note)
+
+
+def _count(tried: Sequence[Tried], what: Literal["blocked", "leaked", "limits", "public", "found_as_typed"]) -> int:
+    return sum(bool(getattr(each, what)) for each in tried)

@@ -1,0 +1,59 @@
+"""What a model endpoint gets, read off the bytes of its requests: the task, and the one json block of its input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.evaluation.fakes.contract import TASKS
+from app.llm.tasks import Candidate, Evidence, TaskModel, TaskName, Thing, Turn
+
+_FENCE = "```json"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request as docs/reasoner_contract.md describes it; what a task does not have is empty."""
+
+    task: TaskName
+    question: str = field(default="", repr=False)
+    dialogue: tuple[Turn, ...] = field(default=(), repr=False)
+    things: tuple[Thing, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    further: int = 0
+    round: int = 1
+
+    @property
+    def names_concepts_by_model(self) -> bool:
+        """Whether the concepts of the evidence are a model's words and no kinds of the graph (`arog`)."""
+        return self.task == "answer"
+
+
+def prompt_of(body: bytes) -> Prompt | None:
+    """None for a request that is no task, as probes are."""
+    request = json.loads(body)
+    shape = request.get("response_format", {}).get("json_schema", {})
+    task, messages = shape.get("name"), request.get("messages", [])
+    if task not in TASKS:
+        return None
+    content = next(message["content"] for message in reversed(messages) if message["role"] == "user")
+    lines = content.rstrip().split("\n")
+    block = "\n".join(lines[lines.index(_FENCE) + 1 : -1])
+    asked: TaskModel = TASKS[task][0].model_validate_json(block)
+    return Prompt(
+        task=task,
+        question=getattr(asked, "question", ""),
+        dialogue=tuple(getattr(asked, "dialogue", ())),
+        things=tuple(getattr(asked, "things", ())),
+        candidates=tuple(getattr(asked, "candidates", ())),
+        evidence=tuple(getattr(asked, "evidence", ())),
+        further=getattr(asked, "further", 0),
+        round=getattr(asked, "round", 1),
+    )
+
+
+def prompts_of(bodies: Sequence[bytes]) -> list[Prompt]:
+    """In the order in which they were sent; requests that are no task are left out."""
+    return [prompt for body in bodies if (prompt := prompt_of(body)) is not None]

@@ -1,0 +1,77 @@
+"""Conversations asked of the service, with the bytes that each turn sent to the scripted endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.evaluation.attacks.setup.recording import VICTIM
+from app.evaluation.attacks.setup.scenes import Scene
+from app.evaluation.bench.bench import TENANT
+from app.evaluation.datasets.questions import Question
+from app.llm.reasoner import ReasonerError
+from app.privacy.errors import PrivacyError
+from client_sdk.dialogue import Dialogue
+from kg_store.terms import Mids
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One conversation: for each turn the requests that it made, as they were sent, and whether it was answered.
+
+    `truth` is on no wire: what pseudonyms stand for, by which guesses are judged.
+    """
+
+    question: Question = field(repr=False)
+    turns: tuple[tuple[bytes, ...], ...] = field(repr=False)
+    answered: tuple[bool, ...]
+    truth: Mapping[str, Mids] = field(repr=False)
+
+    @property
+    def bodies(self) -> list[bytes]:
+        return [body for turn in self.turns for body in turn]
+
+
+async def exchange_all(
+    scene: Scene,
+    questions: Sequence[Question],
+    strategy: str = "sets",
+    progress: Callable[[int], None] = lambda _done: None,
+) -> list[Exchange]:
+    """Each question in a conversation of its own, its turns one after the other; `scene` has a scripted endpoint."""
+    scene.bench.allow(strategy)
+    found = []
+    for done, question in enumerate(questions, start=1):
+        found.append(await _exchange(scene, question, strategy))
+        progress(done)
+    return found
+
+
+async def _exchange(scene: Scene, question: Question, strategy: str) -> Exchange:
+    assert scene.endpoint is not None, "the bytes are recorded by the scripted endpoint"
+    dialogue = Dialogue(scene.loaded.graph, scene.victim, strategy, {})
+    turns, answered, conversation = [], [], None
+    for plan, text in zip(question.plans, question.texts, strict=True):
+        first = len(scene.endpoint.received)
+        scene.endpoint.expect(plan, text)
+        try:
+            reply = await scene.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {}))
+        except (ReasonerError, PrivacyError):
+            answered.append(False)
+        else:
+            dialogue.accept(text, reply)
+            conversation = reply.conversation
+            answered.append(reply.answered)
+        turns.append(tuple(received.body for received in scene.endpoint.received[first:]))
+    return Exchange(question, tuple(turns), tuple(answered), _truth(scene, conversation))
+
+
+def _truth(scene: Scene, conversation: str | None) -> dict[str, Mids]:
+    if conversation is None:
+        return {}
+    graph = scene.bench.graph(scene.loaded).blind
+    kept = scene.bench.services.store.conversations
+    table = kept.open(TENANT, VICTIM.key_id, scene.loaded.graph, conversation, graph.schema).table
+    own = {word: table.resolve(word, graph)[0] for word in table.issued}
+    sent = (table.sent_words(graph.schema, answer) for answer in table.answers)
+    return own | {word: own[pseudonym] for words in sent for pseudonym, word in words.items() if pseudonym in own}

@@ -1,0 +1,4 @@
+"""Attackers who hold the graph, and match what they see to it.
+
+Imports `attacks.setup` and `evaluation`.
+"""

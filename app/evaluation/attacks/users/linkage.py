@@ -1,0 +1,135 @@
+"""Linkage: whether two conversations are of the same user, by what went to the model endpoint.
+
+A classifier (logistic regression over how alike two conversations are, trait by trait) is trained on one half of the
+users and tried on the other. Who is asked about, and when, is in no trait: pseudonyms are blotted out, times left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.egress import prompts_of
+from app.evaluation.attacks.setup.related_questions import askable
+from app.evaluation.attacks.setup.scenes import TITLES, Scenes
+from app.evaluation.attacks.users.simulated_users import Crowd, Talk, talks_of
+from app.evaluation.attacks.users.traits import TRAITS, traits_of
+from app.evaluation.bench.question_sets import PQ_3H
+
+Numbers = npt.NDArray[np.float64]
+Marks = Mapping[str, Sequence[str]]
+"""What one conversation has of each trait."""
+
+USERS, CONVERSATIONS, QUESTIONS = 200, 10, 5
+MOST, CONTROL, LEAST = 0.6, 0.75, 200
+# Traits of the question itself, which no pseudonym can hide from whoever is to answer it.
+OF_THE_QUESTION = ("wording", "relations")
+_SEED = 23
+
+
+async def linkage(scenes: Scenes) -> list[Attempted]:
+    lines = []
+    for source in scenes.among(PQ_3H):
+        scene = await scenes.open(source, "scripted")
+        crowd = Crowd(max(4, scenes.at_most(USERS)), CONVERSATIONS, QUESTIONS)
+        progress = scenes.counter(f"{TITLES[source]}, linkage", crowd.users * CONVERSATIONS)
+        talks = await talks_of(scene, askable(scene.questions), crowd, _SEED, progress)
+        lines += linked(talks, TITLES[source])
+    return lines
+
+
+def linked(talks: Sequence[Talk], title: str) -> list[Attempted]:
+    """The attack by all traits, and what carries it: each trait alone, the question's alone, and the floor."""
+    users = [talk.user for talk in talks]
+    seen = [traits_of(prompts_of(talk.exchange.bodies)) for talk in talks]
+    stable: list[Marks] = [{**marks, "topics": talk.topics} for marks, talk in zip(seen, talks, strict=True)]
+    floor: list[Marks] = [{"asked": asked_relations(talk)} for talk in talks]
+    lines = [
+        _line(f"{title}, same user, pseudonyms kept through all conversations", users, stable, control=CONTROL),
+        _line(f"{title}, same user", users, seen, most=MOST),
+        _line(f"{title}, same user, by the asked relation alone", users, floor),
+    ]
+    for names in (OF_THE_QUESTION, *((trait,) for trait in TRAITS)):
+        marks = [{name: each[name] for name in names} for each in seen]
+        lines.append(_line(f"{title}, same user, by {' and '.join(names)} alone", users, marks))
+    return lines
+
+
+def asked_relations(talk: Talk) -> list[str]:
+    """Of each question the last relation of its plan, and no more: what whoever answers it has to be told."""
+    return [
+        planned.path[-1]
+        for question in talk.questions
+        if question.plan
+        for planned in list(question.plan.sets.values())[-1:]
+        if planned.path
+    ]
+
+
+def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
+    """The area under the curve over the pairs of the second half of the users, and how many pairs are of one user."""
+    whose = np.array(users)
+    half = sorted(set(users))[len(set(users)) // 2]
+    learn, test = np.flatnonzero(whose < half), np.flatnonzero(whose >= half)
+    alike = np.stack([_alike([each[name] for each in marks]) for name in marks[0]])
+    weights = _fitted(*_pairs(alike, whose, learn))
+    features, same = _pairs(alike, whose, test)
+    return area(features @ weights[:-1], same), int(same.sum())
+
+
+def area(scores: Numbers, positive: npt.NDArray[np.bool_]) -> float:
+    """The chance that one of `positive` scores higher than one of the others; ties count half."""
+    values, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    del values
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    hits, others = int(positive.sum()), int((~positive).sum())
+    return float((ranks[positive].sum() - hits * (hits + 1) / 2) / (hits * others)) if hits and others else 0.5
+
+
+def _line(
+    name: str, users: Sequence[int], marks: Sequence[Marks], most: float = 1.0, control: float | None = None
+) -> Attempted:
+    found, pairs = auc_of(users, marks)
+    return Attempted(
+        name=f"{name}, AUC", tries=pairs, successes=found * pairs, blind=0.5, most=most, control=control, least=LEAST
+    )
+
+
+def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
+    """How alike all pairs of conversations are in one trait: the cosine of their words, rare ones counting more."""
+    counts = [Counter(each) for each in marks]
+    spread = Counter(word for words in counts for word in words)
+    place = {word: at for at, word in enumerate(sorted(spread))}
+    table = np.zeros((len(marks), max(1, len(place))), dtype=np.float32)
+    for row, words in enumerate(counts):
+        for word, number in words.items():
+            table[row, place[word]] = (1 + np.log(number)) * np.log((1 + len(marks)) / spread[word])
+    table /= np.maximum(1e-9, np.linalg.norm(table, axis=1, keepdims=True))
+    alike: Numbers = (table @ table.T).astype(np.float64)
+    return alike
+
+
+def _pairs(
+    alike: Numbers, whose: npt.NDArray[np.int64], chosen: npt.NDArray[np.int64]
+) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    """Each pair of the chosen conversations: how alike in each trait, and whether they are of one user."""
+    first, second = np.triu_indices(len(chosen), 1)
+    left, right = chosen[first], chosen[second]
+    return alike[:, left, right].T, whose[left] == whose[right]
+
+
+def _fitted(features: Numbers, same: npt.NDArray[np.bool_]) -> Numbers:
+    """Weights of a logistic regression, both classes of the same weight in all; the last is the constant."""
+    rows = np.hstack([features, np.ones((len(features), 1))])
+    share = np.where(same, 0.5 / max(1, same.sum()), 0.5 / max(1, (~same).sum()))
+    weights = np.zeros(rows.shape[1])
+    for _ in range(25):
+        chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+        slope = rows.T @ (share * (same - chance)) - 1e-4 * weights
+        bend = (rows * (share * chance * (1 - chance))[:, None]).T @ rows + 1e-4 * np.eye(len(weights))
+        weights += np.linalg.solve(bend, slope)
+    return weights

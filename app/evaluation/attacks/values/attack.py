@@ -1,0 +1,185 @@
+"""Values: numbers, dates and texts guessed from their pseudonyms, generalised forms, and from sizes and orders."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from app.evaluation.attacks.setup.bounds import Attempted
+from app.evaluation.attacks.setup.exchanges import exchange_all
+from app.evaluation.attacks.setup.scenes import AML, TITLES, Scene, Scenes
+from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
+from app.evaluation.attacks.values.guesses import (
+    by_dictionary,
+    by_generalised_forms,
+    by_orders_and_sizes,
+    forms_of,
+    in_base_36,
+)
+from app.evaluation.attacks.values.observations import Seen, seen_in
+from app.evaluation.attacks.values.questions import Asked, asked_of, conversations, greatest_first
+from app.evaluation.bench.bench import LoadedSet
+from app.evaluation.bench.question_sets import DEMO
+from kg_store.terms import ValueKind
+
+POINTS = 0.02
+OPENLY = {"profile": "open"}
+MADE_UP = "made up"
+TALKS = {MADE_UP: 100, "demo": 30, "aml": 60}
+"""Conversations for each relation, six values in each."""
+
+GREATEST = 20
+_SEED = 43
+_RELATIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was seen of one relation's values, and what is known of them."""
+
+    asked: Asked
+    seen: list[Seen] = field(repr=False)
+
+
+async def values(scenes: Scenes) -> list[Attempted]:
+    """As it is by default, within bounds; then openly, where a line says that its end is a value, with controls."""
+    lines: list[Attempted] = []
+    for title, scene in (await _graphs(scenes, {})).items():
+        lines += guessed(await _read(scenes, scene, title), title)
+    for title, scene in (await _graphs(scenes, OPENLY)).items():
+        read = await _read(scenes, scene, title)
+        lines += [line.model_copy(update={"most": 1.0}) for line in guessed(read, f"{title}, openly")]
+        if title == MADE_UP:
+            lines += controls(read)
+            lines.append(await _told_by_the_dialogue(scenes, scene, read))
+    return lines
+
+
+async def _graphs(scenes: Scenes, changes: Mapping[str, object]) -> dict[str, Scene]:
+    demo = await scenes.open(DEMO, "scripted", changes)
+    graphs = {MADE_UP: replace(demo, loaded=_load_made_up(demo), _recorded=[]), TITLES[DEMO]: demo}
+    return graphs | {TITLES[source]: await scenes.open(source, "scripted", changes) for source in scenes.among(AML)}
+
+
+def guessed(read: Sequence[Read], title: str) -> list[Attempted]:
+    """Each way to guess, over all relations of one graph, beside the most frequent value."""
+    tries, blind = sum(len(each.seen) for each in read), prior(read)
+    bounds = {"tries": tries, "blind": blind, "most": blind + POINTS, "least": 100}
+    return [
+        Attempted.model_validate({"name": f"{title}, values by {name}", "successes": right(read, guess), **bounds})
+        for name, guess in WAYS.items()
+    ]
+
+
+def controls(read: Sequence[Read]) -> list[Attempted]:
+    """The same attacks where pseudonyms and lines follow the values: they have to succeed."""
+    return [
+        _control(read, "digests of values as pseudonyms", "dictionary", 0.9, _as_digest),
+        _control(read, "pseudonyms numbered in the order of values", "orders and sizes", 0.5, _as_number),
+        _control(read, "lines as long as values", "orders and sizes", 0.3, _as_long, ValueKind.TEXT),
+        _control(read, "years shown", "generalised forms", 0.1, _with_year, ValueKind.DATE),
+    ]
+
+
+def prior(read: Sequence[Read]) -> float:
+    """The share of those seen that are the most frequent value of their relation."""
+    tries = sum(len(each.seen) for each in read)
+    return right(read, lambda each: [each.asked.spread.most_common(1)[0][0]] * len(each.seen)) / max(1, tries)
+
+
+def right(read: Sequence[Read], guess: Callable[[Read], Sequence[int]]) -> int:
+    return sum(guessed == one.truth for each in read for guessed, one in zip(guess(each), each.seen, strict=True))
+
+
+WAYS: dict[str, Callable[[Read], Sequence[int]]] = {
+    "dictionary": lambda each: by_dictionary(each.seen, each.asked.spread, each.asked.texts),
+    "generalised forms": lambda each: by_generalised_forms(each.seen, each.asked.spread, each.asked.texts),
+    "orders and sizes": lambda each: by_orders_and_sizes(each.seen, each.asked.spread, _ranks_of(each.asked)),
+}
+
+
+async def _read(scenes: Scenes, scene: Scene, title: str) -> list[Read]:
+    found = []
+    count = scenes.at_most(TALKS[title])
+    for asked in sorted(asked_of(scene.bench.graph(scene.loaded), _SEED), key=lambda each: -len(each.holders))[
+        :_RELATIONS
+    ]:
+        progress = scenes.counter(f"{title}, values of one relation", count)
+        exchanges = await exchange_all(scene, conversations(asked, count, _SEED), "sets", progress)
+        found.append(Read(asked, seen_in(exchanges, asked.relation.label)))
+    return found
+
+
+async def _told_by_the_dialogue(scenes: Scenes, scene: Scene, read: Sequence[Read]) -> Attempted:
+    """No bound: what a question says in plain words, and its answer behind it, no pseudonym can take back."""
+    asked = next(each.asked for each in read if each.asked.relation.value_kind is ValueKind.NUMBER)
+    exchanges = await exchange_all(scene, greatest_first(asked, scenes.at_most(GREATEST)))
+    seen = seen_in(exchanges, asked.relation.label)
+    greatest = max(asked.texts, key=lambda mid: _order_of(asked, mid))
+    found = sum(each.truth == greatest for each in seen)
+    name = "made up, the greatest value, where the dialogue asks for it"
+    return Attempted(name=name, tries=len(seen), successes=found, blind=prior([Read(asked, seen)]), most=1.0)
+
+
+def _load_made_up(scene: Scene) -> LoadedSet:
+    with tempfile.TemporaryDirectory(prefix="arog-values-") as folder:
+        file = Path(folder) / "made-up.ttl"
+        file.write_text(made_up_graph(), "utf-8")
+        return scene.bench.load("made-up", [file], made_up_policy())
+
+
+def _control(
+    read: Sequence[Read],
+    name: str,
+    way: str,
+    least: float,
+    change: Callable[[Asked, Seen], Seen],
+    kind: ValueKind | None = None,
+) -> Attempted:
+    chosen = [each for each in read if kind in (None, each.asked.relation.value_kind)]
+    leaky = [Read(each.asked, [change(each.asked, one) for one in each.seen]) for each in chosen]
+    tries = sum(len(each.seen) for each in leaky)
+    return Attempted(
+        name=f"{name}: values by {way}",
+        tries=tries,
+        successes=right(leaky, WAYS[way]),
+        blind=prior(leaky),
+        control=least,
+    )
+
+
+def _as_digest(asked: Asked, one: Seen) -> Seen:
+    digest = hashlib.sha256(asked.texts[one.truth].encode()).hexdigest()
+    return replace(one, word=f"V{digest[:5]}")
+
+
+def _as_number(asked: Asked, one: Seen) -> Seen:
+    """Numbered over the whole graph, in the order of the values."""
+    return replace(one, word=f"V{in_base_36(_ranks_of(asked)[one.truth]).zfill(5)}")
+
+
+def _as_long(asked: Asked, one: Seen) -> Seen:
+    return replace(one, row=one.row + len(asked.texts[one.truth]))
+
+
+def _with_year(asked: Asked, one: Seen) -> Seen:
+    *_, year, _decade = forms_of(asked.texts[one.truth])
+    return replace(one, tokens=one.tokens | {year})
+
+
+def _ranks_of(asked: Asked) -> dict[int, int]:
+    ordered = sorted(asked.texts, key=lambda mid: _order_of(asked, mid))
+    return {mid: rank for rank, mid in enumerate(ordered)}
+
+
+def _order_of(asked: Asked, mid: int) -> tuple[float, str]:
+    """Numbers first; what a relation of numbers holds that is none comes behind them, as texts do."""
+    text = asked.texts[mid]
+    try:
+        return (float(text), "") if asked.relation.value_kind is ValueKind.NUMBER else (math.inf, text)
+    except ValueError:
+        return math.inf, text

@@ -1,0 +1,66 @@
+"""Asker: runs samples of sets for the embedded reasoner's table, and keeps what all of them add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.bench import LoadedSet, sample, unseen
+from app.evaluation.bench.error_log import ErrorLog
+from app.evaluation.bench.question_sets import QuestionSets, Show
+from app.evaluation.bench.report import RunLabel
+from app.evaluation.datasets.questions import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of one sample, or of several together; `leaks` is what the scanner found in their bytes."""
+
+    outcomes: list[Outcome] = field(repr=False)
+    leaks: int
+
+    def __add__(self, other: Asked) -> Asked:
+        return Asked([*self.outcomes, *other.outcomes], self.leaks + other.leaks)
+
+
+NOTHING_ASKED = Asked([], 0)
+
+
+@dataclass(slots=True)
+class Asker:
+    """`limit` questions a set, drawn by `seed`; `total` is everything that was asked.
+
+    `errors` is the folder for files of wrong answers, which hold names; none are written without it.
+    """
+
+    sets: QuestionSets
+    limit: int
+    seed: int
+    show: Show
+    errors: Path | None = None
+    total: Asked = NOTHING_ASKED
+
+    def sample(self, questions: Sequence[Question], shared_by: int = 1) -> list[Question]:
+        """This set's questions; several sets may share one row's number."""
+        return sample(questions, max(1, self.limit // shared_by), self.seed)
+
+    async def ask(self, title: str, loaded: LoadedSet, questions: Sequence[Question]) -> Asked:
+        """The outcomes in the order of `questions`."""
+        bench = self.sets.bench
+        log = ErrorLog(bench.scorer) if self.errors else None
+        label = RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=self.seed)
+        report, outcomes = await bench.ask(
+            loaded,
+            label,
+            questions,
+            progress=lambda done: self.show(title, done, len(questions)),
+            see=log.see if log else unseen,
+        )
+        if log and self.errors and not all(question.half == "unseen" for question in questions):
+            file = self.errors / f"errors-{title.lower().replace(' ', '-').replace(',', '')}.md"
+            log.write(label, file, report.leaks.leaked)
+        asked = Asked(outcomes, report.leaks.leaks)
+        self.total += asked
+        return asked

@@ -1,0 +1,4 @@
+"""Judges of replies and requests: metrics, leaks, canaries.
+
+Imports `kg_store` and little else.
+"""

@@ -1,0 +1,4 @@
+"""Public question sets as ours, and what is made of them.
+
+Imports `kg_store`.
+"""

@@ -1,0 +1,138 @@
+"""Questions with gold answers in one generic form, one JSON object a line, and the gold plan of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+Text = Annotated[str, StringConstraints(min_length=1)]
+Letter = Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]?$")]
+
+
+class QuestionsProblem(Exception):
+    """A file of questions can't be read. The text says file, line and field, and quotes nothing."""
+
+
+class PlanSet(BaseModel):
+    """One set of the gold plan: what `path` reaches from `start`.
+
+    `start` is `topic:0` (the first thing that the question names), `earlier:0` (that the user's turns before it
+    name), `answer:0` (that the last answer gave), `kind:patient` (everything of one concept), `set:B`, or an
+    expression over other sets. An element of `path` is a relation's words as prompts show them: `^` before:
+    backwards; `a|b`: through a mediator.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    start: Text
+    path: tuple[Text, ...] = ()
+
+
+class Plan(BaseModel):
+    """How a model that understands the question would get its answer from the graph.
+
+    `answer` holds expressions of `kg_store.algebra.expressions` over set letters and `topic:0`. `topics` says what
+    `topic:0`, `topic:1` are in the words of the question; without it they count by order of appearance.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    sets: dict[Letter, PlanSet] = Field(default_factory=dict)
+    answer: tuple[Text, ...] = Field(min_length=1)
+    text: str = ""
+    topics: tuple[Text, ...] = ()
+
+
+class Question(BaseModel):
+    """One question, alone or as the last of several turns, and the answers that count as right.
+
+    A `plan` of null says that the graph does not hold the answer; no `plan` at all says that none is known.
+    `turn_plans` are those of the turns before the last. `filtered` is the paper's #Fil. `reproduced` is false
+    where the plan gives other answers than the gold: the graph and the gold answers disagree. `half` is set where
+    the wordings of a set are split in two, of which nobody looks at the `unseen` one.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    id: Text
+    question: Text | None = None
+    turns: tuple[Text, ...] = ()
+    answers: tuple[str, ...]
+    topic_entities: tuple[str, ...] = ()
+    plan: Plan | None = None
+    turn_plans: tuple[Plan | None, ...] = ()
+    kind: str = ""
+    filtered: bool = False
+    reproduced: bool = True
+    half: Literal["", "seen", "unseen"] = ""
+
+    @model_validator(mode="after")
+    def _has_one_form(self) -> Question:
+        if (self.question is None) == (not self.turns):
+            raise ValueError("give either `question` or `turns`")
+        if self.turn_plans and len(self.turn_plans) != len(self.texts) - 1:
+            raise ValueError("`turn_plans` needs one plan for each turn before the last")
+        return self
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the user types, turn by turn; the last one is asked for."""
+        return self.turns if self.question is None else (self.question,)
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether a plan is known; a plan of null counts, it says that there is no answer."""
+        return "plan" in self.model_fields_set
+
+    @property
+    def plans(self) -> tuple[Plan | None, ...]:
+        """One plan a turn; None where the graph has no answer."""
+        earlier = self.turn_plans or (None,) * (len(self.texts) - 1)
+        return (*earlier, self.plan)
+
+    @property
+    def is_answerable(self) -> bool:
+        return bool(self.answers)
+
+
+def read_questions(file: Path) -> list[Question]:
+    """Every question of a JSONL file, in its order. Raises QuestionsProblem, with the line."""
+    found: dict[str, Question] = {}
+    for number, line in enumerate(_lines_of(file), start=1):
+        if not line.strip():
+            continue
+        question = _parse(line, f"{file.name}, line {number}")
+        if question.id in found:
+            raise QuestionsProblem(f"{file.name}, line {number}: the id stands in an earlier line too")
+        found[question.id] = question
+    if not found:
+        raise QuestionsProblem(f"{file.name}: there is no question in it")
+    return list(found.values())
+
+
+def write_questions(questions: Iterable[Question], file: Path) -> int:
+    """Writes one line a question, unset fields left out; gives back how many."""
+    lines = [question.model_dump_json(exclude_unset=True) + "\n" for question in questions]
+    file.write_text("".join(lines), encoding="utf-8")
+    return len(lines)
+
+
+def _lines_of(file: Path) -> Sequence[str]:
+    try:
+        return file.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise QuestionsProblem(f"{file.name}: it is not UTF-8 text") from None
+    except OSError as error:
+        raise QuestionsProblem(f"{file.name}: it can't be read ({error.strerror})") from None
+
+
+def _parse(line: str, place: str) -> Question:
+    try:
+        return Question.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise QuestionsProblem(f"{place}: {field + ': ' if field else ''}{first['msg']}") from None

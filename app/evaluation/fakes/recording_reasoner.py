@@ -1,0 +1,54 @@
+"""RecordingReasoner: keeps every byte that a reasoner was sent, for the leak scanner, and the steps of one turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.llm.reasoner import Reasoner, Reply
+from app.llm.tasks import ReplyT, Task, TaskKind, TaskModel
+from app.privacy.safe_text import Egress
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that the reasoner was asked, and what it replied."""
+
+    asked: TaskModel
+    reply: TaskModel
+
+
+class RecordingReasoner:
+    """Passes everything on to `inner`. For public data only: what it keeps stays in memory, unsealed.
+
+    `steps` are those since the last `begin`, so that a long run keeps one turn's tasks and no more.
+    """
+
+    def __init__(self, inner: Reasoner) -> None:
+        self._inner = inner
+        self.sent: list[bytes] = []
+        self.instructions: set[str] = set()
+        self.steps: list[Step] = []
+
+    def begin(self) -> None:
+        """A turn begins: the steps of the one before are forgotten."""
+        self.steps = []
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
+        return self._inner.statics_of(kind)
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        return self._inner.egress_of(task)
+
+    @property
+    def longest_reply(self) -> int:
+        return self._inner.longest_reply
+
+    def tokens_in(self, egress: Egress) -> int:
+        return self._inner.tokens_in(egress)
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+        self.sent.append(egress.body)
+        self.instructions.add(task.kind.instructions)
+        reply = await self._inner.reply_to(task, egress)
+        self.steps.append(Step(task.input, reply.value))
+        return reply

@@ -1,0 +1,48 @@
+"""Heads in the embedded reasoner's table: trained on half of the topics of PathQuestion, asked of the other half."""
+
+from __future__ import annotations
+
+from app.evaluation.bench.question_sets import PQ_2H, PQ_3H
+from app.evaluation.bench.sampling import Asker
+from app.evaluation.datasets.splits import split_by_topic
+from app.evaluation.tables import measures as measure
+from app.evaluation.tables.measures import Measure
+from app.llm.embeddings.adapters import NO_HEAD
+from app.training.examples import Example
+from app.training.gather import gather
+from app.training.train import train
+
+_SETS = (("PQ-2H", PQ_2H, 0.98), ("PQ-3H", PQ_3H, 0.95))
+
+
+async def trained_measures(asker: Asker) -> list[Measure]:
+    """The same questions without a head and with one; it is trained on both sets, whose halves share no topic."""
+    bench = asker.sets.bench
+    examples = [example for name, source, _ in _SETS for example in await _first_half(asker, name, source)]
+    untrained = await _other_half(asker, "nothing trained")
+    bench.embedded.head = train(bench.embedded.embedder, examples, asker.seed).head
+    try:
+        trained = await _other_half(asker, "head trained on half", bounded=True)
+    finally:
+        bench.embedded.head = NO_HEAD
+    return [*untrained, *trained]
+
+
+async def _first_half(asker: Asker, name: str, source: str) -> list[Example]:
+    loaded, questions = asker.sets.of(source)
+    chosen = asker.sample(split_by_topic(questions)[0])
+    title = f"{name}, half to train on"
+    gathered = await gather(asker.sets.bench, loaded, chosen, lambda done: asker.show(title, done, len(chosen)))
+    return gathered.examples
+
+
+async def _other_half(asker: Asker, title: str, *, bounded: bool = False) -> list[Measure]:
+    measures = []
+    for name, source, bound in _SETS:
+        loaded, questions = asker.sets.of(source)
+        chosen = asker.sample(split_by_topic(questions)[1])
+        asked = await asker.ask(f"{name} other half, {title}", loaded, chosen)
+        measures.append(
+            measure.hits(f"{name}, other half, {title}", asked.outcomes, bound if bounded else None, asked.leaks)
+        )
+    return measures

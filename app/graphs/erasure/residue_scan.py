@@ -1,0 +1,154 @@
+"""The scan after an erasure: everything that the service's own keys open, and the raw bytes of the data folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Engine, Row
+
+from app.graphs.erasure.key_rotation import sealed_columns
+from kg_store.errors import KeyProblem
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.storage.master_key import MasterKey
+from kg_store.storage.reencryption import SealedColumn
+from kg_store.storage.tables import erasures, vault_entries
+from kg_store.text.normalise import normalise
+from kg_store.text.public_words import PublicWords
+
+_LEAST_BYTES: Final = 6
+"""Shorter names stand in random bytes by chance."""
+
+_CHUNK: Final = 1 << 22
+_AT_ONCE: Final = 2_000
+_ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is looked for: names and texts that nobody else has. Public words stand everywhere, and are passed over."""
+
+    texts: tuple[str, ...] = field(repr=False)
+    passed_over: int
+    index: NameIndex | None = field(repr=False)
+    bytes: tuple[bytes, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, texts: Collection[str], public: PublicWords) -> Sought:
+        distinct = list(dict.fromkeys(texts))
+        telling = [text for text in distinct if (word := normalise(text).text) not in public and len(word) > 1]
+        index = NameIndex.build(NameEntry(0, text, "name", None, True, True) for text in telling) if telling else None
+        spelt = {form.encode(coding) for text in telling for form in (text, normalise(text).text)
+                 for coding in ("utf-8", "utf-16-le")}  # fmt: skip
+        long = tuple(each.lower() for each in spelt if len(each) >= _LEAST_BYTES)
+        return cls(tuple(telling), len(distinct) - len(telling), index, long)
+
+    def is_in(self, text: str) -> bool:
+        """Whether one of them stands in `text` as a word or words, JSON escapes undone."""
+        if self.index is None:
+            return False
+        readings = {text, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)}
+        return any(self.index.find(each) for each in readings)
+
+
+@dataclass(slots=True)
+class Traces:
+    """What was found, in counts. `shut`: sealed with a key that is not in the ring; nothing can be said of those.
+
+    `others`: names and values of other things of the graph, in which one of the names stands. `elsewhere`: rows of
+    other graphs of the tenant.
+    """
+
+    opened: int = 0
+    holding: int = 0
+    shut: int = 0
+    others: int = 0
+    elsewhere: int = 0
+    files: int = 0
+    bytes: int = 0
+    raw: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.holding or self.shut or self.raw)
+
+
+def look_for(
+    engine: Engine,
+    master: MasterKey,
+    folder: Path,
+    tenant: str,
+    graph: str,
+    mids: Collection[int],
+    sought: Sought,
+    progress: Callable[[int], None],
+) -> Traces:
+    """Opens every sealed row of the tenant, and reads every file below `folder`; `progress` gets rows so far."""
+    traces, gone = Traces(), frozenset(mids)
+    for where in sealed_columns():
+        # Erasures under way name what is looked for, until they are through.
+        if where.table is not erasures:
+            for row in _rows(engine, where):
+                if getattr(row, "tenant", tenant) == tenant:
+                    _look_into(row, where, master, graph, gone, sought, traces)
+                    progress(traces.opened)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            _read(path, sought, traces)
+    return traces
+
+
+def _look_into(
+    row: Row[Any],
+    where: SealedColumn,
+    master: MasterKey,
+    graph: str,
+    gone: frozenset[int],
+    sought: Sought,
+    traces: Traces,
+) -> None:
+    traces.opened += 1
+    try:
+        plain = master.open(where.purpose, where.context(row), row.sealed)
+    except KeyProblem:
+        traces.shut += 1
+        return
+    found = sought.is_in(_text(plain))
+    of = getattr(row, "name", None) or getattr(row, "graph", None) or graph
+    if of != graph:
+        traces.elsewhere += found
+    elif where.table is vault_entries and row.mid not in gone:
+        traces.others += found
+    else:
+        traces.holding += found or (where.table is vault_entries)
+
+
+def _rows(engine: Engine, where: SealedColumn) -> Iterator[Row[Any]]:
+    with engine.connect().execution_options(stream_results=True) as connection:
+        rows = connection.execute(where.rows.where(where.column.is_not(None)))
+        while some := rows.fetchmany(_AT_ONCE):
+            yield from some
+
+
+def _text(plain: bytes) -> str:
+    return plain.decode("utf-8", "replace")
+
+
+def _read(path: Path, sought: Sought, traces: Traces) -> None:
+    """A file in pieces that overlap, so that nothing hides between two."""
+    traces.files += 1
+    found, overlap = False, max(map(len, sought.bytes), default=1) - 1
+    try:
+        with path.open("rb") as file:
+            tail = b""
+            while chunk := file.read(_CHUNK):
+                traces.bytes += len(chunk)
+                data = tail + chunk.lower()
+                found = found or any(each in data for each in sought.bytes)
+                tail = data[-overlap:] if overlap else b""
+    except FileNotFoundError:
+        return  # A version that was swept away meanwhile.
+    traces.raw += found

@@ -1,0 +1,39 @@
+"""Errors of jobs, previews and erasures; api/problems.py maps them to HTTP."""
+
+from __future__ import annotations
+
+
+class UnknownJob(Exception):
+    """The tenant has no job of that id."""
+
+
+class GraphBusy(Exception):
+    """A load of this graph is under way already."""
+
+
+class PreviewBusy(Exception):
+    """Another preview is being made."""
+
+
+class UnknownName(Exception):
+    """The graph has nothing of that name, or id, or no neighbour of that kind."""
+
+
+class AmbiguousName(Exception):
+    """`count` things of the graph have that name."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} things")
+        self.count = count
+
+
+class ForgetUnfinished(Exception):
+    """An erasure is not through; `reason` is our own words and counts. The same call goes on with it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class JobInterrupted(Exception):
+    """The server stopped while the job ran."""

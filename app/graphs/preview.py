@@ -1,0 +1,94 @@
+"""Previews for owners: what a model would see of files under a policy, told before anything is loaded."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.chat.answers.capsule import seal_preview
+from app.graphs.errors import PreviewBusy
+from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PredicateSeen
+from kg_store.catalog import NameConcepts
+from kg_store.proposals.predicate_uses import PredicateUse
+from kg_store.proposals.preview import PreviewEntity
+from kg_store.proposals.propose import preview, read_and_propose
+from kg_store.sources.files import require_unpacked_within
+from kg_store.sources.policy import Policy
+from kg_store.sources.reader import read_sources
+
+
+class Previewer:
+    """Makes one preview at a time: each takes the memory of a load.
+
+    Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
+    to the caller's key. Limit: predicates and masked classes are told as they stand in the files, so that their owner
+    can decide on them.
+    """
+
+    def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
+        self._name_concepts, self._most_unpacked = name_concepts, most_unpacked_bytes
+        self._making = threading.Lock()
+
+    def preview(
+        self, sources: Sequence[Path], policy: str | None, sample: int, public_key: str | None
+    ) -> GraphPreview:
+        """Without a policy the proposed one is used. Raises PolicyError, LoadError, PreviewBusy, BadPublicKey."""
+        given = None if policy is None else Policy.from_toml(policy)
+        if not self._making.acquire(blocking=False):
+            raise PreviewBusy
+        try:
+            return self._made(sources, given, sample, public_key)
+        finally:
+            self._making.release()
+
+    def _made(
+        self, sources: Sequence[Path], given: Policy | None, sample: int, public_key: str | None
+    ) -> GraphPreview:
+        require_unpacked_within(sources, self._most_unpacked)
+        if given is None:
+            raw, used = read_and_propose(sources)
+        else:
+            raw, used = read_sources(sources, tables=given.tables, triples=given.triples), given
+        seen = preview(raw, used, sample, self._name_concepts)
+        names = {each.pseudonym: Names(names=[each.name], total=1) for each in seen.sample}
+        told = GraphPreview(
+            id="p" + secrets.token_hex(12),
+            policy=used.to_toml(),
+            is_proposed=given is None,
+            triples=seen.triples,
+            entities=seen.entities,
+            values=seen.values,
+            mediators=seen.mediators,
+            predicates=[_predicate(each) for each in seen.predicates],
+            concepts=list(seen.concepts),
+            sample=[_entity(each) for each in seen.sample],
+            notes=list(seen.notes),
+            masked=[
+                MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
+                for each in seen.masked
+            ],
+        )
+        return told if public_key is None else seal_preview(public_key, told, names)
+
+
+def _entity(entity: PreviewEntity) -> EntitySeen:
+    facts = [FactSeen(relation=fact.relation, end=fact.end) for fact in entity.facts]
+    return EntitySeen(pseudonym=entity.pseudonym, concept=entity.concept, facts=facts)
+
+
+def _predicate(use: PredicateUse) -> PredicateSeen:
+    relation = use.relation
+    if relation is None:
+        return PredicateSeen(predicate=use.predicate, use=use.use, triples=use.triples)
+    leads_to_values = relation.value_kind is not None
+    return PredicateSeen(
+        predicate=use.predicate,
+        use=use.use,
+        triples=use.triples,
+        label=relation.label,
+        description=relation.description,
+        value_kind=relation.value_kind.value if relation.value_kind is not None else None,
+        shown_as=relation.value_view.value if leads_to_values else None,
+    )

@@ -1,0 +1,212 @@
+"""The privacy report as Markdown, for the graph's owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from app.graphs.privacy_report import SHOWN
+from client_sdk.protocol import GraphReport, RelationUse, SetSizes
+
+MOST_ROWS = 40
+"""Of concepts, relations, masked words and names; the JSON has them all."""
+
+_GAPS = (
+    ("like_own_words", "equal to a word of our prompts or of this graph's relations and concepts"),
+    ("like_frequent_words", "equal to one of the 3,000 most frequent English words"),
+    ("of_one_character", "of one character"),
+)
+
+
+def markdown(report: GraphReport) -> str:
+    """Names that are public words stand in it, and masked words that may be cells: for the owner's eyes alone."""
+    sections = (_head, _told, _sets, _rare, _masked, _values, _names, _lexicon)
+    return "\n".join(line for section in sections for line in section(report))
+
+
+def bars(bounds: Sequence[int]) -> list[str]:
+    """What each bar of a histogram counts: `1`, `2-4`, `1,000 or more`."""
+    ends = [*(bound - 1 for bound in bounds[1:]), None]
+    return [
+        f"{first:,} or more" if last is None else f"{first:,}" if first == last else f"{first:,}-{last:,}"
+        for first, last in zip(bounds, ends, strict=True)
+    ]
+
+
+def _head(report: GraphReport) -> Iterator[str]:
+    yield f"# Privacy of the graph {report.graph}"
+    yield ""
+    yield (
+        f"Version {report.version}, loaded {report.loaded_at:%Y-%m-%d %H:%M}: {report.triples:,} triples, "
+        f"{report.entities:,} entities, {report.relations:,} relations; the policy hides {report.hidden_relations} "
+        f"more. Fewer than {report.k} entities are called few."
+    )
+    yield ""
+    yield "For the graph's owner: it lists names that are public words, and masked words that may be cells."
+    yield ""
+    yield "## Before questions are asked about it"
+    yield ""
+    yield from ([f"- {warning}" for warning in report.warnings] or ["Nothing to warn of."])
+    yield ""
+
+
+def _told(report: GraphReport) -> Iterator[str]:
+    yield "## How well a prompt hides whom it shows"
+    yield ""
+    yield (
+        "Against somebody who knows the whole graph and sees one prompt. Named: how often the right one is named, on "
+        "average one in as many as fit. A pseudonym always stands with its concept."
+    )
+    yield ""
+    head = ("beside its concept a prompt shows", "prompts", "named", f"fewer than {report.k} fit", "fewest that fit")
+    rows = [
+        (
+            "nothing" if each.profile == "concept" else SHOWN[each.profile],
+            f"{each.prompts:,}", f"{each.expected:.2%}", f"{each.few:.1%}", f"{each.smallest:,}",
+        )
+        for each in report.profiles
+    ]  # fmt: skip
+    yield from _table(head, rows)
+
+
+def _sets(report: GraphReport) -> Iterator[str]:
+    yield "## Anonymity sets"
+    yield ""
+    yield (
+        "Entities by how many of their concept have the same relations, in the same directions (one hop), or the same "
+        "paths of two relations (two hops), themselves among them."
+    )
+    yield ""
+    head = ("concept", "entities", "hops", *bars(report.bounds))
+    shown = [report.whole, *report.concepts[:MOST_ROWS]]
+    yield from _table(head, [row for sizes in shown for row in _set_rows(sizes)])
+    yield from _more(len(report.concepts), "concepts")
+
+
+def _set_rows(sizes: SetSizes) -> Iterator[tuple[str, ...]]:
+    name = "all" if sizes.concept is None else sizes.concept
+    yield name, f"{sizes.entities:,}", "one", *(f"{count:,}" for count in sizes.one_hop)
+    yield "", "", "two", *(f"{count:,}" for count in sizes.two_hops)
+
+
+def _rare(report: GraphReport) -> Iterator[str]:
+    yield f"## Relations with fewer than {report.k} subjects or objects"
+    yield ""
+    if not report.rare_relations:
+        yield f"None: every relation has {report.k} or more of both."
+        yield ""
+        return
+    yield "A prompt that shows such a relation tells that it is about one of few. The policy can rename or hide it."
+    yield ""
+    rows = [(each.relation, f"{each.subjects:,}", _objects(each)) for each in report.rare_relations[:MOST_ROWS]]
+    yield from _table(("relation", "subjects", "objects"), rows)
+    yield from _more(len(report.rare_relations), "relations")
+
+
+def _masked(report: GraphReport) -> Iterator[str]:
+    yield "## Words that are masked until you show them"
+    yield ""
+    if not report.masked:
+        yield "None: every relation and class is made of common words, or you have decided on it."
+        yield ""
+        return
+    yield (
+        "Nobody has decided on these, and each may be a cell of your data. A model sees an opaque word for a "
+        "relation, and nothing of a class. Show those that are schema: list them in `show_relations` or "
+        "`show_classes` of the policy, and load again."
+    )
+    yield ""
+    ordered = sorted(report.masked, key=lambda each: (each.reason, each.kind, each.word))
+    yield from _table(("", "word", "why"), [(each.kind, each.word, each.reason) for each in ordered[:MOST_ROWS]])
+    yield from _more(len(ordered), "words")
+
+
+def _objects(use: RelationUse) -> str:
+    return f"{use.objects:,}" + (f" values ({use.value_kind})" if use.value_kind else "")
+
+
+def _values(report: GraphReport) -> Iterator[str]:
+    yield "## Values"
+    yield ""
+    if not report.value_relations:
+        yield "No relation leads to values."
+        yield ""
+        return
+    yield (
+        "As `pseudonym` a value travels as a stand-in; `year`, `decade` and `bucket` show that much of it, `clear` "
+        "all. Comparing and counting happen here in any case."
+    )
+    yield ""
+    rows = [
+        (each.relation, each.value_kind or "", each.shown_as or "", f"{each.objects:,}", f"{each.subjects:,}")
+        for each in report.value_relations[:MOST_ROWS]
+    ]
+    yield from _table(("relation", "kind", "shown as", "distinct values", "subjects"), rows)
+    yield from _more(len(report.value_relations), "relations")
+
+
+def _names(report: GraphReport) -> Iterator[str]:
+    names = report.names
+    yield "## Names and values that the guard lets pass"
+    yield ""
+    yield (
+        f"Of {names.names:,} names and {names.values:,} values, these can't be held back without holding back every "
+        "sentence. Where a question marks one as a name (a capital inside a sentence, quotes, part of a longer name) "
+        "it is replaced like any other; where it does not, it travels as the word that it is."
+    )
+    yield ""
+    for field, what in _GAPS:
+        words: list[str] = getattr(names, field)
+        listed = ", ".join(_cell(word) for word in words[:MOST_ROWS])
+        more = f", and {len(words) - MOST_ROWS:,} more" if len(words) > MOST_ROWS else ""
+        yield f"- {len(words):,} {what}" + (f": {listed}{more}" if words else "")
+    yield f"- {names.too_short:,} things have a name of punctuation alone, which is not looked for"
+    yield f"- {names.unguarded:,} things have no other names than these"
+    yield ""
+
+
+_SOURCES = {
+    "lemminflect": "the dictionary of lemminflect",
+    "webster": "Webster's Second",
+    "wordfreq": "the most frequent words of wordfreq",
+    "own": "words of today, chosen by hand",
+}
+
+
+def _lexicon(report: GraphReport) -> Iterator[str]:
+    told = report.lexicon
+    yield "## Words that may leave"
+    yield ""
+    yield (
+        f"A word of a question leaves if it is one of {told.words:,} common English words, a common word of the "
+        "question's own language, or a word of this graph's shown schema; every other word, and every number, goes as "
+        f"a pseudonym. {told.taken_out:,} words of the dictionaries are left out, because they are names more often."
+    )
+    yield ""
+    rows = [(_SOURCES[name], f"{count:,}", f"{count / told.words:.1%}") for name, count in told.sources.items()]
+    yield from _table(("source", "words", "share"), rows)
+    yield (
+        f"{len(told.in_names):,} of them are a part of a name or text value of your graphs. Each goes as a pseudonym "
+        "where it is rare, or the sentence speaks for a name (a capital, a title, quotes, a place where only a name "
+        "can stand); where it stands as a common noun does, it travels."
+    )
+    yield ""
+    if told.in_names:
+        listed = ", ".join(told.in_names[:MOST_ROWS])
+        yield listed + (f", and {len(told.in_names) - MOST_ROWS:,} more" if len(told.in_names) > MOST_ROWS else "")
+        yield ""
+
+
+def _more(count: int, what: str) -> Iterator[str]:
+    if count > MOST_ROWS:
+        yield f"And {count - MOST_ROWS:,} more {what}, in the JSON."
+        yield ""
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for row in (head, ["---"] * len(head), *rows):
+        yield "| " + " | ".join(map(_cell, row)) + " |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

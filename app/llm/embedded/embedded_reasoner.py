@@ -1,0 +1,109 @@
+"""EmbeddedReasoner: no model call at all. It sees what a model would see, and answers by likeness of words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+from app.llm.embedded.concept_namer import ConceptNamer
+from app.llm.embedded.language.masked_words import with_descriptions
+from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
+from app.llm.embedded.step import LEAST_SCORE, answer_from_evidence, take_step, words_as_path
+from app.llm.embeddings.adapters import NO_HEAD, Head
+from app.llm.embeddings.embedder import Embedder
+from app.llm.reasoner import Reply
+from app.llm.tasks import (
+    AnswerInput,
+    ChooseInput,
+    ChooseReply,
+    NamedCluster,
+    NameInput,
+    NameReply,
+    ReplyT,
+    StepInput,
+    StructureInput,
+    StructureReply,
+    Task,
+    TaskKind,
+    TaskModel,
+)
+from app.privacy.safe_text import Egress, Segment
+
+
+class EmbeddedReasoner:
+    """The default: offline, deterministic, and the baseline that a model has to beat. Thread-safe.
+
+    `least_score` is the threshold of `step` below which nothing in the graph covers the question.
+    """
+
+    def __init__(self, embedder: Embedder, least_score: float = LEAST_SCORE, head: Head = NO_HEAD) -> None:
+        self.least_score = least_score
+        self.embedder = embedder
+        self.head = head
+        self._namer = ConceptNamer(embedder)
+        self._verbs: dict[str, Callable[[TaskModel], TaskModel]] = {
+            "structure": lambda given: _structure(cast(StructureInput, given)),
+            "choose_relations": lambda given: self._choose(cast(ChooseInput, given)),
+            "name_concepts": lambda given: self._name(cast(NameInput, given)),
+            "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
+            "step": lambda given: take_step(self._scorer, cast(StepInput, given), self.least_score),
+        }
+
+    @property
+    def head(self) -> Head:
+        """What training added; an evaluation may take it away, or put on another."""
+        return self._head
+
+    @head.setter
+    def head(self, head: Head) -> None:
+        self._head, self._scorer = head, PathScorer(self.embedder, head=head)
+
+    @property
+    def scorer(self) -> PathScorer:
+        """What scores paths here, so that an error analysis can ask it again."""
+        return self._scorer
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:  # noqa: ARG002
+        return ()
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        """The input alone: instructions are for models."""
+        return Egress((Segment(task.input.model_dump_json().encode()),))
+
+    @property
+    def longest_reply(self) -> int:
+        return 0
+
+    def tokens_in(self, egress: Egress) -> int:  # noqa: ARG002
+        return 0
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:  # noqa: ARG002
+        # Embedding takes milliseconds of processor time, which other requests should not wait for.
+        value = await asyncio.to_thread(self._verbs[task.kind.name], task.input)
+        return Reply(cast(ReplyT, value))
+
+    def _choose(self, given: ChooseInput) -> ChooseReply:
+        scored: list[tuple[float, int]] = []
+        for start in dict.fromkeys(candidate.start for candidate in given.candidates):
+            mine = [candidate for candidate in given.candidates if candidate.start == start]
+            told = given.masked_relations
+            paths = [
+                WordedPath(with_descriptions(c.path, told), ("",) * (len(c.path) - 1) + (c.concept,)) for c in mine
+            ]
+            scores = self._scorer.scores(given.question, start, "", paths)
+            scored += [(-float(score), c.number) for score, c in zip(scores, mine, strict=True)]
+        return ChooseReply(choices=[number for _, number in sorted(scored)[: given.width]])
+
+    def _name(self, given: NameInput) -> NameReply:
+        named = [
+            NamedCluster(number=cluster.number, concepts=[self._namer.name_relations(told)])
+            for cluster in given.clusters
+            for told in [with_descriptions(cluster.relations, given.masked_relations)]
+        ]
+        return NameReply(concepts=named)
+
+
+def _structure(given: StructureInput) -> StructureReply:
+    path = words_as_path(given.question, given.things)
+    return StructureReply(thought="The words of the question name the relations.", path=path, guess="")

@@ -1,0 +1,145 @@
+"""What form of answer a question asks for: things, a count, yes or no, an extreme, a comparison, a filter."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from app.llm.embedded.language.morphology import is_participle, may_be_noun, may_be_verb
+from app.llm.embedded.language.paraphrases import said_plainly
+
+Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
+
+# A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
+_VALUE = r"((?-i:V(?=[a-z]*[0-9])[a-z0-9]{5}))"
+_GREATER = (
+    "highest|largest|biggest|greatest|most|latest|newest|youngest|longest|tallest|best|richest|heaviest|maximum|"
+    "most recent|last"
+)
+_LESS = "lowest|smallest|least|earliest|oldest|shortest|cheapest|minimum|fewest|first"
+# Ages and dates of birth run against each other: the oldest has the least date.
+_BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax"}
+_COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
+_LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
+_OPERATORS = (
+    (r"(?:(?:not|no) (?:more|later|older) than|not after|at most|up to|until|or less than)", "<="),
+    (r"(?:(?:not|no) (?:less|fewer|earlier) than|not before|at least|since|from)", ">="),
+    (r"(?:more than|greater than|larger than|higher than|later than|over|above|after|exceeding|beyond)", ">"),
+    (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
+)
+# "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
+_ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
+_HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
+_TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
+
+
+# "When was X first shown?" and "what best describes X?" ask for no superlative.
+_FIRST_DONE = re.compile(r"\b(?:first|last|best|most|least) (\w+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedForm:
+    """The form, the words of the question that say so taken out, and what the algebra needs.
+
+    `function` is argmax, argmin, max, min or compare's direction; `operator` and `value` belong to a filter, whose
+    `function` may be count.
+    """
+
+    form: Form
+    rest: str
+    function: str = ""
+    operator: str = ""
+    value: str = ""
+
+
+def read_form(question: str, topics: int) -> AskedForm:
+    """The form of `question`; `topics` counts the entities that it names."""
+    text = said_plainly(question)
+    return (
+        _per_group(text)
+        or _compare(text, topics)
+        or _average_or_sum(text)
+        or _filter(text)
+        or _extreme(text)
+        or _count(text)
+        or _truth(text)
+        or AskedForm("things", text)
+    )
+
+
+def _without(text: str, pattern: str) -> str | None:
+    found = re.search(pattern, text, re.IGNORECASE)
+    return None if found is None else f"{text[: found.start()]} {text[found.end() :]}"
+
+
+def _per_group(text: str) -> AskedForm | None:
+    if not re.search(r"\b(?:each|every|per)\b", text, re.IGNORECASE):
+        return None
+    rest = _without(text, _HOW_MANY)
+    return None if rest is None else AskedForm("per_group", re.sub(r"\b(?:each|every|per)\b", " ", rest))
+
+
+def _compare(text: str, topics: int) -> AskedForm | None:
+    if topics < 2 or not re.search(r"\bor\b|\bthan\b", text, re.IGNORECASE):
+        return None
+    for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found:
+            function = _BY_DATE.get(found[0].lower(), function)
+            rest = f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}"
+            return AskedForm("compare", rest, function)
+    return None
+
+
+def _average_or_sum(text: str) -> AskedForm | None:
+    rest = _without(text, r"\b(?:on average|average|mean)\b")
+    if rest is not None:
+        return AskedForm("average", rest)
+    rest = _without(text, r"\b(?:the sum of|sum of|total|altogether|in total)\b")
+    return None if rest is None or re.search(r"\bhow many\b", text, re.IGNORECASE) else AskedForm("sum", rest)
+
+
+def _filter(text: str) -> AskedForm | None:
+    for words, operator in _OPERATORS:
+        found = re.search(rf"\b{words}\s+(?:the\s+)?(?:year\s+)?{_VALUE}\b", text, re.IGNORECASE)
+        if found:
+            rest, function = f"{text[: found.start()]} {text[found.end() :]}", ""
+            if (uncounted := _without(rest, _HOW_MANY)) is not None:
+                rest, function = uncounted, "count"
+            return AskedForm("filter", rest, function, operator=operator, value=found[found.lastindex or 1])
+    return None
+
+
+def _extreme(text: str) -> AskedForm | None:
+    for words, function in ((_GREATER, "argmax"), (_LESS, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found and not _is_no_superlative(text):
+            rest = f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}"
+            if _ASKS_FOR_VALUE.match(rest):
+                return AskedForm(
+                    "extreme", _ASKS_FOR_VALUE.sub("date ", rest), "max" if function == "argmax" else "min"
+                )
+            return AskedForm("extreme", rest, _BY_DATE.get(found[0].lower(), function))
+    return None
+
+
+def _is_no_superlative(text: str) -> bool:
+    found = _FIRST_DONE.search(text)
+    word = found[1].lower() if found else ""
+    return word == "name" or is_participle(word) or (may_be_verb(word) and not may_be_noun(word))
+
+
+def _count(text: str) -> AskedForm | None:
+    rest = _without(text, r"\bhow many\b")
+    return None if rest is None else AskedForm("count", rest)
+
+
+def _truth(text: str) -> AskedForm | None:
+    if not _TRUTH.match(text) or re.search(r"\bor\b", text, re.IGNORECASE):
+        return None
+    return AskedForm("truth", _TRUTH.sub(" ", text))
+
+
+def _dated(word: str) -> str:
+    return "date of birth" if word.lower() in _BY_DATE else ""

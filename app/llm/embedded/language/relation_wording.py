@@ -1,0 +1,126 @@
+"""The ways in which a question may word one step of a path."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from app.llm.embedded.language.masked_words import description_in
+from app.llm.embedded.language.morphology import is_done, is_participle, is_third_person, verbs_of
+from app.llm.embedded.language.question_words import singular
+from app.llm.embedded.language.synonyms import said_for
+
+Voice = Literal["noun", "passive", "active"]
+"""What a relation's words say of the thing that it leaves: it has one, something is done to it, it does something."""
+
+_PLACED = frozenset("in at on to from for with".split())
+# What agents do whose names are made of no verb, or of one among several.
+_AGENTS = {
+    "actor": frozenset({"act", "appear", "perform", "play", "star"}),
+    "author": frozenset({"write"}),
+    "cast": frozenset({"act", "appear", "perform", "play", "star"}),
+    "doctor": frozenset({"treat"}),
+    "physician": frozenset({"treat"}),
+    "artist": frozenset({"perform", "record"}),
+    "student": frozenset({"study", "attend"}),
+    "resident": frozenset({"live"}),
+    "inhabitant": frozenset({"live"}),
+    "employee": frozenset({"work"}),
+}
+VALUES = frozenset({"number", "date", "year", "age"})
+"""Concepts of values that can be measured."""
+_OR = re.compile(r" *, *| +(?:or|and) +")
+_EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
+
+
+@dataclass(frozen=True, slots=True)
+class HopWords:
+    """Wordings of a step: of its relation, and of what it leads to; the concepts at its end, and its direction.
+
+    `verbs` are the base forms of what is done, or of who does it: direct for `directed by`, star and act for
+    `starred actors`.
+    """
+
+    relation: tuple[str, ...]
+    reached: tuple[str, ...]
+    kinds: tuple[str, ...]
+    inverse: bool
+    voice: Voice
+    verbs: frozenset[str]
+
+
+@lru_cache(maxsize=65_536)
+def hop_words(label: str, concept: str) -> HopWords:
+    """Wordings of the step `label` that leads to things of `concept`."""
+    kinds = kinds_in(concept)
+    relation = _relation_words(label)
+    last = readable(label.split("|")[-1])
+    return HopWords(
+        relation=tuple(relation),
+        reached=tuple(f"{kind} {relation[0]}" for kind in kinds if relation),
+        kinds=kinds,
+        inverse=label.split("|")[-1].startswith("^"),
+        voice=voice_of(last),
+        verbs=verbs_named(last),
+    )
+
+
+def kinds_in(concept: str) -> tuple[str, ...]:
+    """The concepts that are joined by commas in one, without those that say nothing."""
+    return tuple(kind for part in concept.split(",") if (kind := part.strip()) not in _EVERYTHING)
+
+
+def readable(label: str) -> str:
+    """`people.person.place of birth` as `place of birth`; marks of direction and mediators dropped.
+
+    Of a masked relation what its owner says of it; empty where that is nothing.
+    """
+    return " ".join(filter(None, (_typed(part, types=0) for part in label.split("|"))))
+
+
+def voice_of(relation: str) -> Voice:
+    """`directed by`: passive. `lives in`, `born in`: active. All else names what one has: `spouse`, `has genre`."""
+    words = relation.lower().split()
+    if not words or words[0] in ("has", "have", "is"):
+        return "noun"
+    if words[-1] == "by" and is_participle(words[0]):
+        return "passive"
+    if len(words) > 1 and words[1] in _PLACED and (is_participle(words[0]) or is_third_person(words[0])):
+        return "active"
+    return "active" if is_done(words[0]) else "noun"
+
+
+def verbs_named(relation: str) -> frozenset[str]:
+    """Participles, verbs in the third person, and agents; `place of birth` places nothing."""
+    words = relation.lower().split()
+    first = words[:1] if words and (is_participle(words[0]) or voice_of(relation) != "noun") else []
+    known = frozenset(verb for word in (*first, *_agents(words)) for verb in verbs_of(word))
+    return known.union(*(_AGENTS.get(singular(word), frozenset()) for word in words[-1:]))
+
+
+def _agents(words: list[str]) -> list[str]:
+    return [word for word in words[-1:] if word.rstrip("s").endswith(("or", "er")) or singular(word) in _AGENTS]
+
+
+def _relation_words(label: str) -> list[str]:
+    """Through a mediator the last relation says most: `has admission|admitted to` is worded `admitted to`."""
+    whole = " ".join(dict.fromkeys(readable(label).split()))
+    last = readable(label.split("|")[-1])
+    bare = [words.removeprefix("has ") for words in (last, whole)]
+    # An owner who describes a masked relation may say it in several ways: "husband or wife".
+    ways = _OR.split(description_in(label.split("|")[-1]) or "")
+    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *said_for(last), *ways]) if words]
+
+
+def typed(label: str) -> str:
+    """`people.person.place of birth` as `person place of birth`: with the type that the relation belongs to."""
+    words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
+    return " ".join(dict.fromkeys(words))
+
+
+def _typed(hop: str, types: int) -> str:
+    """The words of one hop, with so many of the types before it."""
+    said = description_in(hop)
+    return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said

@@ -1,0 +1,63 @@
+"""What people say for common relation words: nobody asks for a place of birth, but where somebody was born.
+
+Plain English for schema words of many fields, keyed by the relation's words or by the last of them.
+"""
+
+from __future__ import annotations
+
+from app.llm.embedded.language.question_words import singular
+
+
+def _words(text: str) -> dict[str, tuple[str, ...]]:
+    entries = (line.split(": ") for line in text.strip().splitlines())
+    return {name.strip(): tuple(said.split(", ")) for names, said in entries for name in names.split(", ")}
+
+
+_SAID = _words(
+    """
+    tag, keyword, topic, subject: topics, themes, associated with, known for, described by, describe, keywords
+    genre, category, type, kind, style: kind, type, sort, style, category, genre
+    rating, score: rating, how good, rated, review, opinion
+    vote, votes: popularity, popular, famous, well known, number of votes
+    written by, author, screenwriter: written by, author, screenplay, script, story
+    language: language, spoken, speak
+    nationality, citizenship, country of citizenship: nationality, come from, country, citizen of
+    profession, occupation, job, job title: job, profession, living, work as, occupation
+    employer, works for, works at, company: employer, work for, job, employed by
+    institution: institution, work at, works
+    spouse, married to, partner: husband, wife, married, spouse, partner
+    parent, parents: mother, father, mom, dad, parents
+    child, children: son, daughter, kid, children, offspring
+    sibling, siblings: brother, sister, sibling
+    gender, sex: gender, male or female, man or woman
+    residence, lives in, place lived, location: live, home, residence, located
+    place of birth, birthplace, birth place: born in, hometown, birthplace, place of birth
+    date of birth, birth date, birthday: born, birthday, date of birth
+    place of death, death place: died in, place of death, died
+    date of death, death date: died, date of death
+    cause of death: died of, killed, cause of death
+    religion: faith, religion, believe in
+    education, alma mater, school, university: studied, attended, graduated, school
+    founder, founded by: started, founded, founder, created
+    headquarters: based, headquarters, head office
+    population: inhabitants, people live, population
+    capital: capital city
+    currency: money, currency
+    price, cost, amount: cost, price, how much
+    height: tall, height
+    weight: heavy, weigh, weight
+    duration, runtime, length: long, length
+    release year, release date, publication date: released, release date, came out, release year, year
+    manufacturer, maker, brand: makes, made by, manufacturer
+    symptom, symptoms: symptom, sign
+    treatment, medication, drug: treatment, medicine, treated with
+    diagnosis, diagnosed with, disease: illness, disease, suffer from, diagnosis
+    """
+)
+
+
+def said_for(relation: str) -> tuple[str, ...]:
+    """Everyday words for `relation`, without them where none are known."""
+    words = relation.lower().removeprefix("has ")
+    last = singular(words.split()[-1]) if words else ""
+    return _SAID.get(words) or _SAID.get(last, ())

@@ -1,0 +1,4 @@
+"""Scores of paths against a question.
+
+Imports `language` and `embeddings`.
+"""

@@ -1,0 +1,4 @@
+"""Sentences that the embedded reasoner writes.
+
+Imports `language` and the algebra's expressions.
+"""

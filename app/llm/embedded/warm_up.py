@@ -1,0 +1,65 @@
+"""Warming: the words of a graph's schema are embedded in the background, before questions need them.
+
+A relation's words are embedded when they are first met; on a graph with thousands of relations that made the first
+questions slow. Vectors stay in memory: the words of a schema lie sealed on the disk, so their vectors don't lie there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from app.llm.embedded.language.relation_wording import hop_words, kinds_in
+from app.llm.embedded.scoring.concept_types import EXAMPLES
+from app.llm.embedded.scoring.similarity import step_text
+from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
+from kg_store.graph.traversal import tail_concept
+from kg_store.terms import Hop, Schema
+
+# A question that comes meanwhile waits for at most so many short texts.
+TEXTS_AT_A_TIME = 16
+# What questions bring must find room beside them.
+MOST_TEXTS = CACHED_TEXTS // 2
+
+
+def texts_of(schema: Schema) -> list[str]:
+    """What ranking and scoring embed for the relations and concepts of `schema`, whatever the question is."""
+    hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
+    ways = [(schema.described((hop,)), tail_concept(schema, (hop,))) for hop in hops]
+    words = [hop_words(*way) for way in ways]
+    worded = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
+    kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
+    return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *worded]))[:MOST_TEXTS]
+
+
+class Warming:
+    """Embeds texts in threads of its own, which end with the process, or at `close`."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._ends = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, schema: Schema) -> None:
+        """Returns at once."""
+        thread = threading.Thread(target=self._embed, args=(texts_of(schema),), name="warming", daemon=True)
+        self._threads = [*(each for each in self._threads if each.is_alive()), thread]
+        thread.start()
+
+    def wait(self) -> None:
+        """Returns when all that was begun is embedded."""
+        for thread in self._threads:
+            thread.join()
+
+    def close(self) -> None:
+        """Stops after the texts at hand."""
+        self._ends.set()
+        self.wait()
+
+    def _embed(self, texts: Sequence[str]) -> None:
+        # Texts of like length run together, so little is padded.
+        ordered = sorted(texts, key=len)
+        for start in range(0, len(ordered), TEXTS_AT_A_TIME):
+            if self._ends.is_set():
+                return
+            self._embedder.sentences(ordered[start : start + TEXTS_AT_A_TIME])

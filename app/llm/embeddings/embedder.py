@@ -1,0 +1,85 @@
+"""Sentence embeddings: MiniLM from the box, or any sentence-transformers model by name or folder."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.batching import SharedRuns
+from app.llm.embeddings.model_files import BOXED_MODEL, find_model
+from app.llm.embeddings.onnx_export import open_exported
+from app.llm.embeddings.torch_encoder import TorchEncoder
+
+Vectors = npt.NDArray[np.float32]
+
+CACHED_TEXTS = 50_000
+
+
+class Encoder(Protocol):
+    """A sentence model that is loaded. Thread-safe."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+    def count_tokens(self, text: str) -> int: ...
+
+
+class Embedder:
+    """Unit vectors of texts. Thread-safe; loads at first use, keeps what it has embedded.
+
+    Questions pass through the cache too: it holds pseudonymous text only, in memory. What several threads ask for at
+    once runs together.
+    """
+
+    def __init__(self, model: str = BOXED_MODEL, cache_dir: Path | None = None) -> None:
+        """`cache_dir`: where the network for ONNX Runtime is kept; without it torch runs the model."""
+        self._name, self._cache_dir = model, cache_dir
+        self._loading, self._lock = threading.Lock(), threading.Lock()
+        self._encoder: Encoder | None = None
+        self._runs = SharedRuns(lambda texts: self._loaded().encode(texts))
+        self._sentences: OrderedDict[str, Vectors] = OrderedDict()
+
+    def load(self) -> None:
+        """Loads the model now, so that the first question need not wait. Raises ModelNotTrusted, OSError."""
+        self._loaded()
+
+    def sentences(self, texts: Sequence[str]) -> Vectors:
+        """One unit vector a text; shape (texts, dimensions)."""
+        with self._lock:
+            known = {text: self._sentences[text] for text in texts if text in self._sentences}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            fresh = dict(zip(missing, self._runs.vectors(missing), strict=True))
+            self._keep(fresh)
+            known |= fresh
+        return np.stack([known[text] for text in texts])
+
+    def similarity(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Cosine of `text` with each of `others`; shape (others,)."""
+        if not others:
+            return np.zeros(0, dtype=np.float32)
+        result: npt.NDArray[np.float32] = self.sentences(others) @ self.sentences([text])[0]
+        return result
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of `text`, without the special ones around it."""
+        return self._loaded().count_tokens(text)
+
+    def _keep(self, fresh: dict[str, Vectors]) -> None:
+        with self._lock:
+            self._sentences |= fresh
+            while len(self._sentences) > CACHED_TEXTS:
+                self._sentences.popitem(last=False)
+
+    def _loaded(self) -> Encoder:
+        with self._loading:
+            if self._encoder is None:
+                model = find_model(self._name)
+                exported = open_exported(model, self._cache_dir) if model and self._cache_dir else None
+                self._encoder = exported or TorchEncoder(str(model.path) if model else self._name)
+            return self._encoder

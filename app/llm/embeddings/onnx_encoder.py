@@ -1,0 +1,74 @@
+"""A sentence model on ONNX Runtime: the same vectors as on torch, several times as fast, and loaded in a moment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.model_files import Recipe
+
+Array = npt.NDArray[np.float32]
+Inputs = dict[str, npt.NDArray[np.int64]]
+
+BATCH = 64
+
+
+class OnnxEncoder:
+    """Implements Encoder over an exported network and the model's own tokenizer.json. Thread-safe.
+
+    Raises ImportError where onnxruntime is missing, and whatever onnxruntime or tokenizers raise for a broken file.
+    """
+
+    def __init__(self, network: Path, folder: Path, recipe: Recipe) -> None:
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        # Short texts gain nothing from a second thread, and on a busy machine threads wait for each other.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self._session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
+        self._inputs = [wanted.name for wanted in self._session.get_inputs()]
+        self._recipe = recipe
+        # Two of them: truncation is a state of a tokenizer, and one thread counts while another embeds.
+        self._cutting = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._cutting.no_padding()
+        self._cutting.enable_truncation(recipe.max_tokens)
+        self._counting = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._counting.no_padding()
+        self._counting.no_truncation()
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        """Unit vectors; shape (texts, dimensions). Texts of like length run together, so little is padded."""
+        tokens = self._cutting.encode_batch(list(texts))
+        order = sorted(range(len(tokens)), key=lambda row: len(tokens[row].ids))
+        runs = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        vectors = np.concatenate([self._run([tokens[row] for row in rows]) for rows in runs])
+        result = np.empty_like(vectors)
+        result[order] = vectors
+        return result
+
+    def count_tokens(self, text: str) -> int:
+        return len(self._counting.encode(text, add_special_tokens=False).ids)
+
+    def _run(self, tokens: Sequence[Any]) -> Array:
+        padded = self._padded(tokens)
+        hidden: Array = self._session.run(None, {name: padded[name] for name in self._inputs})[0]
+        seen = padded["attention_mask"][..., None].astype(np.float32)
+        mean = (hidden * seen).sum(axis=1) / np.maximum(seen.sum(axis=1), 1e-9)
+        unit: Array = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
+        return unit
+
+    def _padded(self, tokens: Sequence[Any]) -> Inputs:
+        shape = (len(tokens), max(len(each.ids) for each in tokens))
+        ids = np.full(shape, self._recipe.pad_id, dtype=np.int64)
+        mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        for row, each in enumerate(tokens):
+            length = len(each.ids)
+            ids[row, :length], mask[row, :length], types[row, :length] = each.ids, each.attention_mask, each.type_ids
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}

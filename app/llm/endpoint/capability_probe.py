@@ -1,0 +1,130 @@
+"""Capability probe: what an endpoint can do, found out by asking it; it goes by what comes, not by the status.
+
+A probe is constant: our own words, the model's name and the settings' seed. Nothing of a graph or a caller is in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from app.llm.endpoint.completion import Completion
+from app.llm.endpoint.dialects import (
+    DEFAULT,
+    ENFORCING,
+    MODES,
+    Dialect,
+    SchemaMode,
+    limit_fields,
+    schema_fields,
+    schema_words,
+    stream_fields,
+)
+from app.llm.endpoint.request_body import Wording
+from app.llm.reasoner import ReasonerError, ReasonerUnavailable, ReplyUnusable
+
+WORD: Final = "quorvexil"  # no model says it unless the schema leaves it nothing else
+PROBE_DEADLINE_S: Final = 30.0
+_ASKED: Final = "Reply with a JSON object whose field `word` holds the colour of fresh snow."
+_MAX_TOKENS: Final = 256
+_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"word": {"type": "string", "enum": [WORD]}},
+    "required": ["word"],
+    "additionalProperties": False,
+}
+_OTHER_FIELDS: Final = (400, 404, 422, 500)  # what another body may mend; some servers break on fields unknown to them
+
+Send = Callable[[bytes], Awaitable[Completion]]
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a probe found. `problem` says in our words why the endpoint can't be asked; else it is empty."""
+
+    dialect: Dialect = DEFAULT
+    enforces_schema: bool = False
+    streams: bool = False
+    reports_usage: bool = False
+    problem: str = ""
+
+
+def probe_body(wording: Wording, dialect: Dialect) -> bytes:
+    """The bytes of one probe; they depend on the settings alone."""
+    body = {
+        "model": wording.model,
+        **limit_fields(dialect, 0.0, wording.seed, min(_MAX_TOKENS, wording.max_tokens)),
+        **schema_fields(dialect, "probe", _SCHEMA),
+        **stream_fields(dialect),
+        "messages": [{"role": "user", "content": _ASKED + schema_words(dialect, "probe", _SCHEMA)}],
+    }
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+async def find_capabilities(send: Send, wording: Wording, is_vllm: bool) -> Capabilities:
+    """A few short requests. Never raises for what the endpoint does."""
+    problem = ""
+    for is_plain in (True, False):
+        try:
+            found = await _best_dialect(send, wording, is_vllm, is_plain)
+        except ReasonerError as error:
+            problem = str(error)
+            if error.status not in _OTHER_FIELDS:
+                break
+        else:
+            return await _with_stream(send, wording, found)
+    return Capabilities(problem=problem)
+
+
+async def _best_dialect(send: Send, wording: Wording, is_vllm: bool, is_plain: bool) -> Capabilities:
+    """Raises the error of the last try where none was answered."""
+    modes: list[SchemaMode] = [mode for mode in MODES if is_vllm or mode != "structured_outputs"]
+    for mode in modes:
+        dialect = Dialect(mode, is_plain=is_plain)
+        try:
+            completion = await _ask(send, wording, dialect)
+        except ReasonerError as error:
+            if mode == modes[-1] or not (isinstance(error, ReplyUnusable) or error.status in _OTHER_FIELDS):
+                raise
+            continue
+        is_enforced = mode in ENFORCING and _word_in(completion) == WORD
+        if is_enforced or mode == "prompt" or (mode == "json_object" and _object_in(completion) is not None):
+            return Capabilities(dialect, is_enforced, reports_usage=completion.completion_tokens is not None)
+    raise ReasonerUnavailable("the endpoint gave no reply to a probe")  # pragma: no cover - `prompt` returns or raises
+
+
+async def _with_stream(send: Send, wording: Wording, found: Capabilities) -> Capabilities:
+    """Streams are asked for where they bring all that a whole reply brings."""
+    dialect = replace(found.dialect, streams=True)
+    try:
+        completion = await _ask(send, wording, dialect)
+    except ReasonerError:
+        return found
+    streams = completion.is_streamed and bool(completion.content)
+    is_whole = (completion.completion_tokens is not None) or not found.reports_usage
+    is_kept = _word_in(completion) == WORD or not found.enforces_schema
+    return replace(found, streams=streams, dialect=dialect if streams and is_whole and is_kept else found.dialect)
+
+
+async def _ask(send: Send, wording: Wording, dialect: Dialect) -> Completion:
+    try:
+        async with asyncio.timeout(PROBE_DEADLINE_S):
+            return await send(probe_body(wording, dialect))
+    except TimeoutError:
+        raise ReasonerUnavailable("the endpoint did not answer a probe in time") from None
+
+
+def _word_in(completion: Completion) -> object:
+    found = _object_in(completion)
+    return found.get("word") if found else None
+
+
+def _object_in(completion: Completion) -> dict[str, object] | None:
+    try:
+        content = json.loads(completion.content)
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) else None

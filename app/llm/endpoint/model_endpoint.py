@@ -1,0 +1,125 @@
+"""ModelEndpoint: one OpenAI-compatible endpoint as it can be relied on: OpenAI, vLLM, Ollama, llama.cpp's server."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.llm.endpoint.capability_probe import Capabilities, find_capabilities
+from app.llm.endpoint.circuit_breaker import Breaker
+from app.llm.endpoint.completion import Completion, Price
+from app.llm.endpoint.dialects import Dialect
+from app.llm.endpoint.fair_queue import FairQueue
+from app.llm.endpoint.request_body import Wording
+from app.llm.endpoint.retry import Busy, TooLate, attempts
+from app.llm.endpoint.transport import Sender
+from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+
+ATTEMPTS = 3
+
+
+class ModelEndpoint:
+    """One model of one endpoint: a place in the queue, the breaker, the request; again where that may help.
+
+    `deadline_s` bounds a completion with all its waits and retries, in seconds; `concurrency` is how many requests
+    are open at once. `patience_s` is the longest wait before a retry, where another endpoint can be asked instead.
+    The caller who is cancelled takes his request with him.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        api_key: str = "",
+        deadline_s: float = 60.0,
+        *,
+        wording: Wording | None = None,
+        price: Price | None = None,
+        concurrency: int = 256,
+        patience_s: float = math.inf,
+    ) -> None:
+        self._sender = Sender(url, api_key)
+        self._deadline_s, self._patience_s = deadline_s, patience_s
+        self._wording = wording or Wording(model)
+        self._price = price
+        self._queue = FairQueue(concurrency)
+        self.breaker = Breaker(harmless=(Busy,))
+        self.found: Capabilities | None = None
+        self.was_reached = False
+        self._is_in_doubt = True
+
+    @property
+    def wording(self) -> Wording:
+        return self._wording
+
+    @property
+    def price(self) -> Price | None:
+        return self._price
+
+    @property
+    def is_ready(self) -> bool:
+        return self.breaker.lets_pass
+
+    @property
+    def open_requests(self) -> int:
+        return self._queue.held
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether something happened since the last probe after which its findings may not hold."""
+        return self._is_in_doubt or self.breaker.state != "closed"
+
+    def speak(self, dialect: Dialect) -> None:
+        """Bodies are written in `dialect` from now on."""
+        self._wording = replace(self._wording, dialect=dialect)
+
+    async def probe(self) -> Capabilities:
+        """Finds out what it can do, and writes bodies accordingly from now on. Never raises for what it does."""
+        before = self.found
+        self.found = await find_capabilities(self._sender.send, self._wording, self._wording.is_salted)
+        # One unlucky reply may look as if nothing were enforced: that is believed when it is found twice.
+        is_new = not self.found.enforces_schema and self.found != before
+        self._is_in_doubt = bool(self.found.problem) or is_new
+        if not self.found.problem:
+            self.speak(self.found.dialect)
+            self.was_reached = True
+            self.breaker.reset()
+        return self.found
+
+    async def complete(self, body: bytes, tenant: str = "") -> Completion:
+        """Sends exactly `body`, and again where the endpoint was busy, broken or out of reach."""
+        until = asyncio.get_running_loop().time() + self._deadline_s
+
+        def left_s() -> float:
+            return until - asyncio.get_running_loop().time()
+
+        async for attempt in attempts(ATTEMPTS, lambda: min(left_s(), self._patience_s)):
+            with attempt:
+                completion = await self._once(body, tenant, left_s)
+                return replace(completion, retries=attempt.num - 1)
+        raise ReasonerUnavailable("the endpoint did not answer")  # pragma: no cover - the loop returns or raises
+
+    async def close(self) -> None:
+        await self._sender.close()
+
+    async def _once(self, body: bytes, tenant: str, left_s: Callable[[], float]) -> Completion:
+        in_time = asyncio.timeout(left_s())
+        try:
+            async with in_time, self._queue.place(tenant):
+                in_time.reschedule(None)  # What follows has a bound of its own, and counts for the breaker.
+                with self.breaker.watch():
+                    return await self._send(body, left_s())
+        except TimeoutError:
+            raise TooLate("no place was free before the deadline") from None
+
+    async def _send(self, body: bytes, left_s: float) -> Completion:
+        try:
+            async with asyncio.timeout(left_s):
+                return await self._sender.send(body)
+        except TimeoutError:
+            raise TooLate("the endpoint did not answer within the deadline") from None
+        except (ReasonerRefused, ReplyUnusable):
+            self._is_in_doubt = True  # It may be another server by now, which wants to be asked otherwise.
+            raise

@@ -1,0 +1,140 @@
+"""PromptedReasoner: asks OpenAI-compatible endpoints; docs/reasoner_contract.md is what it speaks."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.completion import CompletesChats, Completion
+from app.llm.endpoint.repair_messages import BLANK, CUT_OFF, EMPTY, complaints_about
+from app.llm.endpoint.reply_validation import broken_rules
+from app.llm.endpoint.request_body import body_of, statics_of, text_read
+from app.llm.endpoint.token_counts import checked_tokens
+from app.llm.endpoint.transport import MAX_WHITE_SPACE
+from app.llm.reasoner import ReasonerError, ReasonerRefused, ReasonerUnavailable, Reply, ReplyUnusable, Tokens
+from app.llm.tasks import ReplyT, Task, TaskKind
+from app.privacy.safe_text import Egress
+
+
+class PromptedReasoner:
+    """Every task is one chat completion under a JSON schema.
+
+    `fallbacks` are asked in their order where `endpoint` rests, is out of reach or refuses. A reply that can't be
+    used is asked for once more, with what was wrong. Both are told as the error's `again`, so that the guard and the
+    ledger see them like any request. `salt_key` keeps the prefix caches of tenants apart.
+    """
+
+    def __init__(
+        self,
+        endpoint: CompletesChats,
+        embedder: Embedder,
+        fallbacks: Sequence[CompletesChats] = (),
+        salt_key: bytes = b"",
+    ) -> None:
+        self._endpoints, self._embedder, self._salt_key = (endpoint, *fallbacks), embedder, salt_key
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
+        return tuple(
+            dict.fromkeys(data for endpoint in self._endpoints for data in statics_of(kind, endpoint.wording))
+        )
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        position = self._position(task.manner.endpoint)
+        return body_of(task, self._endpoints[position].wording, self._salt_of(task.manner.tenant), position)
+
+    @property
+    def longest_reply(self) -> int:
+        return max(endpoint.wording.max_tokens for endpoint in self._endpoints)
+
+    def tokens_in(self, egress: Egress) -> int:
+        return self._embedder.count_tokens(text_read(egress.body))
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+        endpoint = self._endpoints[egress.endpoint]
+        try:
+            completion = await endpoint.complete(egress.body, task.manner.tenant)
+        except (ReasonerUnavailable, ReasonerRefused) as error:
+            if egress.endpoint + 1 < len(self._endpoints):
+                error.again = replace(task, manner=replace(task.manner, endpoint=egress.endpoint + 1))
+            raise
+        except ReplyUnusable as error:
+            raise _with_repair(error, task, (EMPTY,)) from None
+        tokens = self._tokens(endpoint, egress, completion)
+        try:
+            value = _parsed(task, completion)
+        except _Misfit as misfit:
+            unusable = ReplyUnusable(f"{task.kind.name}: {''.join(misfit.complaints).strip()}")
+            unusable.tokens, unusable.words = tokens, completion.content
+            raise _with_repair(unusable, task, misfit.complaints) from None
+        return Reply(value, tokens, completion.content)
+
+    def _position(self, first: int) -> int:
+        """The first endpoint from `first` on that does not rest; `first` itself where all do."""
+        ready = (at for at in range(first, len(self._endpoints)) if self._endpoints[at].is_ready)
+        return next(ready, first)
+
+    def _salt_of(self, tenant: str) -> str:
+        """Tells tenants apart for nobody but us: HMAC of the tenant under a key of this service, in figures: the
+        guard knows no word that it could be."""
+        if not self._salt_key:
+            return ""
+        return str(int.from_bytes(hmac.digest(self._salt_key, tenant.encode(), "sha256"), "big"))
+
+    def _tokens(self, endpoint: CompletesChats, egress: Egress, completion: Completion) -> Tokens:
+        written = self._embedder.count_tokens(completion.content)
+        tokens = checked_tokens(completion, self.tokens_in(egress), written, endpoint.wording.max_tokens)
+        cost = endpoint.price.of(tokens.prompt, tokens.completion) if endpoint.price else None
+        return replace(tokens, retries=completion.retries, cost=cost)
+
+
+class _Misfit(Exception):
+    """A reply that can't be used; `complaints` say why, in our words."""
+
+    def __init__(self, complaints: tuple[str, ...]) -> None:
+        super().__init__()
+        self.complaints = complaints
+
+
+def _with_repair(error: ReasonerError, task: Task[ReplyT], complaints: tuple[str, ...]) -> ReasonerError:
+    if not task.manner.complaints:
+        error.again = replace(task, manner=replace(task.manner, complaints=complaints))
+    return error
+
+
+def _parsed(task: Task[ReplyT], completion: Completion) -> ReplyT:
+    """Raises _Misfit."""
+    content = _bare(completion.content)
+    if not content:
+        raise _Misfit((EMPTY,))
+    if completion.finish_reason == "length":
+        raise _Misfit((CUT_OFF,))
+    if _blank_run(content):
+        raise _Misfit((BLANK,))
+    try:
+        value = task.kind.reply_model.model_validate_json(content)
+    except ValidationError as error:
+        raise _Misfit(complaints_about(task.kind.reply_model, error)) from None
+    complaints = broken_rules(task.input, value)
+    if complaints and not task.manner.complaints:
+        raise _Misfit(complaints)
+    # A repaired reply that keeps to the schema alone is handed on: what was not shown or offered is refused there.
+    return value
+
+
+def _blank_run(content: str) -> bool:
+    plain = content.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    return " " * MAX_WHITE_SPACE in plain
+
+
+def _bare(content: str) -> str:
+    """The JSON alone: small models put a fence around it even under a schema, and some think aloud before it."""
+    text = content.strip()
+    if text.startswith("<think>"):
+        text = text.partition("</think>")[2].strip()
+    if text.startswith("```") and text.endswith("```"):
+        text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    return text

@@ -1,0 +1,93 @@
+"""Complaints: sentences that say which field of a reply broke which rule, in our words and never the model's.
+
+There are finitely many for each kind of reply, so that the guard knows them all as our own before any question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from app.llm.endpoint.json_schema import strict_schema
+
+EMPTY = "It had no content. "
+CUT_OFF = "It was cut off at its longest: be brief. "
+BLANK = "It held white space without end. "
+NO_JSON = "It was not one JSON object. "
+NO_CHOICE_OFFERED = "`choices` must hold numbers of candidates that the input offers. "
+NOTHING_SHOWN = "`answer` must hold stand-ins that the input shows, or functions of them. "
+TEXT_UNBOUND = "In `text` {1} stands for the first expression of `answer`; no other number, no unknown stand-in. "
+NO_ANSWER = "`answer` must not be empty when it is given. "
+_MISFIT = "It did not keep to the schema. "
+
+MOST_TOLD = 3  # a reply that breaks more rules gets the point from three
+_OF_ANY = (EMPTY, CUT_OFF, BLANK, NO_JSON, NO_CHOICE_OFFERED, NOTHING_SHOWN, NO_ANSWER, TEXT_UNBOUND, _MISFIT)
+_TYPES = {
+    "string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+    "array": "a list", "object": "an object",
+}  # fmt: skip
+
+
+def complaints_of(model: type[BaseModel]) -> tuple[str, ...]:
+    """Every complaint that there can be about a reply of `model`."""
+    fields = _fields_of(model)
+    own = (
+        sentence
+        for place, words in fields.items()
+        for sentence in (_missing(place), _strange(place), _wrong(place, words))
+    )
+    return (*_OF_ANY, *own)
+
+
+def complaints_about(model: type[BaseModel], error: ValidationError) -> tuple[str, ...]:
+    """The first of what is wrong with a reply, by field and rule."""
+    fields = _fields_of(model)
+    found = error.errors(include_input=False, include_url=False, include_context=False)
+    return tuple(dict.fromkeys(_sentence(each["type"], each["loc"], fields) for each in found))[:MOST_TOLD]
+
+
+def _sentence(rule: str, place: Sequence[str | int], fields: dict[str, str]) -> str:
+    if rule == "json_invalid":
+        return NO_JSON
+    if rule == "extra_forbidden":
+        # The last part is the model's own word.
+        return _strange(_named(place[:-1])) if _named(place[:-1]) in fields else _MISFIT
+    name = _named(place)
+    if name not in fields:
+        return _MISFIT
+    return _missing(name) if rule == "missing" else _wrong(name, fields[name])
+
+
+def _fields_of(model: type[BaseModel]) -> dict[str, str]:
+    """What each field must be, in words, by its place, such as `path[].head`."""
+    return dict(_walk(strict_schema(model), ""))
+
+
+def _walk(node: dict[str, Any], place: str) -> Iterator[tuple[str, str]]:
+    yield place, "one of " + ", ".join(node["enum"]) if "enum" in node else _TYPES[node["type"]]
+    for name, child in node.get("properties", {}).items():
+        yield from _walk(child, f"{place}.{name}".lstrip("."))
+    if "items" in node:
+        yield from _walk(node["items"], f"{place}[]")
+
+
+def _named(place: Sequence[str | int]) -> str:
+    return "".join("[]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
+
+
+def _told(place: str) -> str:
+    return f"`{place}`" if place else "The reply"
+
+
+def _missing(place: str) -> str:
+    return f"{_told(place)} is missing. "
+
+
+def _strange(place: str) -> str:
+    return f"{_told(place)} has a field that the schema does not have. "
+
+
+def _wrong(place: str, words: str) -> str:
+    return f"{_told(place)} must be {words}. "

@@ -1,0 +1,126 @@
+"""The body of one chat completion: static words of ours around one JSON block that holds the task's input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from app.llm.endpoint.dialects import (
+    DEFAULT,
+    MODES,
+    Dialect,
+    limit_fields,
+    schema_fields,
+    schema_words,
+    stream_fields,
+)
+from app.llm.endpoint.json_schema import strict_schema
+from app.llm.endpoint.repair_messages import complaints_of
+from app.llm.tasks import ReplyT, Task, TaskKind
+from app.privacy.safe_text import Egress, Segment
+
+_SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # where these go; no word of ours holds such characters
+_FENCE = b"```json\\n"
+_BEFORE_COMPLAINTS = "Your last reply to this can't be used. "
+_AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its schema.\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What is the same in all bodies for one endpoint. `is_salted`: it shares its prefix cache between tenants."""
+
+    model: str
+    dialect: Dialect = DEFAULT
+    max_tokens: int = 1_024
+    seed: int | None = None
+    is_salted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The static bytes of a body: what precedes the salt (empty without one), complaints, and follows the input."""
+
+    opening: bytes
+    head: bytes
+    after: bytes
+
+
+def body_of(task: Task[ReplyT], wording: Wording, salt: str = "", endpoint: int = 0) -> Egress:
+    """The bytes of one request. The input is JSON within a JSON string, so it is escaped once more."""
+    frame = _frame_of(task.kind, wording)
+    before = [frame.head + _FENCE]
+    if task.manner.complaints:
+        before = [frame.head, *_told(task.manner.complaints)]
+    segments = [
+        *((_static(frame.opening), Segment(_escaped(salt))) if wording.is_salted else ()),
+        *(_static(data) for data in before),
+        # A field that holds its default says nothing, and costs tokens.
+        Segment(_escaped(task.input.model_dump_json(exclude_defaults=True))),
+        _static(frame.after),
+    ]
+    return Egress(tuple(segments), endpoint)
+
+
+def text_read(body: bytes) -> str:
+    """What of a body the model reads: the messages' texts, and the schema where it stands apart from them."""
+    request = json.loads(body)
+    format_ = request.get("response_format", {})
+    schema = format_.get("json_schema", {}).get("schema") or format_.get("schema")
+    schema = schema or request.get("structured_outputs", {}).get("json")
+    texts = [message["content"] for message in request["messages"]]
+    return "\n".join([*texts, json.dumps(schema, separators=(",", ":"))] if schema else texts)
+
+
+def statics_of(kind: TaskKind[Any], wording: Wording) -> tuple[bytes, ...]:
+    """Every static segment that a body of `kind` may have, whatever the endpoint turns out to be."""
+    segments: list[bytes] = []
+    for dialect in _DIALECTS:
+        frame = _frame_of(kind, replace(wording, dialect=dialect))
+        segments += [frame.head + _FENCE, frame.head, frame.after, frame.opening]
+    segments += _told(complaints_of(kind.reply_model))
+    return tuple(dict.fromkeys(segment for segment in segments if segment))
+
+
+@lru_cache(maxsize=256)
+def _frame_of(kind: TaskKind[Any], wording: Wording) -> _Frame:
+    schema, dialect = strict_schema(kind.reply_model), wording.dialect
+    body: dict[str, Any] = {
+        "model": wording.model,
+        **({"cache_salt": _SALT} if wording.is_salted else {}),
+        **limit_fields(dialect, kind.temperature, wording.seed, wording.max_tokens),
+        **schema_fields(dialect, kind.name, schema),
+        **stream_fields(dialect),
+        "messages": [
+            {"role": "system", "content": str(kind.instructions) + schema_words(dialect, kind.name, schema)},
+            {"role": "user", "content": f"{_COMPLAINTS}```json\n{_INPUT}\n```"},
+        ],
+    }
+    text = json.dumps(body, separators=(",", ":"))
+    opening, _, rest = text.rpartition(_mark(_SALT)) if wording.is_salted else ("", "", text)
+    head, _, rest = rest.partition(_mark(_COMPLAINTS))
+    after = rest.partition(_mark(_INPUT))[2]
+    return _Frame(opening.encode(), head.encode(), after.encode())
+
+
+def _told(complaints: tuple[str, ...]) -> list[bytes]:
+    """One segment a sentence, so that each is known to the guard, however many there are."""
+    return [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS) + _FENCE]
+
+
+def _static(data: bytes) -> Segment:
+    return Segment(data, static=True)
+
+
+def _escaped(text: str) -> bytes:
+    return json.dumps(text)[1:-1].encode()
+
+
+def _mark(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
+_DIALECTS = tuple(
+    Dialect(mode, streams, plain) for mode in MODES for streams in (False, True) for plain in (True, False)
+)

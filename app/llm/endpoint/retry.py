@@ -1,0 +1,78 @@
+"""Retrying: which failures are worth another try, and how long the endpoint asks to wait before it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import math
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Literal
+
+import stamina
+
+from app.llm.endpoint.circuit_breaker import Resting
+from app.llm.reasoner import ReasonerUnavailable
+
+FIRST_WAIT_S, LONGEST_WAIT_S, JITTER_S = 0.5, 2.0, 0.5
+
+
+class Busy(ReasonerUnavailable):
+    """The endpoint lives and asks to come again later (429, or a Retry-After); `retry_after_s` if it said when."""
+
+    def __init__(self, text: str, retry_after_s: float | None) -> None:
+        super().__init__(text)
+        self.retry_after_s = retry_after_s
+
+
+class TooLate(ReasonerUnavailable):
+    """The deadline is over: no time is left for another try."""
+
+
+def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.Attempt]:
+    """Up to `most` attempts, with growing waits and jitter, or as long as the endpoint asks.
+
+    `left_s` tells how many seconds there are to wait in: what would be tried after them is not tried.
+    """
+    failed = itertools.count()
+    return stamina.retry_context(
+        on=lambda error: wait_before_retry(error, next(failed), left_s()), attempts=most, timeout=None
+    )
+
+
+def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | Literal[False]:
+    """Seconds until the next try, after `failed` earlier failures; False where there should be none."""
+    if not isinstance(error, ReasonerUnavailable) or isinstance(error, Resting | TooLate):
+        return False
+    asked_s = error.retry_after_s if isinstance(error, Busy) else None
+    if asked_s is None:
+        asked_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**failed)
+    # Those who failed in the same second should not all come back in the same second.
+    wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret  # nosec B311
+    return wait_s if wait_s < left_s else False
+
+
+def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+    """The wait that an endpoint asks for: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date."""
+    seconds = _number(headers.get("retry-after-ms"))
+    if seconds is not None:
+        return seconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    aware = date if date.tzinfo else date.replace(tzinfo=dt.UTC)
+    return max(0.0, (aware - now).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None

@@ -1,0 +1,230 @@
+"""Sending: one HTTP request to an OpenAI-compatible endpoint, once. The home of the openai package."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import httpx2
+import openai
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.llm.endpoint.completion import Completion
+from app.llm.endpoint.retry import Busy, retry_after_s
+from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+
+MAX_WHITE_SPACE = 64  # characters in a row: constrained decoding that will never end
+MAX_REPLY_BYTES = 4_194_304
+# A pool looks at all of its connections for every request: with hundreds open, several small ones are quicker.
+POOLS, POOL_SIZE = 16, 16
+_FOR_NOW = (408, 409, 429)
+_NO_MONEY = "insufficient_quota"  # a 429 that waiting does not mend
+_COUNTS = ("prompt_tokens", "completion_tokens")
+# What a request needs. The package's other headers tell the platform, its versions and what stands in OPENAI_ORG_ID.
+_HEADERS = frozenset(
+    {"host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization"}
+)
+
+
+class _Part(BaseModel):
+    """What we read of an answer; vendors add fields of their own."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+
+class _Message(_Part):
+    content: str | None = None
+
+
+class _Choice(_Part):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Streamed(_Part):
+    delta: _Message = _Message()
+    finish_reason: str | None = None
+
+
+class _ChatReply(_Part):
+    choices: list[_Choice] = Field(min_length=1)
+    usage: Any = None  # An odd count is no reason to refuse a reply.
+
+
+class _Chunk(_Part):
+    choices: list[_Streamed] = []
+    usage: Any = None
+
+
+class _Error(_Part):
+    """Nested (`{"error": {...}}`) or flat (`{"object": "error", ...}`), with status 200."""
+
+    error: Any = None
+    object: str | None = None
+
+    @property
+    def is_one(self) -> bool:
+        return bool(self.error) or self.object == "error"
+
+
+class Sender:
+    """One endpoint's connections. Promise: a request has exactly the body that it is given, and no header beyond
+    what HTTP needs, the key, and `User-Agent: arog`. Errors quote nothing: a provider's body may hold the prompt."""
+
+    def __init__(self, url: str, api_key: str = "") -> None:
+        trusted = httpx2.create_ssl_context()
+        # Local servers take any key, and the package refuses an empty one.
+        self._clients = [
+            openai.AsyncOpenAI(
+                base_url=url, api_key=api_key or "none", max_retries=0, timeout=None, http_client=_pool(trusted)
+            )
+            for _ in range(POOLS)
+        ]
+        self._open = [0] * POOLS
+
+    async def send(self, body: bytes) -> Completion:
+        """One try. Raises ReasonerUnavailable, ReasonerRefused, ReplyUnusable; cancelled, it closes its connection."""
+        with self._least_pool() as client:
+            return await _exchange(client, body)
+
+    async def close(self) -> None:
+        for client in self._clients:
+            await client.close()
+
+    @contextmanager
+    def _least_pool(self) -> Iterator[openai.AsyncOpenAI]:
+        """The first pool with room, so that few connections are kept where few are needed."""
+        at = next((at for at, held in enumerate(self._open) if held < POOL_SIZE), self._open.index(min(self._open)))
+        self._open[at] += 1
+        try:
+            yield self._clients[at]
+        finally:
+            self._open[at] -= 1
+
+
+def _pool(trusted: ssl.SSLContext) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        verify=trusted,
+        # How many at once is the queue's to say; and timeouts count from byte to byte: the deadline is ours too.
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+        timeout=None,
+        event_hooks={"request": [_strip_headers]},
+    )
+
+
+async def _exchange(client: openai.AsyncOpenAI, body: bytes) -> Completion:
+    try:
+        response = await _post(client, body)
+        try:
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                return await _read_stream(client, response)
+            return _completion_of(await _read_whole(response))
+        finally:
+            await response.aclose()
+    except openai.OpenAIError as error:
+        raise _typed(error) from None
+    except httpx2.HTTPError:
+        raise ReasonerUnavailable("the endpoint broke off, or its answer could not be unpacked") from None
+
+
+async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
+    """The response, with its body still to be read."""
+    response = await client.post(
+        "/chat/completions",
+        cast_to=httpx2.Response,
+        content=body,
+        # What was cleared goes to this endpoint, and nowhere that it points to.
+        options={"headers": {"Content-Type": "application/json"}, "follow_redirects": False},
+        stream=True,
+        stream_cls=openai.AsyncStream[Any],
+    )
+    return cast(httpx2.Response, response)
+
+
+async def _read_stream(client: openai.AsyncOpenAI, response: httpx2.Response) -> Completion:
+    content, tail, finish_reason, usage = "", "", "", None
+    stream = openai.AsyncStream(cast_to=object, response=response, client=client)
+    try:
+        async for data in stream:
+            chunk = _chunk_of(data)
+            usage = chunk.usage or usage
+            for choice in chunk.choices[:1]:
+                piece = choice.delta.content or ""
+                content, tail = content + piece, (tail + piece)[-MAX_WHITE_SPACE:]
+                finish_reason = choice.finish_reason or finish_reason
+            if len(tail) == MAX_WHITE_SPACE and tail.isspace():
+                raise ReplyUnusable("the endpoint sends white space without end")
+            if len(content) > MAX_REPLY_BYTES:
+                raise ReplyUnusable("the endpoint's reply has no end")
+    except ValueError:
+        raise ReplyUnusable("the endpoint's stream is no JSON") from None
+    finally:
+        await stream.close()
+    return _completion(content, finish_reason, usage, is_streamed=True)
+
+
+async def _strip_headers(request: httpx2.Request) -> None:
+    for name in [name for name in request.headers if name not in _HEADERS]:
+        del request.headers[name]
+    request.headers["User-Agent"] = "arog"
+
+
+async def _read_whole(response: httpx2.Response) -> bytes:
+    raw = bytearray()
+    async for piece in response.aiter_bytes():
+        raw += piece
+        if len(raw) > MAX_REPLY_BYTES:
+            raise ReplyUnusable("the endpoint's reply has no end")
+    return bytes(raw)
+
+
+def _completion_of(raw: bytes) -> Completion:
+    try:
+        reply = _ChatReply.model_validate_json(raw)
+    except ValidationError:
+        if _is_error(raw):
+            raise ReasonerUnavailable("the endpoint answered with an error in place of a completion") from None
+        raise ReplyUnusable("the endpoint's answer is no chat completion, or gives no choice") from None
+    choice = reply.choices[0]
+    return _completion(choice.message.content or "", choice.finish_reason or "", reply.usage)
+
+
+def _completion(content: str, finish_reason: str, usage: object, is_streamed: bool = False) -> Completion:
+    counts = [usage.get(name) for name in _COUNTS] if isinstance(usage, dict) else [None, None]
+    prompt, written = (count if type(count) is int else None for count in counts)
+    is_odd = not isinstance(usage, dict | None) or any(type(count) not in (int, type(None)) for count in counts)
+    return Completion(content, finish_reason, prompt, written, has_odd_usage=is_odd, is_streamed=is_streamed)
+
+
+def _is_error(raw: bytes) -> bool:
+    try:
+        return _Error.model_validate_json(raw).is_one
+    except ValidationError:
+        return False
+
+
+def _chunk_of(data: object) -> _Chunk:
+    """Raises ValueError for what is none."""
+    if isinstance(data, dict) and _Error.model_validate(data).is_one:
+        raise ReasonerUnavailable("the endpoint sent an error inside its stream")
+    return _Chunk.model_validate(data)
+
+
+def _typed(error: openai.OpenAIError) -> ReasonerUnavailable | ReasonerRefused:
+    if not isinstance(error, openai.APIStatusError):
+        return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")
+    status = error.status_code
+    wait_s = retry_after_s(error.response.headers, dt.datetime.now(dt.UTC))
+    said = f"the endpoint answered with status {status}"
+    typed: ReasonerUnavailable | ReasonerRefused
+    if (status in _FOR_NOW and error.code != _NO_MONEY) or (status >= 500 and wait_s is not None):
+        typed = Busy(said, wait_s)
+    elif status >= 500:
+        typed = ReasonerUnavailable(said)
+    else:
+        typed = ReasonerRefused(f"the endpoint refused the request with status {status}")
+    typed.status = status
+    return typed

@@ -1,0 +1,234 @@
+"""What a reasoner is asked and replies: the five tasks as pydantic models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from app.privacy.safe_text import SafeText
+
+TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
+
+
+Size = Literal["1", "2-5", "6-20", "more", ""]
+
+
+class TaskModel(BaseModel):
+    """Strict, so that the generated JSON schema stays inside what every endpoint enforces."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+class Turn(TaskModel):
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class Thing(TaskModel):
+    """A pseudonym of the question or of an earlier answer, with its concept."""
+
+    name: str
+    concept: str
+    size: Size = ""
+
+
+class PathTriple(TaskModel):
+    """One triple of the concept path; head and tail are a pseudonym or a concept."""
+
+    head: str
+    relation: str
+    tail: str
+
+
+class MaskedRelation(TaskModel):
+    """What the owner of the graph says of a relation whose own words are withheld: `Rk3m2a` stands for them."""
+
+    relation: str
+    means: str
+
+
+class Candidate(TaskModel):
+    """One way on: from `start`, along `path`, to things of kind `concept`.
+
+    An element of `path` is a relation's words; `^` before it: walked backwards; `a|b`: through a mediator.
+    """
+
+    number: int
+    start: str
+    path: list[str]
+    concept: str
+
+
+class Evidence(TaskModel):
+    """One abstracted triple: `start` along `path` gives `end`, one thing or one set.
+
+    `start_concept` is left out where a thing or another fact has told it.
+    """
+
+    start: str
+    start_concept: str = ""
+    path: list[str]
+    end: str
+    end_concept: str
+    size: Size = ""
+
+
+class Cluster(TaskModel):
+    """Things that hang on the same head by the same relation, described by relations that leave them."""
+
+    number: int
+    relations: list[str]
+
+
+class NamedCluster(TaskModel):
+    number: int
+    concepts: list[str] = Field(description="one concept, or several where the relations fit several")
+
+
+class StructureInput(TaskModel):
+    question: str
+    dialogue: list[Turn]
+    things: list[Thing]
+
+
+class StructureReply(TaskModel):
+    thought: str
+    path: list[PathTriple]
+    guess: str = Field(description="an imagined answer; it is dropped when it is parsed")
+
+
+class ChooseInput(TaskModel):
+    question: str
+    path: list[PathTriple]
+    candidates: list[Candidate]
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
+    width: int = Field(description="how many choices at most")
+
+
+class ChooseReply(TaskModel):
+    choices: list[int] = Field(description="numbers of candidates, best first")
+
+
+class NameInput(TaskModel):
+    question: str
+    clusters: list[Cluster]
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
+
+
+class NameReply(TaskModel):
+    concepts: list[NamedCluster]
+
+
+class AnswerInput(TaskModel):
+    question: str
+    dialogue: list[Turn]
+    path: list[PathTriple]
+    things: list[Thing]
+    evidence: list[Evidence]
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
+    last_round: bool
+
+
+class AnswerReply(TaskModel):
+    """`sufficient` is the paper's flag. With it, `answer` holds expressions and `text` one sentence or two.
+
+    In `text`, `{1}` stands for the first expression of `answer`, `{2}` for the second.
+    """
+
+    thought: str
+    sufficient: bool
+    answer: list[str]
+    text: str
+
+
+class StepInput(TaskModel):
+    """What may change from round to round stands last, so that the endpoint's prefix cache keeps the rest."""
+
+    question: str
+    dialogue: list[Turn] = []
+    things: list[Thing]
+    evidence: list[Evidence] = Field(description="each round's facts behind those of the rounds before it")
+    path: list[PathTriple] = Field(default=[], description="the concept path, where an earlier reply gave one")
+    candidates: list[Candidate] = Field(description="the ways on that lie nearest to the question")
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
+    further: int = Field(default=0, description="how many ways on lie further off; they come next when none fits")
+    round: int = 1
+    last_round: bool = Field(default=False, description="nothing can be followed any more")
+    width: int = Field(default=3, description="how many choices at most")
+
+
+class StepReply(TaskModel):
+    """`action` follow: `choices`; answer: `answer` and `text` as in AnswerReply; else all are empty.
+
+    In `answer`, `way(2)` stands for what candidate 2 leads to: so a reply chooses and answers at once. No choice and
+    no answer while `further` ways are left: they are shown next. `thought` and `path` are not asked for; a path that
+    is given is shown again.
+    """
+
+    # Replies with more than was asked for are no failure: small models like to explain themselves.
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    thought: SkipJsonSchema[str] = ""
+    path: SkipJsonSchema[list[PathTriple]] = []
+    action: Literal["follow", "answer", "not_in_graph"]
+    choices: list[int]
+    answer: list[str]
+    text: str
+
+    @field_validator("thought", "path", mode="wrap")
+    @classmethod
+    def _is_no_reason_to_refuse(cls, given: object, parse: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        """What was not asked for is taken where it has a form that we know, else left."""
+        try:
+            return parse(given)
+        except ValidationError:
+            return "" if info.field_name == "thought" else []
+
+
+ReplyT = TypeVar("ReplyT", bound=TaskModel)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskKind(Generic[ReplyT]):
+    """What is the same in every task of one kind. `instructions` are static words of ours, from a `prompts.py`."""
+
+    name: TaskName
+    instructions: SafeText
+    reply_model: type[ReplyT]
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a task is asked, beside what it asks.
+
+    `tenant` (an id) decides whose turn it is and is never sent. `complaints` are sentences of ours about the reply
+    before this one: which field broke which rule. `endpoint` is the position of the first endpoint to try.
+    `anonymity` is for the ledger alone: how many entities fit what the input shows of a thing; None: it shows none.
+    """
+
+    tenant: str = ""
+    complaints: tuple[str, ...] = ()
+    endpoint: int = 0
+    anonymity: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[ReplyT]):
+    """One thing a model is asked. `in_house` is what a reasoner reads in place of `input` that sends nothing."""
+
+    kind: TaskKind[ReplyT]
+    input: TaskModel
+    manner: Manner = Manner()
+    in_house: TaskModel | None = field(default=None, repr=False)

@@ -1,1 +1,0 @@
-"""Alembic's scripts: one file per change of the tables, in the wheel, run by `app.database.migrate`."""

@@ -1,0 +1,250 @@
+"""Every turn of a dialogue with pseudonyms in place of what it names; nothing else of it may leave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.privacy.name_recogniser import Recogniser
+from app.privacy.patterns import DEFAULT_REGIONS
+from app.privacy.pseudonym_format import Standing, replaced
+from app.privacy.pseudonyms import Meaning, PseudonymTable
+from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
+from app.privacy.span_finder import Source, Span, SpanFinder
+from app.privacy.visible_text import Visible
+from app.privacy.words.lexicon import Lexicon
+from client_sdk.protocol import Ambiguity, Message, Reading
+from kg_store.names.index import NameIndex
+from kg_store.names.linker import EntityLinker, has_capitals
+from kg_store.storage.vault import Holds
+from kg_store.terms import Mid, Mids, ValueKind
+from kg_store.text.english import is_ordinary
+from kg_store.text.literals import read_literal
+from kg_store.text.normalise import normalise
+
+MAX_CHOICES: Final = 20
+MAX_EARLIER_TOPICS: Final = 8
+
+Resolve = Callable[[str], Mids]
+"""What a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
+
+_NAMED = (Source.MENTION, Source.PROTECTED)
+_WHOLE_NUMBER = re.compile(r"-?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymised:
+    """The dialogue as the model may see it, the names of its topics that several entities share, and notes.
+
+    `inexact`: where the question spells a name otherwise than the graph.
+    """
+
+    dialogue: SafeDialogue
+    ambiguous: tuple[Ambiguity, ...]
+    notes: tuple[str, ...] = ()
+    inexact: tuple[Reading, ...] = ()
+
+    def readings(self) -> Iterator[Anonymised]:
+        """This one; then, where a topic may be no name, the same without it."""
+        yield self
+        doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
+        if doubtful:
+            note = f"{' and '.join(doubtful)} was read as everyday words: the graph has a thing that is called so."
+            yield replace(self, dialogue=self.dialogue.without_doubtful(), notes=(*self.notes, note))
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    message: Message
+    visible: Visible
+    spans: list[Span]
+
+    @property
+    def text(self) -> str:
+        return self.visible.text
+
+
+class Anonymiser:
+    """Promise: a word leaves only where `lexicon` permits it; every name and linkable value of the graph that `linker`
+    finds, every pattern of patterns.py, every digit and every other word is replaced, in user and assistant turns
+    alike; and the own words of a masked relation by its opaque one, those of a hidden relation like a value.
+
+    Condition: the guard stands behind it, and blocks what this class would miss. Not promised: writing style, and
+    common words that are somebody's name where nothing around them says so (app/privacy/words/name_slots.py).
+    """
+
+    def __init__(
+        self,
+        linker: EntityLinker,
+        names: NameIndex,
+        lexicon: Lexicon,
+        regions: Sequence[str] = DEFAULT_REGIONS,
+        masks: Mapping[int, str] | None = None,
+        holds: Holds | None = None,
+        recogniser: Recogniser | None = None,
+    ) -> None:
+        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
+        what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
+        self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
+        self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
+
+    def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
+        """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
+        turns = [self._read(message, table) for message in messages]
+        if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
+            turns[-1] = self._read(messages[-1], table, unmarked=True)
+        for turn in turns:
+            _settle(turn, table)
+        replaced = [self._replace(turn, table) for turn in turns]
+        if not any(things for _, things in replaced):
+            # Nothing is named but by words that nobody knows: the question is about those.
+            replaced = [(text, table.known(text)) for text, _ in replaced]
+        doubtful = {self._pseudonym(turns[-1].text, span, table) for span in _doubtful(turns[-1])}
+        topics = tuple(_topics([words for _, words in replaced], doubtful, table, resolve))
+        safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
+        inexact = tuple(self._readings(turns[-1], table))
+        return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table), inexact)
+
+    def _read(self, message: Message, table: PseudonymTable, *, unmarked: bool = False) -> _Turn:
+        visible = Visible.of_typed(message.content)
+        spans = self._finder.find(visible, message.content, table, unmarked=unmarked)
+        return _Turn(message, visible, [self._known(span) for span in spans])
+
+    def _known(self, span: Span) -> Span:
+        mids = self._holds(span.mids) if span.mids else ()
+        if mids == span.mids:
+            return span
+        return replace(span, mids=mids) if mids else Span(span.start, span.end, Source.UNKNOWN)
+
+    def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
+        """The safe text, made in one pass over the original's offsets, and the pseudonyms in it, in order, that a
+        question may be about."""
+        words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
+        things = (w.word for w, span in zip(words, turn.spans, strict=True) if span.source is not Source.WORD)
+        return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
+
+    def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
+        """Each inexact mention, by its place in what the user typed."""
+        for span in turn.spans:
+            if span.inexact:
+                start, end = turn.visible.original_span(span.start, span.end)
+                yield Reading(pseudonym=self._pseudonym(turn.text, span, table), start=start, end=end)
+
+    def _pseudonym(self, text: str, span: Span, table: PseudonymTable) -> str:
+        written = text[span.start : span.end]
+        if span.source in (Source.PSEUDONYM, Source.RELATION):
+            return written
+        if masked := next((self._masks[mid] for mid in span.mids if mid in self._masks), None):
+            return masked
+        if span.source in _NAMED and span.value_kind is None:
+            return _of_entities(span.mids, table)
+        if span.source in _NAMED and span.value_kind is not None:
+            return _of_value(written, span.value_kind, span.mids, table)
+        kind, lexical = _meant(span, written)
+        return _of_value(written, kind, self._equal_values(kind, lexical), table)
+
+    def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
+        """The graph's values that a literal equals; 1990 is a year as well as a number."""
+        kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
+        return self._holds(tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)})))
+
+
+def _meant(span: Span, written: str) -> tuple[ValueKind, str]:
+    if span.lexical and span.value_kind is not None:
+        return span.value_kind, span.lexical
+    return read_literal(written) or (ValueKind.TEXT, written)
+
+
+def _names_a_thing(text: str, span: Span) -> bool:
+    """Values and bare numbers name nothing that a question could be about alone."""
+    named = span.source in _NAMED and span.value_kind is None
+    return span.source is Source.PSEUDONYM or (named and any(map(str.isalpha, text[span.start : span.end])))
+
+
+def _settle(turn: _Turn, table: PseudonymTable) -> None:
+    """Remembers the entities that a turn names alone, before any shared name is read."""
+    by_user = turn.message.role == "user"
+    for span in turn.spans:
+        if span.source in _NAMED and span.value_kind is None and len(span.mids) == 1:
+            table.settle(Mid(span.mids[0]), by_user)
+        elif span.source is Source.PSEUDONYM:
+            meaning = table.meaning(turn.text[span.start : span.end])
+            if meaning is not None and meaning.kind == "entity":
+                table.settle(Mid(int(meaning.mids[0])), by_user)
+
+
+def _of_entities(mids: Sequence[int], table: PseudonymTable) -> str:
+    if len(mids) == 1:
+        return table.of_entity(Mid(mids[0]))
+    settled = table.settled_among(mids)
+    return table.of_entity(settled[0]) if len(settled) == 1 else table.of_group(mids)
+
+
+def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: PseudonymTable) -> str:
+    if len(mids) == 1:
+        return table.of_value(Mid(mids[0]), kind)
+    return table.of_literal(written, kind, mids)
+
+
+def _doubtful(turn: _Turn) -> Iterator[Span]:
+    """Everyday words in small letters, in a turn that writes another name with a capital, or in words that are none:
+    `the story of Dracula`, `how old is the actor keanu reeves`."""
+    names = {turn.text[s.start : s.end]: s for s in turn.spans if s.source in _NAMED and s.value_kind is None}
+    telling = any(map(has_capitals, names)) or not has_capitals(turn.text)
+    everyday = [written for written in names if not has_capitals(written) and _is_everyday(written)]
+    if telling and len(everyday) < len(names):
+        yield from (names[written] for written in everyday)
+
+
+def _is_everyday(written: str) -> bool:
+    return all(is_ordinary(word) for word in normalise(written).text.split())
+
+
+def _topics(
+    words: Sequence[Sequence[str]], doubtful: Collection[str], table: PseudonymTable, resolve: Resolve
+) -> Iterator[Topic]:
+    """Those of the question in its order, then those of earlier turns, the most recent turn first."""
+    *earlier, question = words
+    seen = dict.fromkeys(question)
+    older = [word for turn in reversed(earlier) for word in turn if word not in seen]
+    for word in [*seen, *list(dict.fromkeys(older))[:MAX_EARLIER_TOPICS]]:
+        meaning = table.meaning(word)
+        if meaning is not None:
+            yield Topic(word, resolve(word), _value_kind(meaning), word in seen, word in doubtful)
+
+
+def _value_kind(meaning: Meaning) -> ValueKind | None:
+    if meaning.kind == "outcome":
+        return None if len(meaning.mids) else ValueKind.NUMBER
+    if meaning.kind in ("value", "literal"):
+        return meaning.value_kind or ValueKind.TEXT
+    return None
+
+
+def _ambiguities(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[Ambiguity, ...], tuple[str, ...]]:
+    """Shared names of the question; where it names nothing itself, those of the turns before."""
+    asked = [topic for topic in topics if topic.newest] or topics
+    found: list[Ambiguity] = []
+    notes: list[str] = []
+    for topic in asked:
+        meaning = table.meaning(topic.pseudonym)
+        if meaning is None or meaning.kind != "group":
+            continue
+        choices = choices_among(meaning.mids, table)
+        found.append(Ambiguity(pseudonym=topic.pseudonym, choices=choices))
+        if len(choices) < len(meaning.mids):
+            notes.append(f"{topic.pseudonym} may mean {len(meaning.mids)} things; {len(choices)} of them are offered")
+    return tuple(found), tuple(notes)
+
+
+def choices_among(mids: Mids, table: PseudonymTable) -> list[str]:
+    """What a shared name may mean: those that the dialogue has named first, then in the conversation's own order."""
+    named = table.settled_among(mids.tolist())
+    return sorted(in_own_order(mids, table), key=lambda word: table.entity(word) not in named)[:MAX_CHOICES]
+
+
+def in_own_order(mids: Mids, table: PseudonymTable) -> list[str]:
+    """One pseudonym each, in the conversation's own order."""
+    return [table.of_entity(Mid(int(mids[at]))) for at in table.in_order([str(mid) for mid in mids.tolist()])]

@@ -1,0 +1,240 @@
+"""The spans of one turn that must not leave as they are: collected on the original text, none over another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+
+from app.privacy.name_recogniser import Recogniser
+from app.privacy.patterns import find_patterns
+from app.privacy.pseudonym_format import shaped_in, words_in
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.visible_text import Visible
+from app.privacy.words.lexicon import SYMBOLS, Lexicon
+from app.privacy.words.turn_tokens import Stand
+from app.privacy.words.unknown_words import unknown_spans
+from kg_store.names.index import NameIndex
+from kg_store.names.linker import EntityLinker, has_capitals
+from kg_store.names.near_spans import find_near_spans, masked
+from kg_store.terms import ValueKind
+from kg_store.text.literals import find_literals
+from kg_store.text.numbers.number_words import find_number_expressions
+
+_INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
+"""Without the letters that are words, in English or beside it."""
+
+
+_PARTING = re.compile(r"[+/;|\\*`~<>&]|(?<=\w)[.,](?=\w)")
+"""What stands for a space in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
+
+# An everyday number that goes on in figures, which are masked by then: twelve.1.1949.
+_TOUCHING, _TOUCHED = re.compile(r"[./:-]\|"), re.compile(r"\|[./:-]\Z")
+
+_SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
+"""What is left of an address whose other parts are pseudonyms says nothing."""
+
+
+class Source(IntEnum):
+    """Who found a span; of two that find the same, the smaller wins."""
+
+    PSEUDONYM = 0
+    MENTION = 1
+    PROTECTED = 2
+    PATTERN = 3
+    LITERAL = 4
+    FORGED = 5
+    UNKNOWN = 6
+    WORD = 7
+    """In small letters and known to nobody: it may say what is asked as well as of whom."""
+
+    RELATION = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """text[start:end] of a turn. `mids` are set for a mention, `value_kind` when it names a value; `inexact` when
+    the name is spelt otherwise."""
+
+    start: int
+    end: int
+    source: Source
+    mids: tuple[int, ...] = field(default=(), repr=False)
+    value_kind: ValueKind | None = None
+    inexact: bool = False
+    lexical: str = field(default="", repr=False)
+    """What a number or date in words or other figures means, in ASCII figures."""
+
+
+class SpanFinder:
+    """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, the lexicon."""
+
+    def __init__(
+        self,
+        linker: EntityLinker,
+        names: NameIndex,
+        lexicon: Lexicon,
+        regions: Sequence[str],
+        masks: Collection[str] = (),
+        recogniser: Recogniser | None = None,
+    ) -> None:
+        """`masks` are the graph's opaque words for relations: they stand in what was answered, and stay."""
+        self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
+        self._masks, self._recogniser = frozenset(masks), recogniser
+
+    def find(self, visible: Visible, original: str, table: PseudonymTable, *, unmarked: bool = False) -> list[Span]:
+        """Spans of `visible.text`, in order. Pseudonyms of this conversation are among them; a word that only
+        looks like one is FORGED. `unmarked`: everyday words of a text without capitals may name things, too."""
+        text, issued = visible.text, table.issued
+        words = list(shaped_in(text))
+        kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in words if word.word in issued]
+        kept += [Span(w.start, w.end, Source.RELATION) for w in words_in(text) if w.word in self._masks]
+        forged = [Span(word.start, word.end, Source.FORGED) for word in words if word.word not in issued]
+        # A code or an address may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
+        covered = _cover(text, kept)
+        literals = [piece for literal in _literals(text) for piece in _uncovered(text, literal, covered)]
+        found = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
+        pieces = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
+        patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
+        named = [*self._mentions(visible, original), *self._protected(text), *self._protected_in_disguise(visible)]
+        named += self._unmarked(text) if unmarked else []
+        chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
+        chosen += self._recognised(text, chosen)
+        taken = [(span.start, span.end, _stand(text, span)) for span in chosen]
+        unknown = [_without_permission(text, *span) for span in unknown_spans(text, taken, self._lexicon)]
+        chosen += [span for span in unknown if span.source is Source.UNKNOWN]
+        chosen += self._near_names(text, chosen, issued)
+        chosen += _left_of([span for span in unknown if span.source is Source.WORD], text, chosen)
+        chosen += _symbols(text, chosen)
+        chosen += _initials(text, chosen)
+        return sorted(chosen, key=lambda span: span.start)
+
+    def _mentions(self, visible: Visible, original: str) -> Iterator[Span]:
+        """Invisible characters may part words as well as hide inside one, so both readings are linked."""
+        for each in self._linker.find_mentions(visible.text):
+            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
+        if visible.origins is not None:
+            for each in self._linker.find_mentions(original):
+                start, end = visible.span(each.start, each.end)
+                # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
+                if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
+                    yield Span(start, end, Source.MENTION, each.mids, each.value_kind, each.inexact)
+        if (plain := visible.skeleton()) is not None:
+            for each in self._linker.find_mentions(plain.text):
+                span = plain.original_span(each.start, each.end)
+                yield Span(*span, Source.MENTION, each.mids, each.value_kind, each.inexact)
+
+    def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
+        """What the owner's recogniser takes for names, where nothing else has found it."""
+        if self._recogniser is None:
+            return []
+        found = choose(text, (Span(*span, Source.UNKNOWN) for span in self._recogniser.names_in(text)))
+        covered = _cover(text, chosen)
+        return [piece for span in found for piece in _uncovered(text, span, covered)]
+
+    def _unmarked(self, text: str) -> Iterator[Span]:
+        for each in self._linker.find_unmarked(text, self._lexicon.public):
+            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
+
+    def _near_names(self, text: str, chosen: Sequence[Span], issued: Collection[str]) -> list[Span]:
+        """What the guard would still block as a name in another form, though it is no mention: a part of a title,
+        or of the name of a stranger."""
+        found = find_near_spans(self._names, text, _places(chosen), issued)
+        return [Span(*span, Source.UNKNOWN) for span in found]
+
+    def _protected(self, text: str) -> Iterator[Span]:
+        """What the guard would block though the policy does not link it, signs between words read as spaces, too."""
+        parted = _PARTING.sub(" ", text)
+        for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
+            kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
+            yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+
+    def _protected_in_disguise(self, visible: Visible) -> Iterator[Span]:
+        """The same in letters that look like others."""
+        if (plain := visible.skeleton()) is not None:
+            for span in self._protected(plain.text):
+                start, end = plain.original_span(span.start, span.end)
+                yield replace(span, start=start, end=end)
+
+
+def _stand(text: str, span: Span) -> Stand:
+    """What a span that goes is to the grammar of the words around it."""
+    if span.source in (Source.UNKNOWN, Source.WORD, Source.FORGED) or span.inexact:
+        return Stand.UNKNOWN
+    if span.source is Source.PSEUDONYM:
+        return Stand.VALUE if text[span.start] == "V" else Stand.NAME
+    is_name = span.source in (Source.MENTION, Source.PROTECTED) and span.value_kind in (None, ValueKind.TEXT)
+    return Stand.NAME if is_name else Stand.VALUE
+
+
+def _without_permission(text: str, start: int, end: int) -> Span:
+    return Span(start, end, Source.UNKNOWN if has_capitals(text[start:end]) else Source.WORD)
+
+
+def _left_of(words: Sequence[Span], text: str, chosen: Sequence[Span]) -> list[Span]:
+    covered = _cover(text, chosen)
+    return [replace(piece, source=Source.WORD) for word in words for piece in _uncovered(text, word, covered)]
+
+
+def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
+    """Signs that are no punctuation: pictures, and letters in frames, which may spell a name."""
+    if text.isascii():
+        return []
+    covered = _cover(text, chosen)
+    found = (Span(*match.span(), Source.UNKNOWN) for match in SYMBOLS.finditer(text))
+    return [piece for span in found for piece in _uncovered(text, span, covered)]
+
+
+def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
+    """Single letters between two things that go: john f fitzgerald, of whom the graph knows only parts."""
+    return [Span(*match.span(1), Source.UNKNOWN) for match in _INITIAL.finditer(masked(text, _places(chosen)))]
+
+
+def _places(spans: Iterable[Span]) -> list[tuple[int, int]]:
+    return [(span.start, span.end) for span in spans]
+
+
+def _literals(text: str) -> list[Span]:
+    """Numbers and dates, however they are written; everyday words (two films, the second one) are how people ask."""
+    found = [Span(span.start, span.end, Source.LITERAL) for span in find_literals(text)]
+    plain = masked(text, _places(found))
+    for each in find_number_expressions(text):
+        # What is read in figures already says more by itself: a date, and a number behind it.
+        touches = not each.is_everyday or _TOUCHING.match(plain, each.end) or _TOUCHED.search(plain, 0, each.start)
+        if touches and any(map(str.isalnum, plain[each.start : each.end])):
+            found.append(Span(each.start, each.end, Source.LITERAL, value_kind=each.kind, lexical=each.lexical))
+    return found
+
+
+def choose(text: str, spans: Iterable[Span]) -> list[Span]:
+    """The longest wins, then the smaller source. What a loser has outside of the winners stays hidden too."""
+    covered = bytearray(len(text))
+    chosen: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start - span.end, span.source, span.start)):
+        chosen += _uncovered(text, span, covered)
+        covered[span.start : span.end] = b"\x01" * (span.end - span.start)
+    return chosen
+
+
+def _uncovered(text: str, span: Span, covered: bytearray) -> Iterator[Span]:
+    """The pieces of `span` that nothing covers, as literals; without the punctuation around them."""
+    if not any(covered[span.start : span.end]):
+        yield span
+        return
+    start = span.start
+    for end in range(span.start, span.end + 1):
+        if end == span.end or covered[end]:
+            piece = text[start:end]
+            inner = piece.strip("".join(letter for letter in piece if not letter.isalnum()))
+            if inner:
+                begin = start + piece.index(inner)
+                yield Span(begin, begin + len(inner), Source.LITERAL)
+            start = end + 1
+
+
+def _cover(text: str, spans: Iterable[Span]) -> bytearray:
+    covered = bytearray(len(text))
+    for span in spans:
+        covered[span.start : span.end] = b"\x01" * (span.end - span.start)
+    return covered

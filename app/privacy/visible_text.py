@@ -1,0 +1,169 @@
+"""What a reader sees of a text: escapes and decorations undone, invisible characters gone, with the way back."""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from unicodedata import category
+from urllib.parse import unquote
+
+from kg_store.text.confusables import DISGUISES, skeleton_of, undecorated
+from kg_store.text.normalise import is_word_character
+
+_INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
+_UNREADABLE = frozenset(("Cs", "Co", "Cn"))
+UNREADABLE: Final = "\ufffd"
+"""Stands for characters of no script, which no reader knows: an unknown word."""
+
+_PICTURES = range(0x1F000, 0x1FB00)
+"""Where newer pictures stand that Python does not know yet; no letters ever do."""
+
+_VARIATIONS = frozenset(map(chr, range(0xFE00, 0xFE10)))
+_UNREADABLE_RUN = re.compile(f"{UNREADABLE}+")
+_ESCAPE = re.compile(
+    r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});|(?:%[0-9a-f]{2})+|\\+u[0-9a-f]{4}|\\+x[0-9a-f]{2}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """`origins[i]` is where the original of text[i] began, `ends[i]` where it ended; None when nothing was changed."""
+
+    text: str = field(repr=False)
+    origins: list[int] | None = field(default=None, repr=False)
+    ends: list[int] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, original: str) -> Visible:
+        """Control characters that part words become a space; line ends and tabs stay.
+
+        Letters in circles, squares and the like are the letters (`kg_store.text.confusables`), and marks that only
+        cover letters go. Characters of no script go inside a word; where they stand alone, one sign stands for them.
+        """
+        if original.isascii() and original.isprintable():
+            return cls(original)
+        if UNREADABLE not in original and original.translate(_SEEN) == original:
+            return cls(original)
+        return cls._of(original, ((letter, at, at + 1) for at, letter in enumerate(original)))
+
+    @classmethod
+    def of_typed(cls, original: str) -> Visible:
+        """The same; entities, percent signs and escapes of JSON are undone once, as a page or program would."""
+        return cls._of(original, _unescaped(original)) if _ESCAPE.search(original) else cls.of(original)
+
+    def skeleton(self) -> Visible | None:
+        """This text in the Latin letters that it looks like: a second reading for names, never to be sent.
+
+        Its positions lead to those of `text`, not of the original. None where it would say the same.
+        """
+        if self.text.isascii():
+            return None
+        plain = skeleton_of(self.text)
+        if plain == self.text:
+            return None
+        if all(len(skeleton_of(letter)) == 1 for letter in set(self.text)):
+            return Visible(plain)
+        return Visible._joined((letter, at, at + 1) for at, letter in enumerate(map(skeleton_of, self.text)))
+
+    @classmethod
+    def _of(cls, original: str, letters: Iterable[tuple[str, int, int]]) -> Visible:
+        found = cls._joined((_seen(letter), start, end) for letter, start, end in letters)
+        if UNREADABLE in found.text:
+            found = found._part(_without_unreadable(found.text))
+        return cls(original) if found.text == original else found
+
+    def _part(self, kept: Sequence[int]) -> Visible:
+        """The characters at `kept`, which ascends."""
+        origins, ends = self.origins or range(len(self.text)), self.ends or range(1, len(self.text) + 1)
+        text = "".join(self.text[at] for at in kept)
+        return Visible(text, [origins[at] for at in kept], [ends[at] for at in kept])
+
+    @classmethod
+    def _joined(cls, pieces: Iterable[tuple[str, int, int]]) -> Visible:
+        """Of pieces, each with the span that it stands for; a piece may be several letters, and none where it goes.
+
+        What goes belongs to the letter in front of it, as marks do.
+        """
+        letters: list[str] = []
+        origins: list[int] = []
+        ends: list[int] = []
+        for piece, start, end in pieces:
+            letters += piece
+            origins += [start] * len(piece)
+            ends += [end] * len(piece)
+            if not piece and ends:
+                ends[-1] = end
+        return cls("".join(letters), origins, ends)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the original's characters from `start` to `end` stand now."""
+        if self.origins is None:
+            return start, end
+        return bisect_left(self.origins, start), bisect_left(self.origins, end)
+
+    def original_span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the characters from `start` to `end` stood in the original."""
+        if self.origins is None or self.ends is None:
+            return start, end
+        return self.origins[start], self.ends[end - 1]
+
+
+def _unescaped(original: str) -> Iterator[tuple[str, int, int]]:
+    """Each character with the span that it stands for."""
+    done = 0
+    for escape in _ESCAPE.finditer(original):
+        yield from ((original[at], at, at + 1) for at in range(done, escape.start()))
+        yield from ((letter, *escape.span()) for letter in _meant(escape.group()))
+        done = escape.end()
+    yield from ((original[at], at, at + 1) for at in range(done, len(original)))
+
+
+def _meant(escape: str) -> str:
+    """The escape itself where it is none."""
+    if escape[0] == "&":
+        return html.unescape(escape)
+    if escape[0] == "\\":
+        return chr(int(escape.lstrip("\\")[1:], 16))
+    try:
+        return unquote(escape, errors="strict")
+    except UnicodeDecodeError:
+        return escape
+
+
+def _seen(letter: str) -> str:
+    """What a reader sees of one character; UNREADABLE where nobody can tell."""
+    if letter in _VARIATIONS or letter in DISGUISES:
+        return ""
+    plain = undecorated(letter)
+    if plain != letter or letter in "\n\t" or category(letter) not in _INVISIBLE:
+        return plain
+    if letter.isspace():
+        return " "
+    return UNREADABLE if category(letter) in _UNREADABLE and ord(letter) not in _PICTURES else ""
+
+
+class _Seen(dict[int, str]):
+    """What is seen of each character; filled as text is met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _seen(chr(code))
+        return self[code]
+
+
+_SEEN: Final = _Seen()
+
+
+def _without_unreadable(text: str) -> list[int]:
+    """The indexes of `text` without unreadable signs that touch a word, which they would part, and with one of those
+    in a row."""
+    kept = list(range(len(text)))
+    for run in reversed(list(_UNREADABLE_RUN.finditer(text))):
+        start, end = run.span()
+        touches = any(map(is_word_character, text[max(0, start - 1) : start] + text[end : end + 1]))
+        del kept[start if touches else start + 1 : end]
+    return kept

@@ -1,0 +1,97 @@
+"""Classes of English words: what stands before a name, before a noun, and what never names anybody."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.privacy.words.lexicon import base_of
+from kg_store.lexicon import in_lexicon, kinds_of
+
+TITLES: Final = frozenset(
+    """
+    mr mrs ms mister dr prof sir madam rev reverend fr st saint sgt lt col gen capt herr frau fräulein madame monsieur
+    mme mlle señor señora sr sra don doña signor signora sig pan pani bay hanım
+    """.split()
+)
+ROLES: Final = frozenset(
+    """
+    doctor patient client customer brother sister cousin officer agent director actor actress employee mother son
+    daughter husband wife friend colleague professor miss dame lord lady father
+    captain nurse uncle aunt auntie judge president senator
+    """.split()
+)
+KIN: Final = frozenset(
+    "brother sister cousin mother son daughter husband wife father friend colleague uncle aunt child parent".split()
+)
+ADVERBS: Final = frozenset(
+    "now today tomorrow yesterday tonight here there then ever still again together home later soon".split()
+)
+NAMING: Final = frozenset("named called surname name lastname".split())
+DETERMINERS: Final = frozenset(
+    """
+    a an the this that these those my your his her its our their whose which what any some no every each all both many
+    much few several more most other another same own how such only either neither less least very too so as
+    """.split()
+)
+SINGULAR_AUXILIARIES: Final = frozenset(("does", "is", "was", "has"))
+AUXILIARIES: Final = SINGULAR_AUXILIARIES | frozenset("do did are were have had can could would should shall".split())
+BE: Final = frozenset("is are was were be been".split())
+ASKING: Final = frozenset("who whom where when why what how".split())
+PREPOSITIONS: Final = frozenset(
+    """
+    of by with for from to about than like between against near under over in at on into onto without after before
+    through behind beside beyond toward towards around among except including
+    """.split()
+)
+CLASSIFIERS: Final = frozenset(
+    "kind kinds type types sort sorts genre category form list number name names set".split()
+)
+# What stands before "to" where a person follows it, and no verb.
+BEFORE_RECEIVERS: Final = frozenset(
+    """
+    married related belong belongs belonging talk talks talked speak spoke given sent assigned close next similar due
+    engaged introduced known listen compared reported reports attached admitted referred
+    """.split()
+)
+PHRASES: Final = frozenset(
+    line.strip()
+    for line in """
+    of course|for example|for fun|for sale|for life|at work|at home|at night|at last|at first|at birth|by name|by far
+    in person|in love|in time|on time|in charge|in order|in total|in common|in front|in fact|in case|on average
+    """.replace("\n", "|").split("|")
+)
+EXCLAMATIONS: Final = frozenset(
+    "wow great sure cool nice awesome sorry right welcome sweet perfect interesting amazing".split()
+)
+PLURALS: Final = frozenset("people men women children police data media".split())
+JOINING: Final = frozenset(("and", "or", "nor", "&", "plus", "versus", "vs"))
+FUNCTION_WORDS: Final = (
+    DETERMINERS | AUXILIARIES | ASKING | PREPOSITIONS | JOINING | frozenset("not be been it there".split())
+)
+MARKS: Final = frozenset("\"'“”„‘’«»‹›`()[]{}<>*_|")
+ENDS: Final = frozenset(".!?;:\n…")
+BULLETS: Final = " \t\u00a0\"'“”„‘’«»‹›([{*_#>-–—•·"
+
+
+def is_nominal(word: str) -> bool:
+    kinds = kinds_of(base_of(word))
+    return not kinds or not {"n", "a"}.isdisjoint(kinds)
+
+
+def is_singular(word: str) -> bool:
+    plain = base_of(word)
+    return plain not in PLURALS and not (plain.endswith("s") and not plain.endswith("ss") and in_lexicon(plain[:-1]))
+
+
+def is_verb(word: str) -> bool:
+    return "v" in kinds_of(word)
+
+
+def is_verb_alone(word: str) -> bool:
+    """A verb's form that is no noun's: lived; or that of one who does it: lives."""
+    kinds = kinds_of(word)
+    return "v" in kinds and ("n" not in kinds or word.endswith("s"))
+
+
+def is_participle(word: str) -> bool:
+    return word.endswith(("ed", "ing", "en")) and is_verb(word)

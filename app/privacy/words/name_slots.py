@@ -1,0 +1,274 @@
+"""Places of a sentence where a common word is most likely somebody's name: "does rose live here", "mr field"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from app.privacy.words.grammar_words import (
+    ADVERBS,
+    ASKING,
+    AUXILIARIES,
+    BE,
+    BEFORE_RECEIVERS,
+    CLASSIFIERS,
+    DETERMINERS,
+    EXCLAMATIONS,
+    FUNCTION_WORDS,
+    JOINING,
+    KIN,
+    MARKS,
+    NAMING,
+    PHRASES,
+    PREPOSITIONS,
+    ROLES,
+    SINGULAR_AUXILIARIES,
+    TITLES,
+    is_nominal,
+    is_participle,
+    is_singular,
+    is_verb,
+    is_verb_alone,
+)
+from app.privacy.words.lexicon import CONTRACTIONS, base_of
+from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
+from kg_store.lexicon import kinds_of, words_of_language
+from kg_store.names.name_words import MODALS
+from kg_store.text.english import is_rare
+
+MIN_FOREIGN_LETTERS: Final = 4
+"""Of a word in another language: shorter ones are articles and the like, which names have, too (von der)."""
+
+
+def speaks_for_name(turn: TurnTokens, at: int) -> bool:
+    """Whether anything around the word at `at`, a common one, says that it is a name here."""
+    return any(speaks(turn, at) for speaks in _SPEAKING)
+
+
+def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
+    """Whether a sentence may well begin with the common word at `at`: an order, a plural, an adjective."""
+    if turn.tokens[at].word in EXCLAMATIONS:
+        return True
+    return _is_order(turn, at) or _is_said_of_many(turn, at) or _describes_a_noun(turn, at)
+
+
+def _is_marked(turn: TurnTokens, at: int) -> bool:
+    """Quotes, brackets or emphasis touch it, or an ending behind an apostrophe with nothing that a noun needs."""
+    token = turn.tokens[at]
+    around = turn.text[token.start - 1 : token.start] + turn.text[token.end : token.end + 1]
+    if not MARKS.isdisjoint(around):
+        return True
+    before = turn.before(at)
+    needs_none = before is None or (before.stand is Stand.WORD and before.word not in DETERMINERS | CONTRACTIONS)
+    return base_of(token.word) != token.word and needs_none and is_nominal(token.word)
+
+
+def _is_addressed(turn: TurnTokens, at: int) -> bool:
+    """Behind a title or a role: mr field, patient field."""
+    before, word = turn.tokens[at - 1] if at else None, turn.tokens[at].word
+    gap = turn.gap(at).strip()
+    if before is None or gap not in ("", ".", ":"):
+        return False
+    is_named = before.word in NAMING and is_nominal(word) and not turn.lexicon.is_own(word)
+    is_initial = gap == "." and len(before.word) == 1
+    # A title may be no word of the lexicon itself: herr.
+    title = turn.text[before.start : before.end].lower()
+    return title in TITLES or is_named or is_initial or (before.word in ROLES and _is_named_so(turn, at))
+
+
+def _is_named_so(turn: TurnTokens, at: int) -> bool:
+    """patient field, doctor field has: not "whose father died", "his wife's sister lives"."""
+    word, after = turn.tokens[at].word, turn.word_after(at)
+    if not is_nominal(word) or not is_singular(word) or word in ROLES or turn.lexicon.is_own(word):
+        return False
+    return "v" not in kinds_of(word) or after in AUXILIARIES or after in MODALS or is_verb_alone(after)
+
+
+def _stands_by_a_name(turn: TurnTokens, at: int) -> bool:
+    """Touches what is replaced, and is no verb or noun that the sentence needs there."""
+    before, token = turn.before(at), turn.tokens[at]
+    if before is not None and before.is_replaced and turn.gap(at) in (" ", "-", "–", ", "):
+        return turn.gap(at) == "-" or _goes_on(turn, at, before)
+    if turn.lexicon.is_own(token.word):
+        return False
+    if before is not None and before.stand is Stand.VALUE and turn.gap(at) == " ":
+        return _is_after_a_number(turn, at)
+    return _leads_to_a_name(turn, at)
+
+
+def _is_after_a_number(turn: TurnTokens, at: int) -> bool:
+    """2 diabetes, of a name with a number in it; not "the 1990 film", "5 patients"."""
+    word = turn.tokens[at].word
+    return is_nominal(word) and is_singular(word) and turn.word_before(at - 1) not in DETERMINERS
+
+
+def _leads_to_a_name(turn: TurnTokens, at: int) -> bool:
+    """lakeside brackwede, rose-brackwede; "long and brackwede"."""
+    word, after = turn.tokens[at].word, turn.after(at)
+    if after is None or not is_nominal(word):
+        return False
+    gap = turn.gap(at + 1)
+    if after.is_replaced:
+        is_noun = "v" not in kinds_of(word) and turn.word_before(at) not in DETERMINERS
+        return gap in ("-", "–") or (gap == " " and after.stand is Stand.UNKNOWN and is_noun and is_singular(word))
+    other = turn.after(at + 1)
+    joined = after.word in JOINING and other is not None and other.stand is Stand.UNKNOWN
+    return joined and is_singular(word) and turn.word_before(at) not in DETERMINERS
+
+
+def _goes_on(turn: TurnTokens, at: int, before: Token) -> bool:
+    """Whether the word goes on with the name in front of it."""
+    word, after = turn.tokens[at].word, turn.word_after(at)
+    kinds = kinds_of(base_of(word))
+    if turn.gap(at) == ", ":
+        return _is_bare_noun(turn, at) and before.stand is Stand.UNKNOWN and not after
+    if before.stand is Stand.NAME or word in KIN or not is_nominal(word) or turn.lexicon.is_own(word):
+        return False  # "tom hanks films": what the graph holds is whole, a stranger's name may go on.
+    asking = turn.word_before(at - 1)
+    if asking in BE:
+        return "a" not in kinds and not is_participle(word)
+    if asking in AUXILIARIES or asking in MODALS:
+        return "v" not in kinds or after in JOINING or (is_verb(after) and after not in FUNCTION_WORDS)
+    return not ("v" in kinds and word.endswith("s")) and not is_participle(word)
+
+
+def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
+    """A noun in the singular with nothing in front that a common noun needs, where a name may stand."""
+    token, before = turn.tokens[at], turn.before(at)
+    if token.word in MODALS:
+        asked = before is not None and (before.word in AUXILIARIES or before.word in PREPOSITIONS)
+        return asked and turn.word_after(at) not in ("be", "have", "not")
+    if token.word in FUNCTION_WORDS or token.word in ADVERBS or not is_nominal(token.word):
+        return False
+    if turn.begins(at):
+        return _opens_as_a_name(turn, at)
+    if before is None or before.stand is not Stand.WORD:
+        return False
+    if before.word in AUXILIARIES:
+        return _follows_an_auxiliary(turn, at, before.word)
+    if not _is_bare_noun(turn, at):
+        return False
+    if before.word in JOINING:
+        return _is_joined_to_a_name(turn, at)
+    if before.word == "to" and "v" in kinds_of(token.word) and turn.word_before(at - 1) not in BEFORE_RECEIVERS:
+        return False
+    if f"{before.word} {token.word}" in PHRASES:
+        return False
+    if before.word == "as":
+        return turn.after(at) is None
+    if before.word in PREPOSITIONS:
+        # "the husband of ...", "a kind of film": what something is of, and what there are kinds of.
+        return turn.word_after(at) != "of" and turn.word_before(at - 1) not in CLASSIFIERS
+    return _is_verb_before(turn, at)
+
+
+def _is_joined_to_a_name(turn: TurnTokens, at: int) -> bool:
+    other = turn.before(at - 1)
+    return other is not None and other.is_replaced
+
+
+def _follows_an_auxiliary(turn: TurnTokens, at: int, auxiliary: str) -> bool:
+    """does rose live, where is field; not "which film is long"."""
+    first = at == 1 or turn.begins(at - 1) or turn.word_before(at - 1) in ASKING
+    if not first or turn.lexicon.is_own(turn.tokens[at].word):
+        return False
+    return auxiliary in SINGULAR_AUXILIARIES or _is_bare_noun(turn, at)
+
+
+def _is_bare_noun(turn: TurnTokens, at: int) -> bool:
+    """A singular noun or adjective that no noun follows."""
+    word, after = turn.tokens[at].word, turn.word_after(at)
+    if not is_singular(word) or turn.lexicon.is_own(word) or word.endswith("ing"):
+        return False
+    follows = turn.after(at)
+    if follows is not None and follows.stand is Stand.NAME:
+        return False  # "modern egypt", "describe movie ..."
+    return not after or after in FUNCTION_WORDS or after in MODALS or not is_nominal(after) or is_verb_alone(after)
+
+
+def _is_verb_before(turn: TurnTokens, at: int) -> bool:
+    """who treats field, who has gout: the word in front says what is done."""
+    verb = turn.word_before(at)
+    kinds = kinds_of(verb)
+    if "v" not in kinds or verb in FUNCTION_WORDS:
+        return False
+    subject = turn.before(at - 1)
+    told = subject is not None and (subject.is_replaced or subject.word in ("who", "that"))
+    return "n" not in kinds or told
+
+
+def _opens_as_a_name(turn: TurnTokens, at: int) -> bool:
+    """rose lives where? A line of one word counts, too; an order does not."""
+    word, after = turn.tokens[at].word, turn.after(at)
+    if turn.lexicon.is_own(word) or word in EXCLAMATIONS:
+        return False
+    if not is_singular(word):
+        return after is not None and not _is_said_of_many(turn, at)
+    if after is None:
+        return True
+    if after.stand is not Stand.WORD:
+        return after.is_replaced and "v" not in kinds_of(word)
+    is_said = after.word in AUXILIARIES or after.word in MODALS or after.word in JOINING
+    return is_said or is_verb_alone(after.word) or "," in turn.gap(at + 1)
+
+
+def _is_order(turn: TurnTokens, at: int) -> bool:
+    """Compare the, Rank all, Count patients."""
+    word, after = turn.tokens[at].word, turn.word_after(at)
+    return is_verb(word) and bool(after) and (after in DETERMINERS or not is_singular(after))
+
+
+def _is_said_of_many(turn: TurnTokens, at: int) -> bool:
+    """Films directed by, Cities with: not "Woods has", "Banks lives"."""
+    word, after = turn.tokens[at].word, turn.word_after(at)
+    is_one = after in SINGULAR_AUXILIARIES or (after.endswith("s") and is_verb_alone(after))
+    return not is_singular(word) and bool(after) and not is_one
+
+
+def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
+    """Old movies, Female doctors."""
+    after = turn.word_after(at)
+    return "a" in kinds_of(turn.tokens[at].word) and "n" in kinds_of(after) and not is_verb_alone(after)
+
+
+def _is_labelled(turn: TurnTokens, at: int) -> bool:
+    """patients: field; to: field."""
+    return at > 0 and turn.gap(at).strip() == ":" and not turn.lexicon.is_own(turn.tokens[at].word)
+
+
+def _is_apposed(turn: TurnTokens, at: int) -> bool:
+    """my neighbour, field, asked: alone between commas."""
+    word = turn.tokens[at].word
+    is_last = at + 1 == len(turn.tokens) or turn.gap(at + 1).lstrip().startswith((",", ".", "?", "!"))
+    if at == 0 or turn.gap(at).strip() != "," or not is_last or word in FUNCTION_WORDS | EXCLAMATIONS:
+        return False
+    return is_nominal(word) and is_singular(word) and not turn.lexicon.is_own(word)
+
+
+def _is_foreign_here(turn: TurnTokens, at: int) -> bool:
+    """In a text of another language, whose grammar nobody reads here, all but its shortest words."""
+    word = base_of(turn.tokens[at].word)
+    is_short = len(word) < MIN_FOREIGN_LETTERS and word in words_of_language(turn.language)
+    return bool(turn.language) and not is_short and not turn.lexicon.is_own(word)
+
+
+def _is_rare_word(turn: TurnTokens, at: int) -> bool:
+    """A bare singular that questions seldom hold: more likely the name than the word."""
+    word = base_of(turn.tokens[at].word)
+    if not is_rare(word) or turn.lexicon.is_own(word) or not is_nominal(word) or is_participle(word):
+        return False
+    owner = turn.after(at + 1) if turn.word_after(at) == "of" else None
+    is_of_somebody = owner is not None and (owner.is_replaced or owner.word in DETERMINERS)
+    return is_singular(word) and turn.word_before(at) not in DETERMINERS and not is_of_somebody
+
+
+_SPEAKING: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (
+    _is_marked,
+    _is_addressed,
+    _stands_by_a_name,
+    _is_in_a_slot,
+    _is_labelled,
+    _is_apposed,
+    _is_foreign_here,
+    _is_rare_word,
+)

@@ -1,0 +1,270 @@
+"""Words leave by permission: what of a turn holds a word that is not in the lexicon, or one that is a name here."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from app.privacy.words.grammar_words import BULLETS
+from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
+from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name
+from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
+from kg_store.names.name_markup import COMMON_WORDS
+from kg_store.names.name_words import may_name
+from kg_store.text.english import may_be_proper, stems
+from kg_store.text.normalise import normalise
+from kg_store.text.public_words import PublicWords
+
+_GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
+_GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")
+# Words whose point ends no sentence, beside initials.
+_TITLES = frozenset(
+    ["dr", "mr", "mrs", "ms", "prof", "st", "sr", "jr", "rev", "fr", "col", "gen", "lt", "sgt", "capt", "mme"]
+)
+_PARTICLES = frozenset(
+    ["of", "the", "van", "von", "der", "den", "de", "del", "della", "da", "di", "du", "la", "le", "el", "al"]
+)
+_ENDS_SENTENCE = frozenset(".!?:;\n…¿¡。！？：；")
+_SELF = frozenset(("i", "i'm", "i've", "i'll", "i'd"))
+# Capitals inside a sentence on words that no name has show a title: "Which Patients Were Born By 1990".
+_NEVER_IN_NAMES = frozenset(
+    ["is", "are", "was", "were", "has", "have", "had", "does", "did", "be", "been", "by", "with", "from", "than"]
+)
+_LOOK_ALIKES = frozenset(("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"))
+_MANY_CAPITALS = 0.6
+_LOOK_BACK = 40
+_MAX_PASSES: Final = 3
+"""A name that is found may show that the word beside it is one, too."""
+
+MAX_PHRASE_WORDS: Final = 6
+
+Taken = tuple[int, int, Stand]
+"""Where something is replaced already, and by what kind of thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    start: int
+    end: int
+    text: str = field(repr=False)
+    public: bool
+    """So common, or so surely of the schema, that a capital alone makes no name of it."""
+    marked: bool
+    """Without permission; or written with a capital, and not only because a sentence begins."""
+
+
+def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
+    """Spans outside of `taken` that may not leave, none over another; a possessive 's stays outside.
+
+    A word that the lexicon does not permit, in any case or script. A permitted one with a capital inside a sentence,
+    where it is no frequent word, or a part of a name; a run of capitalised words inside a sentence counts as one name.
+    Where most words have capitals (titles, shouting), capitals tell nothing. Whole names that are made of everyday
+    words, and such words alone where the sentence speaks for a name (app/privacy/words/name_slots.py).
+    """
+    matches = list(words_in(_masked(text, taken)))
+    language = language_of(match[0].lower() for match in matches)
+    plain = _tokens(matches, taken)
+    turn = TurnTokens(text, plain, lexicon, language)
+    words = [_word(turn, at, language) for at, token in enumerate(plain) if token.stand is Stand.WORD]
+    spans = _by_capitals(text, words, taken, lexicon)
+    spans += [span for span in _phrases(turn) if not _covers(spans, span)]
+    for _ in range(_MAX_PASSES):
+        more = list(_by_place(replace(turn, tokens=_tokens(matches, [*taken, *_as_taken(spans)]))))
+        if not more:
+            break
+        spans += more
+    return sorted(spans)
+
+
+def is_public_word(word: str, public: PublicWords) -> bool:
+    """Whether `word`, or what it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
+    spelling = normalise(word).text
+    base, _, ending = spelling.partition("'")
+    if spelling in public:
+        return True
+    if ending in CONTRACTIONS and (base in public or (ending == "t" and base.removesuffix("n") in public)):
+        return True
+    return not ending and any(stem in public for stem in stems(base))
+
+
+def is_disguised(word: str) -> bool:
+    """Whether a word mixes Latin with letters that look like them, or is of small capitals: nobody types it so who
+    means an everyday word."""
+    if word.isascii():
+        return False
+    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()}
+    small_capitals = any("SMALL CAPITAL" in unicodedata.name(letter, "") for letter in word)
+    return small_capitals or ("LATIN" in scripts and not scripts.isdisjoint(_LOOK_ALIKES))
+
+
+def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[Token]:
+    """Words and what is replaced, in their order."""
+    found = [Token(start, end, stand) for start, end, stand in taken]
+    covered = sorted((start, end) for start, end, _ in taken)
+    found += [
+        Token(match.start(), match.end(), Stand.WORD, match[0].lower())
+        for match in matches
+        if not _overlaps(covered, match.start(), match.end())
+    ]
+    return sorted(found, key=lambda token: token.start)
+
+
+def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    at = bisect_left(spans, (end, end))
+    return at > 0 and spans[at - 1][1] > start
+
+
+def _word(turn: TurnTokens, at: int, language: str) -> _Word:
+    token, lexicon = turn.tokens[at], turn.lexicon
+    written = turn.text[token.start : token.end]
+    if not lexicon.permits(token.word, language) or is_disguised(written):
+        return _Word(token.start, token.end, written, public=False, marked=True)
+    is_own = lexicon.is_own(token.word)
+    is_part = lexicon.names_somebody(token.word) and may_name(base_of(token.word))
+    is_public = not is_part and (is_own or is_public_word(written, lexicon.public))
+    has_capital = any(letter.isupper() or letter.istitle() for letter in written)
+    marked = has_capital and normalise(written).text not in _SELF and not _begins(turn, at, is_part)
+    return _Word(token.start, token.end, written, is_public, marked)
+
+
+def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
+    """Whether the capital is there because a sentence begins: with a word of a name, the grammar has to show that."""
+    token = turn.tokens[at]
+    if not _begins_sentence(turn.text, token.start):
+        return False
+    is_common = not is_part or turn.lexicon.is_own(token.word) or token.word in COMMON_WORDS
+    return is_common or opens_a_sentence(turn, at)
+
+
+def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
+    if _is_title(words):
+        return [_span([word]) for word in words if word.marked and not lexicon.permits(word.text.lower())]
+    runs = _runs(text, words)
+    return [_span(run) for run in runs if _is_unknown(text, run, lexicon.public) or _goes_on(text, run, taken)]
+
+
+def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
+    """Whole names of everyday words, the longest first, wherever they stand."""
+    end = 0
+    for at, token in enumerate(turn.tokens):
+        if token.start >= end and (span := _phrase_at(turn, at)) is not None:
+            yield span
+            end = span[1]
+
+
+def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
+    words = [base_of(token.word) for token in turn.tokens[at : at + MAX_PHRASE_WORDS]]
+    if not words[0] or words[0] not in turn.lexicon.names.first_words:
+        return None
+    for count in range(len(words), 1, -1):
+        telling = [word for word in words[:count] if may_name(word)]
+        if " ".join(words[:count]) not in turn.lexicon.names.phrases or len(telling) < 2:
+            continue
+        if not all(map(turn.lexicon.is_own, telling)):
+            return turn.tokens[at].start, turn.tokens[at + count - 1].end
+    return None
+
+
+def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
+    """Words that are a part of a name, where the sentence says that they are one here."""
+    for at, token in enumerate(turn.tokens):
+        is_part = token.stand is Stand.WORD and turn.lexicon.names_somebody(token.word)
+        if is_part and may_name(base_of(token.word)) and speaks_for_name(turn, at):
+            yield token.start, token.start + len(base_of(token.word))
+
+
+def _as_taken(spans: Sequence[tuple[int, int]]) -> list[Taken]:
+    return [(*span, Stand.UNKNOWN) for span in spans]
+
+
+def _covers(spans: Sequence[tuple[int, int]], span: tuple[int, int]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in spans)
+
+
+def _masked(text: str, taken: Sequence[Taken]) -> str:
+    """`text` with a character that is in no word in place of each one taken, so that no word reaches into them."""
+    parts, at = [], 0
+    for start, end, _ in sorted(taken, key=lambda each: each[:2]):
+        parts += [text[at:start], "\0" * (end - start)]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - _LOOK_BACK) : start].rstrip(BULLETS)
+    if not before:
+        return True
+    if before[-1] != ".":
+        return before[-1] in _ENDS_SENTENCE
+    last = re.search(r"([^\W\d_]+)\.\Z", before)
+    return last is None or not _is_initial(last[1])
+
+
+def _is_initial(word: str) -> bool:
+    return word[0].isupper() and (len(word) == 1 or word.casefold() in _TITLES)
+
+
+def _is_title(words: Sequence[_Word]) -> bool:
+    capitals = sum(word.text[0].isupper() for word in words)
+    telling = any(word.marked and word.text.casefold() in _NEVER_IN_NAMES for word in words)
+    return telling and capitals >= _MANY_CAPITALS * len(words)
+
+
+def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
+    """Marked words that stand together, with the small words of names between them: `Ludwig van Zorb`."""
+    run: list[_Word] = []
+    particles: list[_Word] = []
+    for word in words:
+        joined = bool(run) and _joins(text, (particles or run)[-1], word)
+        if run and not joined:
+            yield run
+            run, particles = [], []
+        if word.marked:
+            run, particles = [*run, *particles, word], []
+        elif joined and word.text in _PARTICLES:
+            particles.append(word)
+        elif run:
+            yield run
+            run, particles = [], []
+    if run:
+        yield run
+
+
+def _joins(text: str, before: _Word, word: _Word) -> bool:
+    gap = text[before.end : word.start]
+    if before.end != _end_of_name(before):
+        return False
+    if _GAP.fullmatch(gap):
+        return True
+    return _is_initial(before.text) and _GAP_AFTER_INITIAL.fullmatch(gap) is not None
+
+
+def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
+    if not all(word.public for word in run if word.marked):
+        return True
+    start, end = _span(run)
+    return len(run) > 1 and normalise(text[start:end]).text not in public
+
+
+def _goes_on(text: str, run: Sequence[_Word], taken: Sequence[Taken]) -> bool:
+    """Words with a capital right behind what is replaced (Thaddeus Field), or words that may be names in front of it:
+    Will Quillmore, but President Quillmore."""
+    start, end = _span(run)
+    if any(_GAP.fullmatch(text[stop:start]) for _, stop, _ in taken if stop <= start):
+        return True
+    in_front = any(_GAP.fullmatch(text[end:begin]) for begin, _, _ in taken if end <= begin)
+    return in_front and all(may_be_proper(word.text) for word in run)
+
+
+def _span(run: Sequence[_Word]) -> tuple[int, int]:
+    return run[0].start, _end_of_name(run[-1])
+
+
+def _end_of_name(word: _Word) -> int:
+    """Where the word ends without a possessive 's."""
+    possessive = len(word.text) > 2 and word.text[-2] in APOSTROPHES and word.text[-1] in "sS"
+    return word.end - 2 if possessive else word.end

@@ -1,0 +1,63 @@
+"""A question told without a word of its text: the form of answer that it asks for, and the path that lies nearest.
+
+Both are found here. A model that is told no more chooses among ways on, and can't tell a path that was read wrongly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from app.llm.embedded.language.answer_form import AskedForm, read_form
+from app.llm.tasks import PathTriple
+from app.strategies.base import Inquiry
+from app.strategies.prompt_budget import Ways
+from app.strategies.retrieval import WayOn
+from kg_store.graph.traversal import tail_concept
+from kg_store.terms import Schema
+
+ASKED: Final = {
+    "things": "what does it lead to",
+    "count": "how many does it lead to",
+    "truth": "does it lead to anything",
+    "average": "what is the average of the numbers that it leads to",
+    "sum": "what is the sum of the numbers that it leads to",
+    "per_group": "how many of each does it lead to",
+    "filter": "which of those before its last step have a value there that is",
+    "extreme": "of those before its last step, take",
+    "compare": "of those that it sets out from, take",
+}
+FUNCTIONS: Final = {
+    "argmax": "the one with the greatest value there",
+    "argmin": "the one with the least value there",
+    "max": "the greatest value there",
+    "min": "the least value there",
+}
+PATH: Final = "Along this path"
+
+
+def question_in_form(inquiry: Inquiry) -> str:
+    """Words of ours, and an operator and a value's pseudonym where the question compares with one."""
+    named = sum(topic.newest for topic in inquiry.dialogue.topics)
+    form = read_form(inquiry.dialogue.question, named)
+    return f"{PATH}: {ASKED[form.form]}{_rest(form)}?"
+
+
+def nearest_paths(inquiry: Inquiry, ways: Ways) -> list[PathTriple]:
+    """The first of `ways` from each place as a concept path, in the schema's words."""
+    first = {way.start.pseudonym: way for way in reversed(ways)}
+    return [triple for way in reversed(first.values()) for triple in _triples(inquiry.graph.schema, way)]
+
+
+def _triples(schema: Schema, way: WayOn) -> Iterator[PathTriple]:
+    here = way.start.pseudonym
+    for step in way.path:
+        there = tail_concept(schema, step)
+        yield PathTriple(head=here, relation=schema.label_step(step), tail=there)
+        here = there
+
+
+def _rest(form: AskedForm) -> str:
+    if form.form == "filter":
+        return f" {form.operator} {form.value}"
+    return f" {FUNCTIONS[form.function]}" if form.form in ("extreme", "compare") and form.function in FUNCTIONS else ""

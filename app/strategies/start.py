@@ -1,0 +1,84 @@
+"""Where retrieval starts: what the question names, and whole kinds of things when it names none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.chat.dialogue.follow_ups import leans_on_earlier
+from app.llm.embedded.language.question_words import singular
+from app.llm.embedded.scoring.similarity import asked_words
+from app.llm.embeddings.embedder import Embedder
+from app.privacy.safe_text import Topic
+from app.strategies.base import Inquiry
+from app.strategies.retrieval import Place
+from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
+from kg_store.terms import NodeKind
+
+MAX_KINDS = 3
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one."""
+
+    frontier: tuple[Place, ...]
+    kinds: tuple[Place, ...]
+
+
+def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
+    """Topics of the question, those of earlier turns where it leans on them, and the kinds that it names.
+
+    A question that names no thing starts from its kinds; from those nearest in meaning where it names none.
+    """
+    leans = leans_on_earlier(inquiry.dialogue)
+    places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if leans or topic.newest]
+    kinds = _named_kinds(inquiry)
+    if any(place.kind is not NodeKind.VALUE for place in places):
+        return Start(tuple(places), kinds)
+    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), ())
+
+
+def _place(inquiry: Inquiry, topic: Topic) -> Place:
+    if not len(topic.mids):
+        return Place(topic.pseudonym, topic.mids, str(topic.value_kind or "thing"), NodeKind.VALUE)
+    kind = NodeKind.VALUE if topic.value_kind else kind_of(inquiry.graph, topic.mids)
+    concept = concept_of(inquiry.graph, topic.mids)
+    one = kind is NodeKind.ENTITY and len(topic.mids) == 1
+    return Place(topic.pseudonym, topic.mids, inquiry.shown_concept(concept) if one else concept, kind)
+
+
+def _named_kinds(inquiry: Inquiry) -> tuple[Place, ...]:
+    """In the order of the question: what it asks for comes first."""
+    said = [singular(word) for word in _words(inquiry.dialogue.question)]
+    stems = {kind: _stems(kind) for kind in kinds_of(inquiry.graph.schema)}
+    named = [kind for kind, words in stems.items() if words and words <= set(said)]
+    return _of_kinds(inquiry, sorted(named, key=lambda kind: min(said.index(word) for word in stems[kind])))
+
+
+def _nearest_kinds(inquiry: Inquiry, embedder: Embedder) -> tuple[Place, ...]:
+    kinds = kinds_of(inquiry.graph.schema)
+    nearest = np.argsort(-embedder.similarity(asked_words(inquiry.dialogue.question), kinds), kind="stable")
+    return _of_kinds(inquiry, [kinds[int(i)] for i in nearest])
+
+
+def _of_kinds(inquiry: Inquiry, kinds: Sequence[str]) -> tuple[Place, ...]:
+    places = []
+    for kind in kinds[:MAX_KINDS]:
+        members = members_of(inquiry.graph, kind)
+        if len(members):
+            pseudonym = inquiry.pseudonyms.of_kind(kind, members)
+            places.append(Place(pseudonym, members, kind, kind_of(inquiry.graph, members)))
+    return tuple(places)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(singular(word) for word in _words(text))

@@ -1,0 +1,81 @@
+"""The command `arog train reasoner`: a small head for the embedded reasoner, from questions with gold plans."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from app.evaluation.datasets.questions import Question, QuestionsProblem, read_questions
+
+if TYPE_CHECKING:
+    from app.training.train import Trained
+
+WRONG_INPUT = 2
+
+app = typer.Typer(help="Train what the embedded reasoner adds to its sentence model.")
+console = Console(stderr=True)
+
+
+def commands(parent: typer.Typer) -> None:
+    """Adds `arog train`."""
+    parent.add_typer(app, name="train")
+
+
+@app.callback()
+def train() -> None:
+    """Train what the embedded reasoner adds to its sentence model."""
+
+
+@app.command()
+def reasoner(
+    graph: Annotated[list[Path], typer.Option(help="File to load; may be given several times")],
+    questions: Annotated[Path, typer.Option(help="Questions with gold plans, one JSON object a line")],
+    out: Annotated[Path, typer.Option(help="Where the head is written; name it in AROG_REASONER_HEAD")],
+    policy: Annotated[Path | None, typer.Option(help="Policy; the proposed one without it")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Train on a random sample of so many")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample and of the training")] = 0,
+) -> None:
+    """Ask questions whose answers are known, and learn how they word the relations of this graph."""
+    from app.cli.output import failures_in_words
+    from app.evaluation.bench.bench import sample
+    from app.llm.embeddings.adapters import write_head
+    from app.settings import load_settings
+
+    with failures_in_words(console):
+        try:
+            chosen = sample(read_questions(questions), limit, seed)
+            trained = asyncio.run(_train(graph, policy, chosen, seed))
+        except QuestionsProblem as problem:
+            console.print(f"arog: {problem}", markup=False)
+            raise typer.Exit(WRONG_INPUT) from None
+        write_head(trained.head, out, load_settings().embedder)
+    console.print(
+        f"{trained.examples} questions trained on; of {trained.held_out} held out the right path came first in "
+        f"{trained.before:.3f} without the head and {trained.after:.3f} with it."
+    )
+
+
+async def _train(graph: list[Path], policy: Path | None, chosen: list[Question], seed: int) -> Trained:
+    from app.cli.output import bar
+    from app.evaluation.bench.bench import Bench
+    from app.training.fitting import Fit
+    from app.training.gather import gather
+    from app.training.train import train as fit_head
+
+    async with Bench("embedded") as bench:
+        with bar(console, "loading") as loading:
+            loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
+        with bar(console, "asking") as asking:
+            gathered = await gather(bench, loaded, chosen, lambda done: asking("", 100 * done / len(chosen)))
+        console.print(f"{len(gathered.examples)} questions to learn from, {gathered.left_out} left out")
+        with bar(console, "training") as training:
+            return fit_head(
+                bench.embedded.embedder,
+                gathered.examples,
+                seed,
+                lambda progress: training(f"loss {progress.loss:.3f}", 100 * progress.epoch / Fit().epochs),
+            )

@@ -1,0 +1,4 @@
+"""Builds the services from the settings, once.
+
+Imports everything below `api`.
+"""

@@ -1,0 +1,92 @@
+"""The part of the wiring that builds model endpoints from settings, has them probed and tells how they are."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+
+import stamina
+from stamina.instrumentation import RetryDetails
+
+from app.llm.endpoint.completion import Price
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.request_body import Wording
+from app.settings import EndpointChoice, Settings
+from app.telemetry.logs import event_log
+from client_sdk.protocol import EndpointState, EndpointStatus
+
+LOOK_EVERY_S = 15.0
+PATIENCE_S = 2.0
+log = event_log("endpoint")
+
+
+def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
+    """In the order in which they are asked; nothing is sent."""
+    # The library's own hook prints lines that know nothing of our log.
+    stamina.instrumentation.set_on_retry_hooks([_log_retry])
+    last = len(settings.endpoints) - 1
+    # Whoever has another endpoint to ask need not wait long for this one; the last is worth any wait.
+    return [
+        _endpoint_of(choice, settings, math.inf if at == last else PATIENCE_S)
+        for at, choice in enumerate(settings.endpoints)
+    ]
+
+
+def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) -> EndpointStatus:
+    """What the last probe found, and how it goes since."""
+    found = endpoint.found
+    state: EndpointState = "unprobed" if found is None else "unreachable" if found.problem else "ready"
+    if state == "ready" and not endpoint.is_ready:
+        state = "resting"
+    return EndpointStatus(
+        position=position,
+        state=state,
+        model=endpoint.wording.model if with_model else "",
+        dialect=endpoint.wording.dialect.mode,
+        enforces_schema=found is not None and found.enforces_schema,
+        streams=found is not None and found.streams,
+        reports_usage=found is not None and found.reports_usage,
+        open_requests=endpoint.open_requests,
+        problem="" if found is None else found.problem,
+    )
+
+
+async def watch(endpoints: Sequence[ModelEndpoint]) -> None:
+    """Probes each endpoint at once, and again when something has happened that may have changed it. Never returns."""
+    while True:
+        await probe_all([endpoint for endpoint in endpoints if endpoint.is_in_doubt])
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def probe_all(endpoints: Sequence[ModelEndpoint]) -> None:
+    """Probes one after the other, and logs what changed."""
+    for endpoint, before in [(endpoint, endpoint.found) for endpoint in endpoints]:
+        found = await endpoint.probe()
+        if found != before:
+            state = "unreachable" if found.problem else "enforced" if found.enforces_schema else "not_enforced"
+            log.info("probed", state=state, code=found.dialect.mode)
+
+
+def _endpoint_of(choice: EndpointChoice, settings: Settings, patience_s: float) -> ModelEndpoint:
+    prompt, completion = choice.prompt_price, choice.completion_price
+    return ModelEndpoint(
+        choice.url,
+        choice.model,
+        choice.api_key.get_secret_value() if choice.api_key else "",
+        settings.endpoint_deadline_s,
+        wording=Wording(
+            choice.model,
+            max_tokens=settings.endpoint_max_tokens,
+            seed=settings.endpoint_seed,
+            is_salted=choice.kind == "vllm",
+        ),
+        price=None if prompt is None or completion is None else Price(prompt, completion),
+        concurrency=settings.endpoint_concurrency,
+        patience_s=patience_s,
+    )
+
+
+def _log_retry(details: RetryDetails) -> None:
+    waits_ms = round(details.wait_for * 1000)
+    log.info("retried", count=details.retry_num, error=type(details.caused_by).__name__, milliseconds=waits_ms)

@@ -1,0 +1,33 @@
+"""The fixed words of a request's changing part: field names and closed values of the tasks, and our own sentences.
+
+A name that equals one of them is a public word: the guard could not tell it from our own writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.chat.service import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, WITHHELD
+from app.llm.tasks import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskModel
+from app.strategies.sets.question_form import ASKED, FUNCTIONS, PATH
+
+INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput)
+
+
+def request_words() -> tuple[str, ...]:
+    """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
+    words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
+    told = (PATH, *ASKED.values(), *FUNCTIONS.values())
+    return (*sorted(words), "json", "true", "false", "null", NOT_IN_GRAPH, NOT_GROUNDED, OVER_BUDGET, WITHHELD, *told)
+
+
+def _schema_words(node: Any) -> Iterator[str]:
+    if isinstance(node, list):
+        for child in node:
+            yield from _schema_words(child)
+    elif isinstance(node, dict):
+        yield from node.get("properties", {})
+        yield from (value for value in (*node.get("enum", ()), node.get("const")) if isinstance(value, str))
+        for child in node.values():
+            yield from _schema_words(child)

@@ -1,0 +1,271 @@
+"""Wiring: the sole namer of concrete classes; builds everything that one process needs from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.accounts.api_keys import Caller
+from app.chat.service import ChatService
+from app.chat.stages import OnStage, tell_nobody
+from app.chat.traces import Tracer
+from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure
+from app.egress.guard import StaticSegments
+from app.egress.profile import Profile
+from app.graphs.admin import GraphAdmin
+from app.graphs.concept_refinement import ConceptRefiner, Tariff
+from app.graphs.erasure import Forgetter
+from app.graphs.jobs import DescribeError, JobRunner
+from app.llm.embedded.concept_namer import ConceptNamer
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embedded.language.language_detection import read_words, remark_on
+from app.llm.embedded.warm_up import Warming
+from app.llm.embeddings.adapters import NO_HEAD, Head, HeadProblem, read_head
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.model_files import BOXED_MODEL
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.reasoner import Reasoner
+from app.llm.tasks import TaskKind
+from app.privacy.name_recogniser import Recogniser, RecogniserProblem, open_recogniser
+from app.settings import Settings, SettingsProblem
+from app.strategies.arog.prompts import AROG_TASKS, NAME
+from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.base import Strategy
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.endpoints import endpoints_of
+from app.wiring.store import Store, _delete_uploads, open_store, read_master_key
+from client_sdk.protocol import ChatAnswer, ChatRequest
+from kg_store.catalog import NameConcepts
+from kg_store.storage.data_folder import DataFolder
+from kg_store.terms import Schema
+
+
+class AnswersQuestions(Protocol):
+    """What POST /chat needs; ChatService is the one that is built here."""
+
+    @property
+    def strategies(self) -> list[str]: ...
+
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """Who reasons, and how. `note` says it in words; `close` ends its connections and what it does in the background.
+
+    `warm` prepares for questions about a graph, in the background.
+    """
+
+    reasoner: Reasoner
+    strategies: Mapping[str, Strategy]
+    kinds: tuple[TaskKind[Any], ...]
+    name_concepts: NameConcepts
+    note: str
+    close: Callable[[], Awaitable[None]]
+    warm: Callable[[Schema], None] = lambda _schema: None
+    endpoints: Sequence[ModelEndpoint] = ()
+    in_house: Reasoner | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that the routes use."""
+
+    store: Store
+    chat: AnswersQuestions
+    tracer: Tracer
+    graphs: GraphAdmin
+    jobs: JobRunner
+    thinking: Thinking
+
+    @property
+    def refiner(self) -> ConceptRefiner:
+        """Raises SettingsProblem where no endpoint is set up."""
+        return refiner_of(self.store, self.thinking)
+
+    @property
+    def forgetter(self) -> Forgetter:
+        return forgetter_of(self.store, self.thinking.name_concepts)
+
+    @property
+    def reasoner(self) -> str:
+        """Who reasons, in words."""
+        return self.thinking.note
+
+    async def close(self) -> None:
+        """Waits for running loads, then lets go of the endpoint and the database."""
+        await asyncio.to_thread(self.jobs.close)
+        await self.thinking.close()
+        self.store.close()
+
+
+def build(settings: Settings, describe_error: DescribeError, thinking: Thinking | None = None) -> Services:
+    """All of it; a few seconds, since the embedding model is loaded. Raises what `open_store` raises, and OSError.
+
+    Only tests and the evaluation bring a `thinking` of their own; the guard stands before it all the same.
+    """
+    store = open_store(settings)
+    thinking = thinking or think(settings)
+    store.catalog.when_opened(thinking.warm)
+    store.catalog.name_concepts_by(thinking.name_concepts)
+    _delete_uploads(store.incoming)
+    jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
+    jobs.mark_interrupted()
+    if english := _reads_english_alone(settings):
+        threading.Thread(target=read_words, name="words of languages", daemon=True).start()
+    return Services(
+        store=store,
+        chat=ChatService(
+            catalog=store.catalog,
+            conversations=store.conversations,
+            ledger=store.ledger,
+            reasoner=thinking.reasoner,
+            strategies=thinking.strategies,
+            statics=_statics(thinking),
+            remark_on=remark_on if english else lambda _question: None,
+            currency=settings.currency,
+            budgets=store.budgets,
+            recogniser=_recogniser_of(settings),
+            profile=Profile(settings.told),
+            disclosure=_disclosure_of(settings, thinking),
+        ),
+        tracer=Tracer(store.ledger, store.conversations, store.catalog),
+        graphs=GraphAdmin(
+            store.catalog,
+            store.conversations,
+            thinking.name_concepts,
+            settings.max_unpacked_bytes,
+            settings.disclosure_k,
+        ),
+        jobs=jobs,
+        thinking=thinking,
+    )
+
+
+def _disclosure_of(settings: Settings, thinking: Thinking) -> Disclosure:
+    """Where nothing leaves the house, nothing is counted, unless the profile is set."""
+    if settings.reasoner == "embedded" and settings.profile is None:
+        return IN_THE_HOUSE
+    return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
+
+
+def _recogniser_of(settings: Settings) -> Recogniser | None:
+    """Raises SettingsProblem: a service that should have a recogniser does not start without it."""
+    try:
+        return None if settings.recogniser is None else open_recogniser(settings.recogniser)
+    except RecogniserProblem as problem:
+        raise SettingsProblem(str(problem)) from None
+
+
+def _reads_english_alone(settings: Settings) -> bool:
+    """Whether nothing but the English model in the box reads questions."""
+    return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
+
+
+def graphs_of(store: Store) -> GraphAdmin:
+    """The graphs alone, for commands; the model is loaded when a graph is."""
+    namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
+    return GraphAdmin(
+        store.catalog,
+        store.conversations,
+        namer.name,
+        store.settings.max_unpacked_bytes,
+        store.settings.disclosure_k,
+    )
+
+
+def forgetter_of(store: Store, name_concepts: NameConcepts | None = None) -> Forgetter:
+    """For commands the model that names concepts is loaded when it is needed."""
+    settings = store.settings
+    return Forgetter(
+        store.catalog,
+        store.conversations,
+        store.upkeep,
+        store.engine,
+        store.master,
+        settings.data_dir,
+        store.incoming,
+        name_concepts or ConceptNamer(Embedder(settings.embedder, settings.cache_dir)).name,
+    )
+
+
+def refiner_of(store: Store, thinking: Thinking) -> ConceptRefiner:
+    """Raises SettingsProblem where no endpoint is set up: the embedded reasoner named the concepts already."""
+    settings = store.settings
+    if settings.reasoner != "endpoint":
+        raise SettingsProblem("concepts are named anew by a model endpoint: set AROG_REASONER=endpoint and its URL")
+    price = thinking.endpoints[0].price if thinking.endpoints else None
+    return ConceptRefiner(
+        store.catalog,
+        store.ledger,
+        thinking.reasoner,
+        NAME,
+        _statics(thinking),
+        store.budgets,
+        Tariff(price, settings.currency),
+    )
+
+
+def think(settings: Settings) -> Thinking:
+    """The reasoner and the strategies of the settings; loads the embedding model."""
+    embedder = Embedder(settings.embedder, settings.cache_dir)
+    try:
+        embedder.load()
+    except (OSError, ValueError):
+        raise SettingsProblem(
+            "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
+        ) from None
+    strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
+    kinds = (STEP, *AROG_TASKS)
+    warming = Warming(embedder)
+
+    def name_concepts(schema: Schema) -> Sequence[str]:
+        """What the first question needs is made while the load ends."""
+        concepts = ConceptNamer(embedder).name(schema)
+        warming.begin(schema)
+        return concepts
+
+    endpoints = endpoints_of(settings) if settings.reasoner == "endpoint" else []
+    reasoner, note = _reasoner_of(settings, embedder, endpoints)
+
+    async def close() -> None:
+        await asyncio.to_thread(warming.close)
+        for endpoint in endpoints:
+            await endpoint.close()
+
+    in_house = EmbeddedReasoner(embedder, head=_head_of(settings))
+    return Thinking(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, in_house)
+
+
+def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:
+    """The reasoner and its note."""
+    if settings.reasoner == "embedded":
+        return EmbeddedReasoner(embedder, head=_head_of(settings)), "embedded"
+    first, *fallbacks = endpoints
+    is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
+    salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
+    return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint"
+
+
+def _head_of(settings: Settings) -> Head:
+    """Raises SettingsProblem for a file that is no head of the settings' sentence model."""
+    if settings.reasoner_head is None:
+        return NO_HEAD
+    try:
+        return read_head(settings.reasoner_head, settings.embedder)
+    except HeadProblem as problem:
+        raise SettingsProblem(f"AROG_REASONER_HEAD: {problem}") from None
+
+
+def _statics(thinking: Thinking) -> StaticSegments:
+    """Our own words in every request, which the guard may subtract; registered before any question."""
+    statics = StaticSegments()
+    for kind in thinking.kinds:
+        for segment in thinking.reasoner.statics_of(kind):
+            statics.register(segment)
+    return statics

@@ -1,0 +1,4 @@
+"""Answers with their names: text, evidence, pictures, tables.
+
+Imports the protocol and `restore`.
+"""

@@ -1,0 +1,174 @@
+"""An answer with its names restored, and how it is made of what the service sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from client_sdk.answers.dataframe import Part, answer_as_frame
+from client_sdk.answers.evidence import KnownFact
+from client_sdk.answers.explanation import reasons
+from client_sdk.answers.html import answer_as_html
+from client_sdk.crypto.sealing import CannotOpen, KeyPair, open_capsule
+from client_sdk.errors import BadAnswer, CannotOpenCapsule
+from client_sdk.protocol import ChatAnswer, Fact, Item, Names, Usage, capsule_context
+from client_sdk.restore import restore
+
+if TYPE_CHECKING:
+    import pandas
+from client_sdk.answers.evidence import Entity
+
+_FACT_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer:
+    """What `ask` gives. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
+
+    `answered` is false when the graph does not hold the answer; `text` then says so. `grounded` says that
+    everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean; `inexact`
+    maps words of the question to the name that they were read as, where the graph spells it otherwise.
+    `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`.
+    """
+
+    id: str
+    conversation: str
+    text: str
+    pseudonymous_text: str
+    answered: bool
+    grounded: bool
+    entities: tuple[Entity, ...]
+    evidence: tuple[KnownFact, ...]
+    ambiguous: dict[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+    usage: Usage
+    inexact: dict[str, str] = field(default_factory=dict)
+    path: tuple[str, ...] = ()
+
+    def why(self) -> str:
+        """The path that was followed to the answer, a line for each thing it set out from; says so if there is none.
+
+        Rose -> treated by (doctor) -> Dr X; lives in (city) -> Y
+        """
+        return "\n".join(self.path) or "No path was followed."
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all entities, in the answer's order."""
+        return [name for entity in self.entities for name in entity.names]
+
+    def to_dataframe(self, part: Part = "entities") -> pandas.DataFrame:
+        """The answer as a table: a row for each name, or with `"evidence"` for each fact.
+
+        Of `entities`: `part` (its number in the answer), `name` (missing where none was sent), `concept`, `kind` and
+        `total`, the members of the part, of which only some may have come by name. Raises NotConfigured where pandas
+        (`pip install 'arog[pandas]'`) is missing.
+        """
+        return answer_as_frame(self, part)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show. They keep it in their file: clear the outputs before you hand one on."""
+        return answer_as_html(self)
+
+    def __repr__(self) -> str:
+        return f"Answer(id={self.id!r}, answered={self.answered}, grounded={self.grounded})"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
+    """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsule and BadAnswer.
+
+    `question` is the message that was answered: `inexact` quotes it.
+    """
+    table = open_names(answer, key)
+    short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
+    return Answer(
+        id=answer.id,
+        conversation=answer.conversation,
+        text=restore(answer.message.content, table),
+        pseudonymous_text=answer.message.content,
+        answered=answer.answered,
+        grounded=answer.grounded,
+        entities=tuple(_entity(item, table) for item in answer.entities),
+        evidence=tuple(_known(fact, table, short) for fact in answer.evidence),
+        ambiguous=_choices(answer, table),
+        path=reasons(answer.evidence, short),
+        notes=tuple(restore(note, table) for note in answer.notes),
+        usage=answer.usage,
+        inexact={question[one.start : one.end]: restore(one.pseudonym, short) for one in answer.inexact},
+    )
+
+
+def open_names(answer: ChatAnswer, key: KeyPair) -> Mapping[str, Names]:
+    """The names of one answer; none where it says nothing that has one. Raises CannotOpenCapsule and BadAnswer.
+
+    Promise: of an answer that was changed on the way nothing opens, be it a letter of its text (capsule_context).
+    """
+    if answer.capsule is None:
+        if answer.entities or answer.evidence:
+            hint = "the service may be of another version"
+            raise BadAnswer("the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id)
+        return {}
+    hint = "ask again; if it happens again, is the service of another version, or does something change its replies?"
+    try:
+        content = open_capsule(answer.capsule, key, capsule_context(answer))
+    except CannotOpen as problem:
+        raise CannotOpenCapsule(
+            f"the names can't be opened: {problem}", code="cannot_open", hint=hint, id=answer.id
+        ) from None
+    if content.answer_id != answer.id:
+        raise CannotOpenCapsule("the names belong to another answer", code="other_answer", hint=hint, id=answer.id)
+    return content.table
+
+
+def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
+    names = table.get(item.pseudonym)
+    return Entity(
+        names=_names(item.pseudonym, table),
+        concept=item.concept,
+        kind=item.kind,
+        pseudonym=item.pseudonym,
+        total=names.total if names else item.size,
+        ordered=item.ordered,
+    )
+
+
+def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -> KnownFact:
+    return KnownFact(
+        head=restore(fact.head, short),
+        head_concept=fact.head_concept,
+        path=tuple(restore(step, short) for step in fact.path),
+        tail=restore(fact.tail, short),
+        tail_concept=fact.tail_concept,
+        size=fact.size,
+        head_names=_names(fact.head, table),
+        tail_names=_names(fact.tail, table),
+        cited=fact.cited,
+        head_pseudonym=fact.head,
+        tail_pseudonym=fact.tail,
+    )
+
+
+def _names(pseudonym: str, table: Mapping[str, Names]) -> tuple[str, ...]:
+    return tuple(table[pseudonym].names) if pseudonym in table else ()
+
+
+def _choices(answer: ChatAnswer, table: Mapping[str, Names]) -> dict[str, tuple[str, ...]]:
+    """Two mentions that read the same are one."""
+    choices: dict[str, tuple[str, ...]] = {}
+    for one in answer.ambiguous:
+        names = _names(one.pseudonym, table)
+        mention = " or ".join(dict.fromkeys(names)) if names else one.pseudonym
+        hints = {hint.head: hint for hint in one.hints}
+        told = tuple(_choice(choice, hints.get(choice), table) for choice in one.choices)
+        choices[mention] = choices.get(mention, ()) + told
+    return choices
+
+
+def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
+    """`Anna Keller`, or `Anna Keller (date of birth: 1961-03-12)`."""
+    name = restore(choice, table)
+    return name if hint is None else f"{name} ({restore(' '.join(hint.path), table)}: {restore(hint.tail, table)})"

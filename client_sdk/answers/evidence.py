@@ -1,0 +1,67 @@
+"""A fact of the evidence as the asker sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from client_sdk.protocol import ItemKind, Names
+from client_sdk.restore import shown
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """One fact of the evidence, names restored where the capsule holds them, else in pseudonyms.
+
+    `head` and `tail` show at most five names of a set; `head_names` and `tail_names` hold all that came. `cited`
+    facts lead to the answer. The pseudonyms tell apart what has the same name.
+    """
+
+    head: str = field(repr=False)
+    head_concept: str
+    path: tuple[str, ...]
+    tail: str = field(repr=False)
+    tail_concept: str
+    size: str
+    head_names: tuple[str, ...] = field(default=(), repr=False)
+    tail_names: tuple[str, ...] = field(default=(), repr=False)
+    cited: bool = False
+    head_pseudonym: str = ""
+    tail_pseudonym: str = ""
+
+    @property
+    def head_key(self) -> str:
+        """What the head is told apart by."""
+        return self.head_pseudonym or self.head
+
+    @property
+    def tail_key(self) -> str:
+        return self.tail_pseudonym or self.tail
+
+    def __str__(self) -> str:
+        """`head (concept), relation > relation, tail (concept)`."""
+        path = " > ".join(self.path)
+        return f"{self.head} ({self.head_concept}), {path}, {self.tail} ({self.tail_concept})"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One part of the answer: an entity, a value, a number, or a set of them.
+
+    `total` counts all members; `names` may be fewer (see the option `names`). `ordered` sets keep their order.
+    """
+
+    names: tuple[str, ...] = field(repr=False)
+    concept: str
+    kind: ItemKind
+    pseudonym: str
+    total: int
+    ordered: bool = False
+
+    @property
+    def name(self) -> str:
+        """The names as words: `A`, `A and B`, or `A, B and 12 more`; the pseudonym when none was sent."""
+        return shown(Names(names=list(self.names), total=self.total)) if self.names else self.pseudonym

@@ -1,0 +1,91 @@
+"""An answer as HTML, as notebooks show it: text, what it names, and the evidence as a picture and as a table.
+
+Promise: whatever comes from the graph, the question or the service is shown as text, never as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from client_sdk.answers.evidence_svg import MOST_FACTS, evidence_picture
+from client_sdk.answers.safe_output import Element, as_html, element
+
+if TYPE_CHECKING:
+    from client_sdk.answers.answer import Answer
+    from client_sdk.answers.evidence import Entity
+
+MOST_NAMES, MOST_ROWS = 20, 100
+_CHIP = "display:inline-block;margin:2px 4px 2px 0;padding:1px 9px;border:1px solid currentColor;border-radius:11px"
+_FAINT = "opacity:.75;font-size:90%"
+_CELL = "text-align:left;padding:2px 12px 2px 0"
+
+
+def answer_as_html(answer: Answer) -> str:
+    """One <div>; it needs no script, no style sheet and no network."""
+    return as_html(element("div", *_parts(answer), class_="arog-answer"))
+
+
+def _parts(answer: Answer) -> Iterator[Element]:
+    yield element("p", answer.text, style="white-space:pre-wrap;margin:.3em 0")
+    yield from _remarks(answer)
+    if chips := [chip for entity in answer.entities for chip in _chips(entity)]:
+        yield element("p", *chips, style="margin:.3em 0")
+    if (picture := evidence_picture(answer.evidence)) is not None:
+        yield picture
+        yield _table(answer)
+    if answer.notes:
+        notes = element("ul", *(element("li", note) for note in answer.notes))
+        yield element("details", element("summary", "How it was searched for"), notes, style=_FAINT)
+
+
+def _remarks(answer: Answer) -> Iterator[Element]:
+    """What the asker should know before they believe it."""
+    if answer.answered and not answer.grounded:
+        yield _remark("Not everything in this answer is in the evidence.")
+    for typed, name in answer.inexact.items():
+        yield _remark(f"“{typed}” was read as {name}.")
+    for mention, choices in answer.ambiguous.items():
+        yield _remark(f"{mention} may be: {'; '.join(choices)}. Ask again with a full name, or “the second one”.")
+
+
+def _remark(sentence: str) -> Element:
+    return element("p", sentence, style=f"margin:.2em 0;{_FAINT}")
+
+
+def _chips(entity: Entity) -> Iterator[Element]:
+    names = entity.names[:MOST_NAMES] or (entity.pseudonym,)
+    for name in names:
+        yield element("span", name, element("small", f" {entity.concept}", style=_FAINT), style=_CHIP)
+    if (more := entity.total - len(names)) > 0:
+        yield element("span", f"and {more} more ", style=_FAINT)
+
+
+def _table(answer: Answer) -> Element:
+    rows = [
+        (fact.head, fact.head_concept, _relation(fact.path), fact.tail, fact.tail_concept)
+        for fact in sorted(answer.evidence, key=lambda fact: not fact.cited)[:MOST_ROWS]
+    ]
+    heads = ("from", "", "relation", "to", "")
+    body = [element("tr", *(element("td", cell, style=_CELL) for cell in row)) for row in rows]
+    head = element("tr", *(element("th", cell, style=_CELL) for cell in heads))
+    table = element("table", element("thead", head), element("tbody", *body))
+    return element("details", element("summary", _summary(answer)), table)
+
+
+def _relation(path: Sequence[str]) -> str:
+    """A relation that is walked backwards has an arrow before it."""
+    return " > ".join(step.replace("|", " / ").replace("^", "← ") for step in path)
+
+
+def _summary(answer: Answer) -> str:
+    count = len(answer.evidence)
+    cited = sum(fact.cited for fact in answer.evidence)
+    parts = [f"Evidence: {count} fact{'' if count == 1 else 's'}"]
+    if 0 < cited < count:
+        parts.append(f"{cited} of them {'leads' if cited == 1 else 'lead'} to the answer")
+    if (cited or count) > MOST_FACTS:
+        parts.append(f"the picture shows the first {MOST_FACTS}")
+    if count > MOST_ROWS:
+        parts.append(f"the table the first {MOST_ROWS}")
+    return ", ".join(parts)

@@ -1,0 +1,4 @@
+"""The command `arog`: ask, chat, devices, proxy.
+
+Imports all of the SDK.
+"""

@@ -1,0 +1,187 @@
+"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, proxy."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from client_sdk.cli import devices
+from client_sdk.cli.chat import COMMANDS, Talk
+from client_sdk.cli.display import JsonLines, Screen
+from client_sdk.cli.line_input import completing, piped_lines, typed_lines
+from client_sdk.cli.proxy import proxy
+from client_sdk.cli.render import (
+    answer_as_json,
+    make_console,
+    say,
+    show_answer,
+    show_evidence,
+    show_ledger,
+    show_notes,
+    show_why,
+)
+from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
+from client_sdk.cli.stream import show_stream
+from client_sdk.cli.trace import show_trace, trace_as_dict
+from client_sdk.client import Chat
+from client_sdk.crypto.key_file import create_key, key_path, load_or_create_key
+from client_sdk.errors import NotConfigured
+from client_sdk.protocol import HYBRID_SUITE, StrategyName
+
+OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy"})
+
+Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
+Strategy = Annotated[StrategyName, typer.Option(help="The way to search; arog asks the model more often")]
+Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
+
+app = typer.Typer(
+    help="Ask a private knowledge graph questions, in dialogue, through a model that you don't trust.",
+    no_args_is_help=True,
+    # Its tracebacks would print names.
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+def keygen(
+    post_quantum: Annotated[
+        bool, typer.Option("--post-quantum", help="Of ML-KEM-768 and X25519 together; the service must know it")
+    ] = False,
+) -> None:
+    """Make the key pair that names are sealed to, where there is none, and print its public key."""
+    made = create_key(post_quantum=post_quantum)
+    key = load_or_create_key()
+    if post_quantum and key.suite != HYBRID_SUITE:
+        hint = "move it away first (answers that are sealed to it then stay closed)"
+        raise NotConfigured(f"{key_path()} holds a key of X25519 alone", code="other_suite", hint=hint)
+    print(f"{'made' if made else 'there is one already'}: {key_path()}", file=sys.stderr)
+    print(key.public_text)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input")],
+    url: Url = None,
+    api_key: ApiKey = None,
+    graph: Graph = None,
+    strategy: Strategy = "sets",
+    names: Names = 50,
+    evidence: Annotated[bool, typer.Option("--evidence", help="Show the facts behind the answer")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Show the path to the answer")] = False,
+    seen: Annotated[bool, typer.Option("--seen", help="Show what the model saw")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Show the stages, and the text as it comes")] = False,
+    as_json: AsJson = False,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Ask one question and print the answer, names restored on this machine."""
+    if stream and as_json:
+        raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
+    text = sys.stdin.read().strip() if question == "-" else question
+    console, notes = make_console(), not (evidence or why)
+    with _open_chat(url, api_key, graph, strategy, names, plain_http) as chat:
+        answer = show_stream(console, chat.stream(text), notes=notes) if stream else chat.ask(text)
+        rows = chat.ledger(answer.id) if seen else None
+    if as_json:
+        print(answer_as_json(answer, rows))
+        return
+    if not stream:
+        show_answer(console, answer, notes=notes)
+    if why:
+        show_why(console, answer)
+    if evidence:
+        show_evidence(console, answer)
+    if evidence and not why:
+        show_notes(console, answer)
+    if rows is not None:
+        show_ledger(console, reversed(rows), payload=True)
+
+
+@app.command()
+def chat(
+    url: Url = None,
+    api_key: ApiKey = None,
+    graph: Graph = None,
+    strategy: Strategy = "sets",
+    names: Names = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line that is read")] = False,
+    history_file: Annotated[
+        Path | None, typer.Option(help="Keep what is typed in this file (it will hold names); else it is forgotten")
+    ] = None,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Talk with a graph; /help lists the commands: /why, /seen, /graph and others."""
+
+    def open_chat(other: str | None) -> Chat:
+        return _open_chat(url, api_key, other or graph, strategy, names, plain_http)
+
+    console = make_console()
+    talk = Talk(open_chat, JsonLines() if as_json else Screen(console))
+    by_hand = sys.stdin.isatty() and not as_json
+    if not by_hand:
+        raise typer.Exit(talk.go_through(piped_lines()))
+    say(console, "Ask away. /help lists the commands.", style="dim")
+    complete = completing([command.split()[0] for command in COMMANDS], talk.graphs)
+    talk.go_through(typed_lines(console, lambda: f"{talk.graph}> ", complete, history_file))
+
+
+# A group, so that the server's commands about the ledger can join it.
+ledger_app = typer.Typer(invoke_without_command=True)
+app.add_typer(ledger_app, name="ledger")
+
+
+@ledger_app.callback()
+def ledger(
+    context: typer.Context,
+    url: Url = None,
+    api_key: ApiKey = None,
+    answer: Annotated[str | None, typer.Option(help="Only the requests of this answer's id")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many requests, newest first")] = 20,
+    payload: Annotated[bool, typer.Option("--payload", help="Show what the model saw")] = False,
+    as_json: AsJson = False,
+    plain_http: PlainHttp = False,
+) -> None:
+    """List what the model was sent for your questions: step, size, digest, and what the guard said."""
+    if context.invoked_subcommand is not None:
+        return
+    with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
+        rows = dialogue.ledger(answer, limit)
+    if as_json:
+        hidden = set() if payload else {"payload"}
+        whole = [row.model_dump(mode="json", exclude=hidden) for row in rows]
+        print(json.dumps(whole, indent=2, ensure_ascii=False))
+        return
+    show_ledger(make_console(), rows, payload)
+
+
+app.add_typer(devices.app, name="device")
+app.command()(proxy)
+
+
+@app.command()
+def trace(
+    answer: Annotated[str, typer.Argument(help="An answer's id: `arog ledger` lists them, `ask --json` gives it")],
+    url: Url = None,
+    api_key: ApiKey = None,
+    as_json: AsJson = False,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Show each prompt and reply of an answer as they left, beside the same with names, restored on this machine."""
+    with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
+        traced = dialogue.trace(answer)
+    if as_json:
+        print(json.dumps(trace_as_dict(traced), indent=2, ensure_ascii=False))
+        return
+    show_trace(make_console(), traced)
+
+
+def _open_chat(
+    url: str | None, api_key: str | None, graph: str | None, strategy: StrategyName, names: int, plain_http: bool
+) -> Chat:
+    where = choose(url, api_key, graph)
+    return Chat(where.url, where.api_key, where.graph, strategy=strategy, plain_http=plain_http, names=names)

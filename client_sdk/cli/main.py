@@ -1,0 +1,108 @@
+"""The command `arog`: the SDK's own commands, and those that join by the entry-point group `arog.commands`.
+
+Exit codes: 0 done · 1 unexpected failure · 2 wrong usage, or a setting is missing · 3 no connection, or no
+reply in time · 4 the service refused · 5 the service failed · 6 the reply can't be read or opened.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
+
+from client_sdk.cli.errors import WRONG_USAGE, error_line, exit_code_of
+from client_sdk.errors import ArogError
+
+if TYPE_CHECKING:
+    import typer
+
+GROUP = "arog.commands"
+_GET_CLI = "arog: the command line is an extra; get it with: pip install 'arog[cli]'"
+_GET_SERVER = "Server commands (serve, graph, key, eval) are an extra; get them with: pip install 'arog[server]'"
+_OURS = ("app", "kg_store", "client_sdk")
+
+
+@dataclass(slots=True)
+class Joined:
+    """What came of joining: which library each absent extra lacks, and what is broken, in sentences."""
+
+    lacking: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and gives its exit code."""
+    try:
+        from client_sdk.cli.commands import OWN_COMMANDS, app
+    except ModuleNotFoundError as missing:
+        if _top_level(missing.name) not in ("typer", "rich"):
+            raise
+        print(_GET_CLI, file=sys.stderr)
+        return WRONG_USAGE
+    joined = Joined()
+    words = arguments or _words_to_complete()
+    # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
+    if not words or words[0] not in OWN_COMMANDS or _is_of_the_server(words):
+        joined = join_commands(app, entry_points(group=GROUP))
+    return _run_app(app, arguments, joined)
+
+
+def _words_to_complete() -> list[str]:
+    """What stands on the line that a shell completes, without `arog` itself; nothing, where none is completed."""
+    return os.environ.get("COMP_WORDS", "").split()[1:] if "_AROG_COMPLETE" in os.environ else []
+
+
+def _is_of_the_server(arguments: Sequence[str]) -> bool:
+    """`ledger verify` and the like; `ledger --help` lists them."""
+    return arguments[0] == "ledger" and any(word == "--help" or word[:1] != "-" for word in arguments[1:2])
+
+
+def join_commands(app: typer.Typer, entries: Iterable[EntryPoint]) -> Joined:
+    """Calls each entry point with the app, to which it adds commands; none of them can stop the others."""
+    joined = Joined()
+    for entry in entries:
+        try:
+            entry.load()(app)
+        except Exception as problem:
+            if isinstance(problem, ModuleNotFoundError) and _is_foreign(problem, entry):
+                joined.lacking.append(_top_level(problem.name))
+            else:
+                # The text of other errors may quote settings; that of import errors names modules alone.
+                text = f": {problem}" if isinstance(problem, ImportError) else ""
+                joined.broken.append(f"the commands of {entry.name!r} are broken: {type(problem).__name__}{text}")
+    return joined
+
+
+def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
+    for sentence in joined.broken:
+        print(f"arog: {sentence}", file=sys.stderr)
+    notes = f"{_GET_SERVER} (missing: {', '.join(joined.lacking)})" if joined.lacking else ""
+    app.info.epilog = "\n\n".join(part for part in (notes, (__doc__ or "").split("\n\n")[1]) if part)
+    try:
+        app(args=list(arguments), prog_name="arog")
+    except ArogError as error:
+        print(error_line(error), file=sys.stderr)
+        return exit_code_of(error)
+    except SystemExit as done:
+        code = done.code if isinstance(done.code, int) else 0 if done.code is None else 1
+        if code == WRONG_USAGE and notes:
+            print(notes, file=sys.stderr)
+        return code
+    return 0
+
+
+def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
+    """Whether a library is missing (an extra is not installed), rather than a module of ours (a bug)."""
+    return _top_level(missing.name) not in (*_OURS, _top_level(entry.module))
+
+
+def _top_level(module: str | None) -> str:
+    return (module or "").partition(".")[0]

@@ -1,0 +1,102 @@
+"""What the commands of a dialogue tell: the same content for programs and, as it looks, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console
+
+from client_sdk.answers.answer import Answer
+from client_sdk.cli.render import say, show_evidence, show_ledger, show_notes, show_why
+from client_sdk.cli.trace import show_trace, trace_as_dict
+from client_sdk.client import Chat
+from client_sdk.dialogue import Turn
+from client_sdk.errors import Refused
+
+PSEUDONYMS_ALONE = (
+    "(in pseudonyms alone: the names behind them are for keys with the grant inspect:{graph}, "
+    "`arog key create --grant {graph} --grant inspect:{graph}`)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """`content` as JSON holds it, and what draws it."""
+
+    kind: str
+    content: Mapping[str, object] = field(repr=False)
+    show: Callable[[Console], None]
+
+
+def remark(kind: str, sentence: str, **content: object) -> Told:
+    return Told(kind, content, lambda console: say(console, sentence, style="dim"))
+
+
+def help_text(commands: Mapping[str, str], problem: str = "") -> Told:
+    """`problem` says why they are listed, where nobody asked for it."""
+
+    def show(console: Console) -> None:
+        if problem:
+            say(console, problem, style="yellow")
+        width = max(map(len, commands))
+        for name, does in commands.items():
+            say(console, (f"{name:<{width}}  ", "cyan"), does)
+
+    return Told("help", {"problem": problem, "commands": dict(commands)}, show)
+
+
+def why(answer: Answer) -> Told:
+    content = {"answer": answer.id, "why": answer.path, "notes": answer.notes}
+    return Told("why", content, lambda console: show_why(console, answer))
+
+
+def evidence(answer: Answer) -> Told:
+    def show(console: Console) -> None:
+        show_evidence(console, answer)
+        show_notes(console, answer)
+
+    facts = [str(fact) for fact in answer.evidence]
+    return Told("evidence", {"answer": answer.id, "evidence": facts, "notes": answer.notes}, show)
+
+
+def history(turns: Sequence[Turn]) -> Told:
+    def show(console: Console) -> None:
+        for turn in turns:
+            say(console, ("> " if turn.role == "user" else "  ", "cyan"), turn.text)
+        if not turns:
+            say(console, "(nothing yet)", style="dim")
+
+    return Told("history", {"turns": [{"role": turn.role, "text": turn.text} for turn in turns]}, show)
+
+
+def graphs(names: Sequence[str], current: str, problem: str = "") -> Told:
+    """`problem` says why they are listed, where another was asked for."""
+
+    def show(console: Console) -> None:
+        if problem:
+            say(console, problem, style="yellow")
+        for name in names:
+            say(console, ("* " if name == current else "  ", "cyan"), name)
+
+    return Told("graph", {"problem": problem, "graph": current, "graphs": list(names)}, show)
+
+
+def model_saw(chat: Chat, answer: Answer) -> Told:
+    """Each prompt and reply with names where the key may have them, else the requests as they left."""
+    try:
+        trace = chat.trace(answer.id)
+    except Refused as refused:
+        if refused.code != "unknown_answer":
+            raise
+    else:
+        return Told("seen", trace_as_dict(trace), lambda console: show_trace(console, trace))
+    rows = chat.ledger(answer.id)[::-1]
+
+    def show(console: Console) -> None:
+        if rows:
+            say(console, PSEUDONYMS_ALONE.format(graph=chat.graph), style="yellow")
+        show_ledger(console, rows, payload=True)
+
+    requests = [row.model_dump(mode="json") for row in rows]
+    return Told("seen", {"answer": answer.id, "names_kept": False, "requests": requests}, show)

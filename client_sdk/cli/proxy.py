@@ -1,0 +1,57 @@
+"""`arog proxy`: the service for every client of OpenAI's API, on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
+from client_sdk.client import TIMEOUT_S
+from client_sdk.crypto.key_file import load_or_create_key
+from client_sdk.errors import NotConfigured
+from client_sdk.transport.address import checked_url
+
+PORT = 8100
+
+
+def proxy(
+    url: Url = None,
+    api_key: ApiKey = None,
+    host: Annotated[str, typer.Option(help="Where to listen; another machine's clients need AROG_PROXY_KEY")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one")] = PORT,
+    key: Annotated[
+        str, typer.Option(envvar="AROG_PROXY_KEY", help="What clients must give as their API key; better there")
+    ] = "",
+    evidence: Annotated[bool, typer.Option("--evidence", help="End each answer with the path to it")] = False,
+    names: Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")] = 50,
+    timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one question")] = TIMEOUT_S,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name by which clients may call this machine, e.g. host.docker.internal")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="A page that may ask from a browser, e.g. http://localhost:3000")
+    ] = None,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Serve OpenAI's API on this machine (chat completions, models); names are restored here.
+
+    Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL.
+    """
+    where = choose(url, api_key, None)
+    try:
+        from client_sdk.proxy.access import Entry
+        from client_sdk.proxy.server import serve
+        from client_sdk.proxy.sessions import Upstream
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        hint = "get it with: pip install 'arog[proxy]'"
+        raise NotConfigured("the proxy is an extra", code="no_proxy", hint=hint) from None
+    upstream = Upstream(
+        checked_url(where.url, plain_http), where.api_key, load_or_create_key(), timeout_s, plain_http, names
+    )
+    hosts = frozenset(name.lower() for name in allow_host or ())
+    serve(upstream, Entry(key, hosts, frozenset(allow_origin or ())), host, port, evidence=evidence)

@@ -1,0 +1,164 @@
+"""How answers, evidence and the ledger look on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from client_sdk.answers.answer import Answer
+from client_sdk.answers.safe_output import printable
+from client_sdk.protocol import LedgerRow
+
+
+def make_console() -> Console:
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+
+def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None:
+    """The text, then what the asker should know about it; `notes`, where they may explain it."""
+    say(console, answer.text)
+    show_remarks(console, answer, notes=notes)
+
+
+def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
+    """What the asker should know beside the text: how names were read, and what they may mean otherwise."""
+    if not answer.grounded and answer.answered:
+        say(console, "(not everything in this answer is in the evidence)", style="yellow")
+    for typed, name in answer.inexact.items():
+        say(console, f'("{typed}" was read as {name})', style="yellow")
+    for mention, choices in answer.ambiguous.items():
+        numbered = "; ".join(f"{number}. {choice}" for number, choice in enumerate(choices, start=1))
+        say(console, f'({mention} may be: {numbered}. Say which: "the second one", or a full name.)', style="yellow")
+    if notes and (not answer.answered or answer.ambiguous):
+        show_notes(console, answer)
+
+
+def show_notes(console: Console, answer: Answer) -> None:
+    """How the answer was searched for, and what was left out."""
+    for note in answer.notes:
+        say(console, f"({note})", style="dim")
+
+
+def show_why(console: Console, answer: Answer) -> None:
+    """The path to the answer, and how the question was read."""
+    for line in answer.why().splitlines():
+        say(console, ("  ", ""), _with_names(line, answer.names))
+    show_notes(console, answer)
+
+
+def show_evidence(console: Console, answer: Answer) -> None:
+    """A line for each fact, those that lead to the answer in bold."""
+    if not answer.evidence:
+        say(console, "no evidence", style="dim")
+    for fact in answer.evidence:
+        name = "bold" if fact.cited else ""
+        say(
+            console,
+            ("  ", ""),
+            (fact.head, name),
+            (f" ({fact.head_concept})", "dim"),
+            (f", {' > '.join(fact.path)}, ", "cyan"),
+            (fact.tail, name),
+            (f" ({fact.tail_concept})", "dim"),
+        )
+
+
+def show_ledger(console: Console, rows: Iterable[LedgerRow], payload: bool) -> None:
+    """One line for each request to the model; with `payload`, what the model saw below it."""
+    found = False
+    for row in rows:
+        found = True
+        at = row.at.isoformat(timespec="seconds")
+        head = f"{at}  {row.step}  {row.size} bytes  {row.verdict}  answer {row.answer}  sha256 {row.digest}"
+        say(console, head, style="bold")
+        if payload:
+            say(console, readable_payload(row.payload))
+    if not found:
+        say(console, "the model was sent nothing", style="dim")
+
+
+def readable_payload(payload: str | None) -> str:
+    """A chat request as its messages, another object with one line for each part, and the rest as it is."""
+    if payload is None:
+        return "(no longer kept)"
+    try:
+        content: Any = json.loads(payload)
+    except ValueError:
+        return payload
+    messages = content.get("messages") if isinstance(content, dict) else None
+    if isinstance(messages, list) and all(isinstance(message, dict) for message in messages):
+        return "\n\n".join(f"[{message.get('role')}]\n{message.get('content')}" for message in messages)
+    if isinstance(content, dict):
+        return "\n".join(_lines_of(key, value) for key, value in content.items())
+    return payload
+
+
+def _lines_of(key: str, value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "\n".join([f"{key}:", *(f"  {json.dumps(one, ensure_ascii=False)}" for one in value)])
+    return f"{key}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
+    """Everything of the answer; `seen` holds the ledger's rows where they were asked for."""
+    whole = answer_as_dict(answer)
+    if rows is not None:
+        whole["seen"] = [row.model_dump(mode="json") for row in rows]
+    return json.dumps(whole, indent=2, ensure_ascii=False)
+
+
+def answer_as_dict(answer: Answer) -> dict[str, object]:
+    """Everything of the answer, names restored."""
+    return {
+        "id": answer.id,
+        "conversation": answer.conversation,
+        "text": answer.text,
+        "pseudonymous_text": answer.pseudonymous_text,
+        "answered": answer.answered,
+        "grounded": answer.grounded,
+        "entities": [
+            {
+                "names": one.names,
+                "total": one.total,
+                "concept": one.concept,
+                "kind": one.kind,
+                "pseudonym": one.pseudonym,
+            }
+            for one in answer.entities
+        ],
+        "why": answer.path,
+        "evidence": [str(fact) for fact in answer.evidence],
+        "ambiguous": answer.ambiguous,
+        "inexact": answer.inexact,
+        "notes": answer.notes,
+        "usage": answer.usage.model_dump(),
+    }
+
+
+def say(console: Console, *parts: Text | str | tuple[str, str], style: str = "") -> None:
+    """One line of texts, each alone or with its style; control characters of names do not reach the terminal."""
+    line = Text(style=style)
+    for part in parts:
+        match part:
+            case Text():
+                line.append_text(part)
+            case str():
+                line.append(printable(part))
+            case text, its_style:
+                line.append(printable(text), its_style)
+    console.print(line)
+
+
+def _with_names(line: str, names: Sequence[str]) -> Text:
+    """`line` in cyan, and what it names of the answer in bold."""
+    text = Text(printable(line), style="cyan")
+    for name in {printable(name) for name in names if name}:
+        at = text.plain.find(name)
+        while at >= 0:
+            text.stylize("bold", at, at + len(name))
+            at = text.plain.find(name, at + len(name))
+    return text

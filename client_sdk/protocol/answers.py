@@ -1,0 +1,117 @@
+"""POST /chat: the reply, in pseudonyms, and the body of every error."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from client_sdk.protocol.base import Wire
+from client_sdk.protocol.capsule import Capsule
+from client_sdk.protocol.questions import Message
+
+ItemKind = Literal["entity", "set", "value", "number", "truth", "table"]
+
+
+class Item(Wire):
+    """One part of the answer, in order. `size` is the number of members of a set, else 1."""
+
+    pseudonym: str
+    kind: ItemKind
+    concept: str
+    size: int = 1
+    ordered: bool = False
+
+
+class Fact(Wire):
+    """One abstracted triple of the evidence: `head (concept), relation path, tail (concept)`.
+
+    `cited` facts lead to the answer; the others were found on the way.
+    """
+
+    head: str
+    head_concept: str
+    path: list[str]
+    tail: str
+    tail_concept: str
+    size: str = Field(default="1", description="bucket of the tail's size: 1, 2-5, 6-20, more")
+    cited: bool = False
+
+
+class Ambiguity(Wire):
+    """A mention that fits several entities: the pseudonym that stands in the text, and what it may mean.
+
+    `hints`: a fact for each choice by which they can be told apart, where there is a relation in which all differ.
+    """
+
+    pseudonym: str
+    choices: list[str]
+    hints: list[Fact] = Field(default_factory=list)
+
+
+class Reading(Wire):
+    """A name that the question spells otherwise: characters [start, end) of its last message were read as this."""
+
+    pseudonym: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Usage(Wire):
+    """What the question cost. Tokens are the endpoint's own count when `tokens_counted_by` says so.
+
+    `calls` are replies, usable or not; `retries` what was sent again, and repairs. `cost` is null without prices.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tokens_counted_by: Literal["endpoint", "wordpiece"] = "wordpiece"
+    rounds: int = 0
+    retries: int = 0
+    odd_counts: int = Field(
+        default=0, description="replies whose own count of tokens could not be right; they were counted by the service"
+    )
+    over_budget: bool = Field(default=False, description="the question ended by its budget of tokens, unanswered")
+    cost: float | None = Field(default=None, description="money, in `currency`")
+    currency: str = ""
+    anonymity: int | None = Field(
+        default=None,
+        description="how many entities of the graph, at the least, fit what one of the question's prompts showed of a "
+        "thing; null where none was shown, or nothing left the service",
+    )
+    withheld: int = Field(
+        default=0,
+        description="prompts that were not sent, since too few entities fit; the service took these steps itself, or "
+        "ended the question",
+    )
+    milliseconds: dict[str, float] = Field(
+        default_factory=dict, description="per stage; where replies keep a pace, `total` in its steps"
+    )
+
+
+class ChatAnswer(Wire):
+    """The answer in pseudonyms. `answered` is false when the graph does not hold it, and `message` says so."""
+
+    id: str
+    conversation: str
+    graph: str
+    message: Message
+    answered: bool
+    entities: list[Item]
+    evidence: list[Fact]
+    grounded: bool
+    ambiguous: list[Ambiguity]
+    inexact: list[Reading] = Field(default_factory=list, description="names that are spelt otherwise in the graph")
+    notes: list[str] = Field(default_factory=list, description="what was cut or could not be used, in words")
+    usage: Usage
+    capsule: Capsule | None = None
+
+
+class ErrorBody(Wire):
+    """Every error of the service: a code to branch on, a sentence, what to do, and an id to look up."""
+
+    code: str
+    message: str
+    hint: str
+    id: str

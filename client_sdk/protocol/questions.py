@@ -1,0 +1,44 @@
+"""POST /chat: a question as it is sent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from client_sdk.protocol.base import Wire
+from client_sdk.protocol.capsule import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM
+
+StrategyName = Literal["sets", "arog"]
+Role = Literal["user", "assistant"]
+
+MAX_MESSAGES = 100
+MAX_MESSAGE_CHARS = 8_000
+
+
+class Message(Wire):
+    """One turn. User turns are plain text; assistant turns travel as the service sent them, in pseudonyms."""
+
+    role: Role
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS)]
+
+
+class ChatOptions(Wire):
+    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore."""
+
+    width: int = Field(default=3, ge=1, le=20, strict=True)
+    depth: int = Field(default=3, ge=1, le=5, strict=True)
+    relations_per_concept: int = Field(default=5, ge=1, le=20, strict=True)
+    names: int = Field(default=50, ge=1, le=10_000, strict=True, description="names restored of one set")
+
+
+class ChatRequest(Wire):
+    """Ask `graph` the last message, which must be a user's. Without `public_key` there is no capsule."""
+
+    graph: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
+    conversation: str | None = Field(default=None, max_length=64)
+    strategy: StrategyName = "sets"
+    options: ChatOptions = ChatOptions()
+    public_key: str | None = Field(default=None, max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
+    stream: bool = Field(default=False, strict=True, description="server-sent events instead of one JSON reply")

@@ -1,0 +1,87 @@
+"""Runs the proxy: takes its port, says where it is, and serves until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import socket
+import sys
+
+import httpx2
+import uvicorn
+
+from client_sdk.errors import ArogError, NotConfigured
+from client_sdk.proxy.access import Entry
+from client_sdk.proxy.app import create_app
+from client_sdk.proxy.sessions import Talks, Upstream
+
+_SHUTDOWN_S = 5
+
+
+def serve(upstream: Upstream, entry: Entry, host: str, port: int, *, evidence: bool = False) -> None:
+    """Raises NotConfigured where it can't listen there, or would listen to other machines without a key."""
+    if not is_loopback(host) and not entry.key:
+        hint = "set AROG_PROXY_KEY to a long random text, and give that to clients as their API key"
+        raise NotConfigured(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
+    listening = _listen(host, port)
+    _forbid_core_dumps()
+    for line in _welcome(upstream, entry, host, listening.getsockname()[1]):
+        print(line, file=sys.stderr, flush=True)
+    # The server's own log would tell paths and errors.
+    config = uvicorn.Config(
+        create_app(upstream, entry, evidence=evidence),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_SHUTDOWN_S,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            raise NotConfigured(f"port {port} is taken", code="port_taken", hint="give another --port") from None
+        hint = "give an address of this machine as --host, and a port that you may use as --port"
+        raise NotConfigured(f"nothing can listen on {host}, port {port}", code="no_such_address", hint=hint) from None
+
+
+def _welcome(upstream: Upstream, entry: Entry, host: str, port: int) -> list[str]:
+    """Where it is, and which models there are: names of graphs, which the user has a grant for."""
+    shown = f"[{host}]" if ":" in host else host
+    key = "AROG_PROXY_KEY" if entry.key else "any text"
+    lines = [f"The proxy runs at http://{shown}:{port}/v1 (API key of clients: {key}). Ctrl-C ends it."]
+    if not is_loopback(host):
+        lines.append("Real names travel readable between it and its clients: trust the network in between.")
+    try:
+        models = asyncio.run(_models(upstream))
+    except ArogError as problem:
+        return [*lines, f"The service can't be asked as it stands: {problem} ({problem.hint})."]
+    return [*lines, f"Models: {', '.join(models)}" if models else "There is no graph that this API key may ask."]
+
+
+async def _models(upstream: Upstream) -> list[str]:
+    async with httpx2.AsyncClient() as http:
+        return await Talks(upstream, http).models()
+
+
+def _forbid_core_dumps() -> None:
+    """A core file would hold names; not every system has them."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,0 +1,230 @@
+"""What does the I/O of a flow: one driver that blocks and one for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import httpx2
+
+from client_sdk.errors import BadAnswer
+from client_sdk.transport.flow import MAX_REPLY_BYTES, Flow, Pause, Reply, ResultT, Send, error_of_failure
+
+
+class _Target:
+    """Where requests go, with the key that they carry."""
+
+    def __init__(self, url: str, api_key: str) -> None:
+        self._url, self._api_key = url.rstrip("/"), api_key
+
+    def build(self, http: httpx2.Client | httpx2.AsyncClient, send: Send) -> httpx2.Request:
+        left_s = max(0.001, send.deadline - time.monotonic())
+        accepted = "text/event-stream" if send.call.streamed else "application/json"
+        headers = {"Authorization": f"Bearer {self._api_key}", "Accept": accepted}
+        if send.call.body is not None:
+            headers["Content-Type"] = "application/json"
+        return http.build_request(
+            send.call.method,
+            self._url + send.call.path,
+            params=send.call.params or None,
+            content=send.call.body,
+            headers=headers,
+            timeout=httpx2.Timeout(left_s, connect=min(left_s, send.connect_timeout_s)),
+        )
+
+
+class _Body:
+    """Gathers a reply's bytes, and stops one that is endless or that drips past the deadline."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline, self._bytes = deadline, bytearray()
+
+    def add(self, chunk: bytes) -> None:
+        self._bytes += chunk
+        if len(self._bytes) > MAX_REPLY_BYTES:
+            raise BadAnswer(f"the reply is longer than {MAX_REPLY_BYTES} bytes", code="reply_too_long")
+        if time.monotonic() > self._deadline:
+            raise httpx2.ReadTimeout("the reply was not whole within the deadline")
+
+    def reply(self, response: httpx2.Response) -> Reply:
+        return Reply(response.status_code, bytes(self._bytes), response.headers.get("retry-after"))
+
+
+class _Bounded(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """A response's bytes with the bounds of `_Body`: heartbeats alone would keep it open for ever."""
+
+    def __init__(self, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, deadline: float) -> None:
+        self._stream, self._body = stream, _Body(deadline)
+
+    def __iter__(self) -> Iterator[bytes]:
+        assert isinstance(self._stream, httpx2.SyncByteStream)
+        for chunk in self._stream:
+            self._body.add(chunk)
+            yield chunk
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        assert isinstance(self._stream, httpx2.AsyncByteStream)
+        async for chunk in self._stream:
+            self._body.add(chunk)
+            yield chunk
+
+    def close(self) -> None:
+        assert isinstance(self._stream, httpx2.SyncByteStream)
+        self._stream.close()
+
+    async def aclose(self) -> None:
+        assert isinstance(self._stream, httpx2.AsyncByteStream)
+        await self._stream.aclose()
+
+
+class BlockingDriver:
+    """Runs flows, waiting for each send and pause. Safe to use from several threads."""
+
+    def __init__(self, url: str, api_key: str, http: httpx2.Client | None) -> None:
+        self._target, self._owns_http = _Target(url, api_key), http is None
+        self._http = http or httpx2.Client()
+
+    def run(self, flow: Flow[ResultT]) -> ResultT:
+        return self._run(flow, [])
+
+    @contextmanager
+    def streaming(self, flow: Flow[Reply]) -> Iterator[Iterator[httpx2.ServerSentEvent]]:
+        """Runs a flow of a `streamed` call, then gives its events as they come. Raises ArogError."""
+        opened: list[httpx2.Response] = []
+        try:
+            self._run(flow, opened)
+            with _failures_told():
+                yield iter(_source(opened[0]))
+        finally:
+            for response in opened:
+                response.close()
+
+    def _run(self, flow: Flow[ResultT], opened: list[httpx2.Response]) -> ResultT:
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    reply = self._do(step, opened)
+                except httpx2.TransportError as failure:
+                    step = flow.throw(failure)
+                else:
+                    step = flow.send(reply)
+        except StopIteration as done:
+            result: ResultT = done.value
+            return result
+
+    def _do(self, step: Send | Pause, opened: list[httpx2.Response]) -> Reply | None:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        return self._ask(step, opened)
+
+    def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
+        """The reply; a stream that has begun goes to `opened`, its body unread."""
+        response = self._http.send(self._target.build(self._http, send), stream=True)
+        if send.call.streamed and response.status_code == 200:
+            response.stream = _Bounded(response.stream, send.deadline)
+            opened.append(response)
+            return Reply(200, b"")
+        body = _Body(send.deadline)
+        try:
+            with _decoding():
+                for chunk in response.iter_bytes():
+                    body.add(chunk)
+        finally:
+            response.close()
+        return body.reply(response)
+
+    def close(self) -> None:
+        if self._owns_http:
+            self._http.close()
+
+
+class AsyncDriver:
+    """Runs flows on asyncio."""
+
+    def __init__(self, url: str, api_key: str, http: httpx2.AsyncClient | None) -> None:
+        self._target, self._owns_http = _Target(url, api_key), http is None
+        self._http = http or httpx2.AsyncClient()
+
+    async def run(self, flow: Flow[ResultT]) -> ResultT:
+        return await self._run(flow, [])
+
+    @asynccontextmanager
+    async def streaming(self, flow: Flow[Reply]) -> AsyncIterator[AsyncIterator[httpx2.ServerSentEvent]]:
+        """As BlockingDriver.streaming."""
+        opened: list[httpx2.Response] = []
+        try:
+            await self._run(flow, opened)
+            with _failures_told():
+                yield aiter(_source(opened[0]))
+        finally:
+            for response in opened:
+                await response.aclose()
+
+    async def _run(self, flow: Flow[ResultT], opened: list[httpx2.Response]) -> ResultT:
+        try:
+            step = next(flow)
+            while True:
+                try:
+                    reply = await self._do(step, opened)
+                except httpx2.TransportError as failure:
+                    step = flow.throw(failure)
+                else:
+                    step = flow.send(reply)
+        except StopIteration as done:
+            result: ResultT = done.value
+            return result
+
+    async def _do(self, step: Send | Pause, opened: list[httpx2.Response]) -> Reply | None:
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            return None
+        return await self._ask(step, opened)
+
+    async def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
+        """The reply; a stream that has begun goes to `opened`, its body unread."""
+        response = await self._http.send(self._target.build(self._http, send), stream=True)
+        if send.call.streamed and response.status_code == 200:
+            response.stream = _Bounded(response.stream, send.deadline)
+            opened.append(response)
+            return Reply(200, b"")
+        body = _Body(send.deadline)
+        try:
+            with _decoding():
+                async for chunk in response.aiter_bytes():
+                    body.add(chunk)
+        finally:
+            await response.aclose()
+        return body.reply(response)
+
+    async def close(self) -> None:
+        if self._owns_http:
+            await self._http.aclose()
+
+
+def _source(response: httpx2.Response) -> httpx2.EventSource:
+    return httpx2.EventSource(response, max_event_size=MAX_REPLY_BYTES)
+
+
+@contextmanager
+def _decoding() -> Generator[None]:
+    try:
+        yield
+    except httpx2.DecodingError:
+        raise BadAnswer("the reply can't be decompressed", code="bad_answer") from None
+
+
+@contextmanager
+def _failures_told() -> Generator[None]:
+    """What breaks a stream on the way, as our own errors."""
+    try:
+        with _decoding():
+            yield
+    except httpx2.SSEError:
+        hint = "is this the service's own address, and of this version?"
+        raise BadAnswer("the reply is no stream of events", code="bad_answer", hint=hint) from None
+    except httpx2.TransportError as failure:
+        raise error_of_failure(failure) from None

@@ -1,0 +1,216 @@
+"""The set algebra executed on the real data: expressions over pseudonyms to sets, counts, numbers and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from decimal import Context, Decimal, localcontext
+from typing import Protocol
+
+import numpy as np
+
+from kg_store.algebra.expressions import Call, Expression
+from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared
+from kg_store.algebra.results import Operand, Outcome, Result, ResultSet, ResultTable, as_set, outcome_of
+from kg_store.errors import ExpressionError
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
+from kg_store.text.literals import plain_number
+
+__all__ = ["Operand", "Outcome", "SetAlgebra", "ValueAlgebra"]
+
+_DIGITS = 28
+_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
+
+
+class SetAlgebra(Protocol):
+    """Executes expressions on one version of one graph; safe to use from several threads."""
+
+    def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> Outcome:
+        """Raises ExpressionError when operands do not fit; what `operand` raises goes through."""
+        ...
+
+
+class ValueAlgebra:
+    """The set algebra over a blind graph, with the values of the vault of the same version.
+
+    Where expressions leave room: `count` counts distinct members. `!=` keeps what has a value outside of V, other
+    operators what has a value that compares so with any of V. Of several values of an entity, the greatest
+    counts for argmax, compare and descending order, the least for argmin and ascending order. `compare` gives
+    nothing when one side has no value. Over no values a sum is 0; average, min and max are the empty set.
+    """
+
+    def __init__(self, graph: BlindGraph, vault: Records) -> None:
+        self._relations = RelationValues(graph, vault)
+
+    def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> Outcome:
+        """See SetAlgebra."""
+        with localcontext(Context(prec=_DIGITS)):
+            return outcome_of(_Evaluation(self._relations, operand).result_of(expression))
+
+
+class _Evaluation:
+    """One expression over one caller's pseudonyms."""
+
+    def __init__(self, relations: RelationValues, operand: Callable[[str], Operand]) -> None:
+        self._relations, self._operand = relations, operand
+        self._functions: dict[str, Callable[[Call], Result]] = {
+            "intersect": self._intersect,
+            "union": self._union,
+            "difference": self._difference,
+            "exists": lambda call: len(self._set(call, 0).mids) > 0,
+            "count": lambda call: Decimal(len(self._set(call, 0).mids)),
+            "sum": self._sum,
+            "average": self._average,
+            "min": lambda call: self._extreme(call, min),
+            "max": lambda call: self._extreme(call, max),
+            "filter": self._filter,
+            "argmax": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), max),
+            "argmin": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), min),
+            "group": self._group,
+            "reach": self._reach,
+            "compare": self._compare,
+            "sort": self._sort,
+            "limit": self._limit,
+        }
+
+    def result_of(self, expression: Expression) -> Result:
+        if isinstance(expression, Call):
+            return self._functions[expression.function](expression)
+        operand = self._operand(expression.pseudonym)
+        return ResultSet(as_mids(operand.mids), edges=operand.edges, literal=operand.literal)
+
+    def _set(self, call: Call, position: int) -> ResultSet:
+        return as_set(self.result_of(call.operands[position]))
+
+    def _intersect(self, call: Call) -> Result:
+        first = self._set(call, 0)
+        for position in range(1, len(call.operands)):
+            first = first.keep(np.isin(first.mids, self._set(call, position).mids))
+        return first
+
+    def _difference(self, call: Call) -> Result:
+        first = self._set(call, 0)
+        return first.keep(~np.isin(first.mids, self._set(call, 1).mids))
+
+    def _union(self, call: Call) -> Result:
+        sets = [self._set(call, position) for position in range(len(call.operands))]
+        # Sums over a union need every pair, of sets with edges and of sets without.
+        edges = _joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
+        return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
+
+    def _sum(self, call: Call) -> Result:
+        return sum(self._numbers(call), start=Decimal(0))
+
+    def _average(self, call: Call) -> Result:
+        numbers = self._numbers(call)
+        if not numbers:
+            return ResultSet(NO_MIDS)
+        average = sum(numbers, start=Decimal(0)) / len(numbers)
+        # Four decimals, and more where a small number would have fewer than six digits.
+        return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
+
+    def _numbers(self, call: Call) -> list[Decimal]:
+        """One number per (entity, value) pair."""
+        measures = self._measures(call)
+        if measures.kind is ValueKind.DATE:
+            raise ExpressionError(f"{call.function} takes numbers; these values are dates")
+        return [measures.keys[value] for _, value in measures.pairs]
+
+    def _extreme(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
+        measures = self._measures(call)
+        if not measures.pairs:
+            return ResultSet(NO_MIDS)
+        best = choose(measures.keys[value] for _, value in measures.pairs)
+        if measures.kind is ValueKind.NUMBER:
+            return best
+        return ResultSet(as_mids([value for _, value in measures.pairs if measures.keys[value] == best]))
+
+    def _measures(self, call: Call) -> Measures:
+        operand = self._set(call, 0)
+        edges = self._relations.edges(as_mids(operand.mids), call.words[0]) if call.words else operand.pairs()
+        return self._relations.measures(edges)
+
+    def _filter(self, call: Call) -> Result:
+        entities, (label, operator) = self._set(call, 0), call.words
+        edges = self._relations.edges(as_mids(entities.mids), label)
+        tails = self._passing(edges, operator, self.result_of(call.operands[1]))
+        return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
+
+    def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
+        """The tails of `edges` that compare so with `other`."""
+        same, others = self._comparands(other)
+        values = self._relations.values(edges.tails)
+        verdicts: dict[int, bool | None] = {}
+        for tail in np.unique(edges.tails).tolist():
+            if operator in ("=", "!="):
+                equal = tail in same or (tail in values and bool(compared("=", values[tail], others)))
+                verdicts[tail] = equal == (operator == "=")
+            else:
+                verdicts[tail] = compared(operator, values[tail], others) if tail in values else None
+        if (others or same) and verdicts and all(verdict is None for verdict in verdicts.values()):
+            raise ExpressionError("the values of that relation have no order in common with the last argument")
+        return [tail for tail, verdict in verdicts.items() if verdict]
+
+    def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:
+        """What a filter compares with: nodes that are the same, and values."""
+        if isinstance(other, Decimal):
+            return set(), [Value(plain_number(other), None)]
+        operand = as_set(other)
+        values = list(self._relations.values(operand.mids).values())
+        if operand.literal is not None:
+            values.append(Value(operand.literal, None))
+        return set(operand.mids.tolist()), values
+
+    def _compare(self, call: Call) -> Result:
+        sides = [self._set(call, 0), self._set(call, 1)]
+        both = ResultSet(as_mids(np.concatenate([side.mids for side in sides])))
+        measured = self._measured(both, call.words[0])
+        if not all(any(mid in measured for mid in side.mids.tolist()) for side in sides):
+            return ResultSet(NO_MIDS)
+        return _best(measured, max)
+
+    def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
+        return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
+
+    def _group(self, call: Call) -> Result:
+        edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])
+        things, counts = np.unique(edges.tails, return_counts=True)
+        rows = zip(things.tolist(), counts.tolist(), strict=True)
+        return ResultTable(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))))
+
+    def _reach(self, call: Call) -> Result:
+        edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])
+        return ResultSet(as_mids(edges.tails), edges=edges)
+
+    def _sort(self, call: Call) -> Result:
+        """Equal values keep the order of MIDs; what has no value stands last."""
+        entities, (label, direction) = self._set(call, 0), call.words
+        measured = self._measured(entities, label)
+        sign = 1 if direction == "ascending" else -1
+        keys = {entity: min(sign * key for key in keys) for entity, keys in measured.items()}
+        mids = sorted(entities.mids.tolist())
+        found = sorted((mid for mid in mids if mid in keys), key=lambda mid: keys[mid])
+        ordered = [*found, *(mid for mid in mids if mid not in keys)]
+        return ResultSet(np.array(ordered, dtype=np.int64), ordered=True, edges=entities.edges)
+
+    def _limit(self, call: Call) -> Result:
+        result, size = self.result_of(call.operands[0]), int(call.words[0])
+        if isinstance(result, ResultTable):
+            return ResultTable(result.rows[:size])
+        entities = as_set(result)
+        return entities.keep(np.arange(len(entities.mids)) < size)
+
+
+def _best(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
+    """Every entity that shares the best value."""
+    if not measured:
+        return ResultSet(NO_MIDS)
+    own = {entity: choose(keys) for entity, keys in measured.items()}
+    best = choose(own.values())
+    return ResultSet(as_mids([entity for entity, key in own.items() if key == best]))
+
+
+def _joined(parts: list[Edges]) -> Edges:
+    pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])
+    pairs = np.unique(pairs, axis=0)
+    return Edges(pairs[:, 0], pairs[:, 1])

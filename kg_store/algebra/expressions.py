@@ -1,0 +1,163 @@
+"""The closed set algebra as text: `count(intersect(Sk3mmd, Sq2rta))` parsed to a tree. Nothing is evaluated here.
+
+    expression = pseudonym | function "(" argument { "," argument } ")"
+    argument   = expression | relation | operator | direction | whole number
+    relation   = the words in double quotes, as the evidence shows them
+                 (`^` in front: walked backwards; `a|b`: through a mediator)
+
+| expression                                     | gives                                                      |
+|------------------------------------------------|------------------------------------------------------------|
+| `intersect(A, B, ...)`                         | the members that all sets share                            |
+| `union(A, B, ...)`                             | the members of any set                                     |
+| `difference(A, B)`                             | the members of A that B has not                            |
+| `exists(A)`                                    | yes or no: whether A has a member                          |
+| `count(A)`                                     | how many distinct members A has                            |
+| `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
+| `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
+| `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
+| `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
+| `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
+| `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
+| `sort(A, "relation", ascending or descending)` | A in order                                                 |
+| `reach(A, "relation")`                         | what the relation leads to from the members of A           |
+| `limit(A, n)`                                  | the first n of a sorted set or of a group                  |
+
+`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kg_store.errors import ExpressionError
+
+FUNCTIONS: dict[str, tuple[str, ...]] = {
+    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction, n: number
+    "intersect": ("s", "s*"),
+    "union": ("s", "s*"),
+    "difference": ("s", "s"),
+    "exists": ("s",),
+    "count": ("s",),
+    "sum": ("s", "r?"),
+    "average": ("s", "r?"),
+    "min": ("s", "r?"),
+    "max": ("s", "r?"),
+    "filter": ("s", "r", "o", "s"),
+    "argmax": ("s", "r"),
+    "argmin": ("s", "r"),
+    "group": ("s", "r"),
+    "reach": ("s", "r"),
+    "compare": ("s", "s", "r"),
+    "sort": ("s", "r", "d"),
+    "limit": ("s", "n"),
+}
+OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
+DIRECTIONS = ("ascending", "descending")
+MAX_NODES = 40
+
+_TOKEN = re.compile(
+    r'\s*(?:(?P<word>[A-Za-z][A-Za-z0-9]*)|"(?P<relation>[^"]*)"|(?P<number>[0-9]{1,9}(?![0-9]))'
+    r"|(?P<operator><=|>=|!=|<|>|=)|(?P<mark>[(),]))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A pseudonym."""
+
+    pseudonym: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One function of the algebra; `words` are its relation, operator, direction or number, in order."""
+
+    function: str
+    operands: tuple[Expression, ...]
+    words: tuple[str, ...] = ()
+
+
+Expression = Name | Call
+
+
+def parse(text: str) -> Expression:
+    """The tree of `text`. Raises ExpressionError on anything outside the grammar, and over MAX_NODES parts."""
+    tokens = _tokens(text)
+    if len(tokens) > MAX_NODES * 2:
+        raise ExpressionError("the expression has too many parts")
+    expression, rest = _expression(tokens)
+    if rest:
+        raise ExpressionError("something stands after the end of the expression")
+    return expression
+
+
+def names_in(expression: Expression) -> tuple[str, ...]:
+    """Every pseudonym of the tree, in order of first use."""
+    if isinstance(expression, Name):
+        return (expression.pseudonym,)
+    found = (name for operand in expression.operands for name in names_in(operand))
+    return tuple(dict.fromkeys(found))
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    tokens, position, text = [], 0, text.strip()
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None or match.lastgroup is None:
+            raise ExpressionError(f"unexpected character at position {position + 1}")
+        tokens.append((match.lastgroup, match.group(match.lastgroup)))
+        position = match.end()
+    return tokens
+
+
+def _expression(tokens: list[tuple[str, str]]) -> tuple[Expression, list[tuple[str, str]]]:
+    if not tokens or tokens[0][0] != "word":
+        raise ExpressionError("a pseudonym or a function is expected")
+    word, rest = tokens[0][1], tokens[1:]
+    if not rest or rest[0] != ("mark", "("):
+        return Name(word), rest
+    if word not in FUNCTIONS:
+        raise ExpressionError("unknown function; allowed: " + ", ".join(FUNCTIONS))
+    operands, words, rest = _arguments(word, rest[1:])
+    return Call(word, tuple(operands), tuple(words)), rest
+
+
+def _arguments(
+    function: str, tokens: list[tuple[str, str]]
+) -> tuple[list[Expression], list[str], list[tuple[str, str]]]:
+    operands: list[Expression] = []
+    words: list[str] = []
+    shape = list(FUNCTIONS[function])
+    while True:
+        want = shape[0] if shape else ""
+        if want in ("s", "s*"):
+            operand, tokens = _expression(tokens)
+            operands.append(operand)
+        else:
+            words.append(_word(function, want, tokens))
+            tokens = tokens[1:]
+        if want != "s*":
+            shape = shape[1:]
+        if tokens[:1] == [("mark", ",")]:
+            tokens = tokens[1:]
+            continue
+        if tokens[:1] == [("mark", ")")] and all(rest in ("s*", "r?") for rest in shape):
+            if "s*" in FUNCTIONS[function] and len(operands) < 2:
+                raise ExpressionError(f"{function} takes two sets or more")
+            return operands, words, tokens[1:]
+        raise ExpressionError(f"{function} has too few arguments, or a bracket is missing")
+
+
+def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
+    kind, text = tokens[0] if tokens else ("", "")
+    fits = {
+        "r": kind == "relation",
+        "r?": kind == "relation",
+        "o": kind == "operator",
+        "d": kind == "word" and text in DIRECTIONS,
+        "n": kind == "number",
+    }
+    if not fits.get(want, False):
+        raise ExpressionError(f"{function} has an argument of the wrong kind, or one too many")
+    return text

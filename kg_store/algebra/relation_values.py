@@ -1,0 +1,169 @@
+"""What the relations of an expression lead to, and how the values there compare."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Protocol
+
+import numpy as np
+
+from kg_store.errors import ExpressionError
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import walk
+from kg_store.terms import Edges, Hop, Mids, NodeKind, Schema, Step, ValueKind
+from kg_store.text.dates import PartialDate
+from kg_store.text.literals import Parsed, parse_value
+
+ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
+
+
+class Record(Protocol):
+    """What the algebra reads of a vault record."""
+
+    @property
+    def kind(self) -> NodeKind: ...
+    @property
+    def value_kind(self) -> ValueKind | None: ...
+    @property
+    def lexical(self) -> str | None: ...
+
+
+class Records(Protocol):
+    """The vault, as far as the algebra needs it."""
+
+    def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
+        """Records of those of `mids` that the vault holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A literal: of the graph, or typed by a user (then `kind` is None, as the graph's side decides)."""
+
+    lexical: str = field(repr=False)
+    kind: ValueKind | None
+
+    def read_as(self, kind: ValueKind) -> Parsed | None:
+        """None when it is nothing of that kind: then it compares with nothing of that kind."""
+        try:
+            return parse_value(self.lexical, kind)
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """(entity, value) pairs that have an order. `keys` orders the values: the number, or the date's instant."""
+
+    kind: ValueKind | None
+    pairs: tuple[tuple[int, int], ...] = field(repr=False)
+    keys: Mapping[int, Decimal] = field(repr=False)
+
+    def by_entity(self) -> dict[int, list[Decimal]]:
+        found: defaultdict[int, list[Decimal]] = defaultdict(list)
+        for entity, value in self.pairs:
+            found[entity].append(self.keys[value])
+        return dict(found)
+
+
+class RelationValues:
+    """Reads relations by their words, and values from the vault in one batch per question part."""
+
+    def __init__(self, graph: BlindGraph, vault: Records) -> None:
+        self._graph, self._vault = graph, vault
+        self._hops = _hops_by_label(graph.schema)
+
+    def edges(self, mids: Mids, label: str) -> Edges:
+        """(member of `mids`, what the relation leads to). Relations with the same words count as one."""
+        found = [walk(self._graph, mids, (step,)) for step in self._steps(label)]
+        if len(found) == 1:
+            return found[0]
+        heads, tails = (np.concatenate(parts) for parts in zip(*((e.heads, e.tails) for e in found), strict=True))
+        pairs = np.unique(np.stack([heads, tails], axis=1), axis=0)
+        return Edges(pairs[:, 0], pairs[:, 1])
+
+    def values(self, mids: Mids) -> dict[int, Value]:
+        """The literals among `mids`."""
+        records = self._vault.records(np.unique(mids)) if len(mids) else {}
+        return {
+            mid: Value(record.lexical, record.value_kind or ValueKind.TEXT)
+            for mid, record in records.items()
+            if record.kind is NodeKind.VALUE and record.lexical is not None
+        }
+
+    def measures(self, edges: Edges) -> Measures:
+        """The pairs whose value is a number; when there is none, those whose value is a date.
+
+        Values that are malformed are left out. ExpressionError when there are tails and none has an order.
+        """
+        values = self.values(edges.tails)
+        for kind in ORDERED:
+            keys = _keys(values, kind)
+            if keys:
+                pairs = zip(edges.heads.tolist(), edges.tails.tolist(), strict=True)
+                return Measures(kind, tuple(pair for pair in pairs if pair[1] in keys), keys)
+        if len(edges.tails):
+            raise ExpressionError("that leads to no numbers and no dates: only those have an order")
+        return Measures(None, (), {})
+
+    def _steps(self, label: str) -> list[Step]:
+        whole = self._hops.get(label)
+        if whole:
+            return [(hop,) for hop in whole]
+        steps: list[Step] = [()]
+        for part in label.split("|"):
+            steps = [(*step, hop) for step in steps for hop in self._hops.get(part.strip(), ())]
+        if not steps:
+            raise ExpressionError("unknown relation: use the words in double quotes as the evidence shows them")
+        return steps
+
+
+def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
+    """Whether `left` compares so with at least one of `others` (for !=: with each); None when with none it can.
+
+    Numbers and dates have an order, dates at the precision both share; text and truth only equal or differ.
+    """
+    kind = left.kind or ValueKind.TEXT
+    mine = left.read_as(kind)
+    if mine is None:
+        return None
+    signs = [_sign(mine, theirs) for theirs in (other.read_as(kind) for other in others) if theirs is not None]
+    if operator in ("=", "!="):
+        return (0 in signs) == (operator == "=")
+    if kind not in ORDERED or not signs:
+        return None
+    return any(_holds(operator, sign) for sign in signs)
+
+
+def _holds(operator: str, sign: int) -> bool:
+    return {"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator]
+
+
+def _sign(mine: Parsed, theirs: Parsed) -> int:
+    if isinstance(mine, PartialDate) and isinstance(theirs, PartialDate):
+        return mine.compare(theirs)
+    if isinstance(mine, Decimal) and isinstance(theirs, Decimal):
+        return (mine > theirs) - (mine < theirs)
+    return 0 if mine == theirs else 1
+
+
+def _keys(values: Mapping[int, Value], kind: ValueKind) -> dict[int, Decimal]:
+    keys: dict[int, Decimal] = {}
+    for mid, value in values.items():
+        parsed = value.read_as(kind) if value.kind is kind else None
+        if isinstance(parsed, PartialDate):
+            keys[mid] = parsed.instant
+        elif isinstance(parsed, Decimal):
+            keys[mid] = parsed
+    return keys
+
+
+def _hops_by_label(schema: Schema) -> dict[str, tuple[Hop, ...]]:
+    hops: defaultdict[str, list[Hop]] = defaultdict(list)
+    for relation in schema.relations:
+        for hop in (Hop(relation.id), Hop(relation.id, inverse=True)):
+            hops[schema.label(hop)].append(hop)
+    return {label: tuple(found) for label, found in hops.items()}

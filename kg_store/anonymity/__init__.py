@@ -1,0 +1,4 @@
+"""How many entities fit what a prompt tells of one.
+
+Imports `graph`.
+"""

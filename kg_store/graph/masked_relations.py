@@ -1,0 +1,68 @@
+"""Masked and hidden relations: the opaque word that stands for one, and its own words, which nobody may send."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from kg_store.errors import LoadError
+from kg_store.terms import Schema, is_mask_word
+from kg_store.text.english import is_ordinary
+from kg_store.text.keyed_words import keyed_word
+from kg_store.text.labels import readable_relation
+from kg_store.text.normalise import normalise
+from kg_store.text.public_words import PublicWords
+
+_EMPTY_WORDS = ("has ", "have ", "is ")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
+    """The opaque word of `told`, e.g. `Rk3m2a`; not in `taken`. Without `key` nobody can tell it from a random one."""
+    return keyed_word("R", told, key, is_mask_word, taken)
+
+
+def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
+    """What a relation is called: `labels`, the best first, and its local name; each also without its type
+    (`people.person.spouse`) and without `has`; and words of these that no dictionary has, alone."""
+    found: dict[str, None] = {}
+    for label in (*labels, readable_relation(predicate, is_iri)):
+        for form in (label, label.rpartition(".")[2].strip()):
+            found[form] = None
+            found |= dict.fromkeys(form.removeprefix(word) for word in _EMPTY_WORDS)
+    rare = [word for text in found for word in _WORD.findall(normalise(text).text) if not is_ordinary(word)]
+    return tuple(text for text in dict.fromkeys([*found, *rare]) if text)
+
+
+@lru_cache(maxsize=64)
+def masks_of(schema: Schema) -> Mapping[int, str]:
+    """The opaque word of each masked relation, by the MID under which its own words are kept."""
+    return {each.mask: each.label for each in schema.relations if each.mask is not None}
+
+
+def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: PublicWords) -> None:
+    """Raises LoadError where a description holds the own words of a masked or hidden relation: all would read them."""
+    patterns = [f" {text} " for words in unsaid for word in words if (text := normalise(word).text) not in public]
+    telling = sum(
+        any(pattern in f" {_words_of(each.description)} " for pattern in patterns) for each in schema.relations
+    )
+    if telling:
+        raise LoadError(
+            f"the descriptions of {telling} masked relations hold words of a relation that is to stay unsaid"
+        )
+
+
+def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
+    """What the owner should know: a word that is public for another reason can't be kept from a question."""
+    count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
+    if not count:
+        return ()
+    return (
+        f"{count} of the relations that are masked or hidden have words that stay public: other relations, concepts "
+        "or everyday English hold them. Who asks by these words tells them to the model.",
+    )
+
+
+def _words_of(text: str) -> str:
+    return " ".join(re.findall(r"\w+", normalise(text).text))

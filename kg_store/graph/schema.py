@@ -1,0 +1,87 @@
+"""Concepts of a schema: put into it, and what of a schema prompts hold, so that names equal to it are public words."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kg_store.errors import LoadError
+from kg_store.terms import (
+    Concept,
+    Hop,
+    NodeKind,
+    Relation,
+    RelationId,
+    Schema,
+    Signature,
+    SignatureId,
+    ValueKind,
+    ValueView,
+)
+from kg_store.text.labels import clean
+
+
+def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
+    """`schema` with one concept per signature. LoadError when there are more or fewer."""
+    if len(concepts) != len(schema.signatures):
+        raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
+    return replace(schema, concepts=tuple(Concept(clean(concept) or "thing") for concept in concepts))
+
+
+def placeholder(signature: Signature) -> Concept:
+    """What stands for a concept before it is named: the most specific class."""
+    if signature.classes:
+        return Concept(signature.classes[0])
+    return Concept("value" if signature.kind is NodeKind.VALUE else "thing")
+
+
+def phrases_of(schema: Schema) -> Iterable[str]:
+    """Every word of the schema: prompts hold them, so names that equal them are public words."""
+    for relation in schema.relations:
+        yield from (relation.label, relation.inverse_label, relation.description)
+    yield from set(schema.concepts)
+    yield from {word for signature in schema.signatures for word in signature.classes}
+
+
+def schema_bytes(schema: Schema) -> bytes:
+    """Compressed JSON; hops are `2 * relation + inverse`."""
+    relations = [
+        [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view, *_mask_of(each)]
+        for each in schema.relations
+    ]
+    signatures = [
+        [each.kind, each.classes, [hop.relation * 2 + hop.inverse for hop in each.hops], each.size]
+        for each in schema.signatures
+    ]
+    content = {"relations": relations, "signatures": signatures, "concepts": schema.concepts}
+    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
+
+
+def read_schema(data: bytes) -> Schema:
+    """What `schema_bytes` wrote."""
+    content = json.loads(zlib.decompress(data))
+    hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
+    return Schema(
+        tuple(_relation(position, row) for position, row in enumerate(content["relations"])),
+        tuple(_signature(position, row, hops) for position, row in enumerate(content["signatures"])),
+        tuple(Concept(concept) for concept in content["concepts"]),
+    )
+
+
+def _mask_of(relation: Relation) -> list[int | str]:
+    return [] if relation.mask is None else [relation.mask, relation.description]
+
+
+def _relation(position: int, row: list[Any]) -> Relation:
+    iri, label, inverse_label, kind, view, *mask = row
+    value_kind = ValueKind(kind) if kind else None
+    return Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view), *mask)
+
+
+def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:
+    # Graphs of before 21 November 2026 have no sizes: each signature then counts once.
+    kind, classes, codes, *size = row
+    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), tuple(hops[c] for c in codes), *size)

@@ -1,0 +1,146 @@
+"""Moves over a BlindGraph: steps through mediators, whole paths, and the concepts that are met."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import lru_cache
+
+import numpy as np
+
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.steps import steps_from_each
+from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids
+
+__all__ = [
+    "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "reached", "steps_from", "steps_from_each",
+    "tail_concept", "walk",
+]  # fmt: skip
+
+
+_MANY = 50
+"""Signatures of fewer things are sooner counted one by one."""
+
+
+def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
+    """Every step that leaves at least one of `mids`; `steps_from_each` of one set."""
+    return steps_from_each(graph, [mids])[0]
+
+
+def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
+    """What `path` joins: pairs of (a head of the last step, what it reaches). Complete, whatever the size."""
+    edges = Edges(mids, mids)
+    for step in path:
+        edges = _take(graph, as_mids(edges.tails), step)
+    return edges
+
+
+def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
+    """The things at the end of `path`, each once."""
+    return as_mids(walk(graph, mids, path).tails)
+
+
+def concept_of(graph: BlindGraph, mids: Mids) -> str:
+    """The concept that most of `mids` share; a second one is added when it covers a third of them."""
+    signatures = graph.signatures_of(mids)
+    if len(signatures) <= _MANY:
+        return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))
+    counts: Counter[str] = Counter()
+    for signature, count in zip(*np.unique(signatures, return_counts=True), strict=True):
+        counts[_concept(graph.schema, int(signature))] += int(count)
+    return _commonest(counts)
+
+
+def tail_concept(schema: Schema, step: Step) -> str:
+    """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
+    return _tail_concepts(schema).get(step[-1], "thing")
+
+
+def leads_to_values(schema: Schema, step: Step) -> bool:
+    """Whether `step` ends at literals."""
+    hop = step[-1]
+    return not hop.inverse and schema.relations[hop.relation].value_kind is not None
+
+
+def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
+    """What the first of `mids` is; the members of one set are of one kind."""
+    signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
+    return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
+
+
+def members_of(graph: BlindGraph, concept: str) -> Mids:
+    """Everything in the graph of one concept."""
+    schema = graph.schema
+    ids = [s.id for s in schema.signatures if schema.concepts[s.id] == concept or concept in s.classes]
+    return graph.members(ids) if ids else NO_MIDS
+
+
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """The concepts that entities, and mediators with a class, have; sorted, each once."""
+    return _kinds_of(schema)
+
+
+def _take(graph: BlindGraph, heads: Mids, step: Step) -> Edges:
+    edges = graph.neighbours(heads, step[0])
+    for hop in step[1:]:
+        middle = _mediators_in(graph, as_mids(edges.tails))
+        edges = _join(edges, graph.neighbours(middle, hop))
+    if len(step) > 1:
+        # Through a mediator everything meets itself again: a marriage would make one's own spouse.
+        keep = edges.heads != edges.tails
+        edges = Edges(edges.heads[keep], edges.tails[keep])
+    return edges
+
+
+def _join(first: Edges, second: Edges) -> Edges:
+    """Pairs (a, c) with (a, b) in `first` and (b, c) in `second`; `second` is sorted by head."""
+    starts = np.searchsorted(second.heads, first.tails, side="left")
+    lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
+    heads = np.repeat(first.heads, lengths)
+    offsets = np.arange(len(heads)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    tails = second.tails[np.repeat(starts, lengths) + offsets]
+    order = np.lexsort((tails, heads))
+    heads, tails = heads[order], tails[order]
+    fresh = np.ones(len(heads), dtype=np.bool_)
+    fresh[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
+    return Edges(heads[fresh], tails[fresh])
+
+
+def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
+    mids = as_mids(mids)
+    signatures = graph.signatures_of(mids)
+    is_mediator = _mediator_flags(graph.schema)
+    return mids[np.where(signatures >= 0, is_mediator[signatures], False)]
+
+
+@lru_cache(maxsize=64)
+def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
+    return np.array(flags or [False], dtype=np.bool_)
+
+
+@lru_cache(maxsize=64)
+def _tail_concepts(schema: Schema) -> dict[Hop, str]:
+    """What each hop leads to, counted by things, all in one pass over the signatures."""
+    counts: dict[Hop, Counter[str]] = defaultdict(Counter)
+    for signature in schema.signatures:
+        for hop in signature.hops:
+            counts[hop.reversed()][_concept(schema, signature.id)] += signature.size
+    return {hop: _commonest(concepts) for hop, concepts in counts.items()}
+
+
+@lru_cache(maxsize=64)
+def _kinds_of(schema: Schema) -> tuple[str, ...]:
+    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
+    classes = {each for signature in schema.signatures for each in signature.classes}
+    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
+
+
+def _concept(schema: Schema, signature: int) -> str:
+    return str(schema.concepts[signature]) if signature >= 0 else "thing"
+
+
+def _commonest(counts: Counter[str]) -> str:
+    total = sum(counts.values())
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    kept = [concept for concept, count in ranked[:2] if count * 3 >= total]
+    return ", ".join(kept) if kept else (ranked[0][0] if ranked else "thing")

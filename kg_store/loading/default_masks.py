@@ -1,0 +1,275 @@
+"""Masks by default: which relations and classes of a load show no words until their owner says so."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import accumulate, chain, pairwise
+from typing import Literal
+
+import numpy as np
+
+from kg_store.graph.masked_relations import own_words
+from kg_store.lexicon import in_lexicon
+from kg_store.loading.classes import NodeClasses
+from kg_store.loading.node_names import Names
+from kg_store.loading.public_vocabularies import is_public_term
+from kg_store.loading.relations import is_shown, relation_label
+from kg_store.loading.triple_roles import Roles
+from kg_store.loading.value_exposure import MAX_LINKABLE_CHARS
+from kg_store.sources.policy import Policy, RelationPolicy, Shown
+from kg_store.sources.raw_graph import TermKind, literal_of, text_of
+from kg_store.sources.triple_columns import words_of
+from kg_store.storage.master_key import mids_of
+from kg_store.terms import Mid
+from kg_store.text.english import is_ordinary
+from kg_store.text.labels import distinct_labels, local_name, readable, readable_relation
+
+MAX_RARE_USES = 2
+MIN_USUAL_USES = 20
+"""Where half of the facts are of relations that have as many, one of two facts or less is rare."""
+MAX_DECLINING_SHARE = 0.1
+MIN_GROWING = 30
+"""More relations than this, and more than one for ten facts, grow with the rows."""
+MIN_OWN_USES = 10
+"""A relation of as many facts stands for itself, however many there are beside it."""
+_OF_TABLES = "urn:arog:"
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
+# Digits stay: patient17 is not called patient.
+_SPELLED = re.compile(r"[^\W_]+")
+# Words of columns and properties that stand in no dictionary and name nobody.
+_TECHNICAL = frozenset(
+    {"altlabel", "api", "bic", "birthdate", "bmi", "ceo", "cfo", "cms", "ct", "dna", "dob", "dx", "ecg", "eeg"}
+    | {"ehr", "eur", "fax", "firstname", "fullname", "gdp", "gps", "gtin", "iban", "icd", "ids", "imdb", "img", "imo"}
+    | {"ip", "isbn", "isin", "issn", "kg", "lastname", "lat", "lei", "mbox", "mg", "middlename", "mri", "nr", "pdf"}
+    | {"postcode", "rna", "rx", "sha", "sku", "ssn", "swift", "tel", "timestamp", "uri", "usd", "uuid", "vat", "vin"}
+    | {"xml", "zip"}
+)
+
+
+class MaskReason(StrEnum):
+    """Why words may be a cell in disguise, in the words that an owner reads."""
+
+    NAME = "holds a name or a value of the graph"
+    DIGITS = "holds digits"
+    WORDS = "holds a word that is not a common English one"
+    RARE = "occurs once or twice, where others occur often"
+    MANY = "is one of so many that they grow with the rows"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedTerm:
+    """A relation or class that is masked by default. `term` is its IRI or cell, `word` what would have been shown."""
+
+    kind: Literal["relation", "class"]
+    term: str = field(repr=False)
+    word: str = field(repr=False)
+    reason: MaskReason
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A relation or class that nobody has decided on; `position` is that of its term, `uses` its facts or things."""
+
+    position: int
+    term: str = field(repr=False)
+    word: str = field(repr=False)
+    words: list[str] = field(repr=False)
+    uses: int
+    is_declared: bool
+
+
+def default_masks(
+    roles: Roles, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
+) -> tuple[MaskedTerm, ...]:
+    """Every relation and class whose words may be a cell in disguise, and that the policy does not decide on.
+
+    Promise: what is not listed here is made of common English words, or of words that its owner listed or a public
+    vocabulary has; it is no name and no text value of this graph; and it occurs as schema does. Limit: a cell of
+    common words that is a relation of many facts, and stands nowhere else in the graph, is taken for schema.
+    """
+    declared = set(np.unique(roles.raw.subjects[roles.schema[roles.raw.subjects]]).tolist())
+    relations = [*_relations(roles, policy, labels, declared)]
+    kinds = [*_classes(roles, policy, labels, classes, declared)]
+    names = _NamesOfGraph(roles, policy, named, classes, [*relations, *kinds])
+    return (*_masked("relation", relations, names), *_masked("class", kinds, names))
+
+
+def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
+    """`policy`, with these relations masked."""
+    settings: dict[str, RelationPolicy] = {
+        each.term: policy.of(each.term).model_copy(update={"mask": True}) for each in masked if each.kind == "relation"
+    }
+    return policy.model_copy(update={"relations": {**policy.relations, **settings}})
+
+
+def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes) -> dict[Mid, tuple[str, ...]]:
+    """The own words of each masked class, the best first, by a MID of its own."""
+    classes = [each for each in masked if each.kind == "class"]
+    mids = mids_of(mid_key, [f"class\n{each.term}" for each in classes]).tolist()
+    return {
+        Mid(mid): own_words(each.term, ":" in each.term, [each.word]) for mid, each in zip(mids, classes, strict=True)
+    }
+
+
+def notes_of(masked: Sequence[MaskedTerm]) -> tuple[str, ...]:
+    """Counts by reason, in our own words: what is masked is told to its owner alone."""
+    counts = Counter((each.kind, each.reason) for each in masked)
+    return tuple(
+        f"{count} {_PLURALS[kind] if count > 1 else kind} masked by default: each {reason.value}"
+        for (kind, reason), count in sorted(counts.items())
+    )
+
+
+_PLURALS = {"relation": "relations", "class": "classes"}
+
+
+def _relations(roles: Roles, policy: Policy, labels: Mapping[str, str], declared: set[int]) -> Iterator[_Candidate]:
+    raw = roles.raw
+    used, counts = np.unique(raw.predicates[roles.facts], return_counts=True)
+    in_roles = tuple(chain.from_iterable(
+        (*(role.show_relations or ()), *role.withhold_relations) for role in policy.roles.values()
+    ))  # fmt: skip
+    terms = [raw.terms[position] for position in used.tolist()]
+    words = [relation_label(text_of(term), term[0] == "<", policy, labels) for term in terms]
+    # Relations of one label are told apart by words of their namespaces, which may be cells as well.
+    shown_words = distinct_labels(words, [text_of(term) for term in terms])
+    rows = zip(used.tolist(), counts.tolist(), words, shown_words, strict=True)
+    for position, uses, word, shown_word in rows:
+        term, is_iri = text_of(raw.terms[position]), raw.terms[position][0] == "<"
+        decided = policy.of(term).decides or not is_shown(policy, term)
+        decided = decided or _is_listed(policy.show_relations, term, word) or _is_listed(in_roles, term, word)
+        if not decided and not (word == readable_relation(term, is_iri) and is_public_term(term)):
+            is_declared = _is_declared(position, term, labels, declared)
+            yield _Candidate(position, term, word, words_of(shown_word), uses, is_declared)
+
+
+def _classes(
+    roles: Roles, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, declared: set[int]
+) -> Iterator[_Candidate]:
+    if policy.types != "concept":
+        return
+    in_roles = tuple(chain.from_iterable(
+        (*(role.show_concepts or ()), *role.withhold_concepts) for role in policy.roles.values()
+    ))  # fmt: skip
+    sizes = np.bincount(classes.set_of[roles.nodes], minlength=len(classes.words)).tolist()
+    uses: Counter[str] = Counter()
+    for size, terms in zip(sizes, classes.iris, strict=True):
+        uses.update(dict.fromkeys(terms, size))
+    for position, word in classes.word_of.items():
+        term = text_of(roles.raw.terms[position])
+        decided = _is_listed(policy.show_classes, term, word) or _is_listed(in_roles, term, word)
+        own = local_name(term).replace("_", " ").lower()
+        if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
+            is_declared = _is_declared(position, term, labels, declared)
+            yield _Candidate(position, term, word, words_of(word), uses[term], is_declared)
+
+
+def _is_listed(listed: Shown, term: str, word: str) -> bool:
+    return listed == "all" or term in listed or word in listed
+
+
+def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: set[int]) -> bool:
+    """Whether the sources speak of it as schema, or it is a table's: how often it occurs then tells nothing."""
+    return position in declared or term in labels or term.startswith(_OF_TABLES)
+
+
+def _masked(
+    kind: Literal["relation", "class"], candidates: Sequence[_Candidate], names: _NamesOfGraph
+) -> Iterator[MaskedTerm]:
+    uses = [each.uses for each in candidates]
+    usual = _usual(uses)
+    grows = len(uses) > max(MIN_GROWING, MAX_DECLINING_SHARE * sum(uses))
+    for each in candidates:
+        reason = _reason(each, names, usual, grows)
+        if reason is not None:
+            yield MaskedTerm(kind, each.term, each.word, reason)
+
+
+def _usual(uses: Sequence[int]) -> int:
+    """How many facts the relation of the middle fact has: a tail of rare ones must not make rarity usual."""
+    ordered = sorted(uses)
+    middle = next((at for at, total in enumerate(accumulate(ordered)) if total * 2 >= sum(ordered)), 0)
+    return ordered[middle] if ordered else 0
+
+
+def _reason(each: _Candidate, names: _NamesOfGraph, usual: int, grows: bool) -> MaskReason | None:
+    if names.hold(each):
+        return MaskReason.NAME
+    if re.search(r"\d", each.word):
+        return MaskReason.DIGITS
+    if not each.words or not all(map(_is_common, each.words)):
+        return MaskReason.WORDS
+    if each.uses <= MAX_RARE_USES and usual >= MIN_USUAL_USES and not each.is_declared:
+        return MaskReason.RARE
+    return MaskReason.MANY if grows and each.uses < MIN_OWN_USES and not each.is_declared else None
+
+
+def _is_common(word: str) -> bool:
+    # Words that are names as well (ward, king) pass where no name of the graph holds them.
+    return in_lexicon(word) or word in _TECHNICAL or is_ordinary(word)
+
+
+class _NamesOfGraph:
+    """Which names and text values the words of relations and classes hold; looked for in one pass over the graph."""
+
+    def __init__(
+        self,
+        roles: Roles,
+        policy: Policy,
+        named: Names,
+        classes: NodeClasses,
+        candidates: Sequence[_Candidate],
+    ) -> None:
+        runs = {run for each in candidates for run in _runs(each.words)}
+        doubtful = {word for each in candidates for word in _doubtful(each.words)}
+        self._whole: dict[str, set[int]] = defaultdict(set)
+        self._parts: dict[str, set[int]] = defaultdict(set)
+        for node, text, is_name in _texts(roles, named, policy.local_part_names):
+            words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
+            if (spelled := " ".join(words)) in runs:
+                self._whole[spelled].add(node)
+            for word in doubtful.intersection(words) if is_name and doubtful else ():
+                # Wards are called wards: what a thing is of its class tells of nobody.
+                if word not in classes.words_of(node):
+                    self._parts[word].add(node)
+
+    def hold(self, each: _Candidate) -> bool:
+        """Whether the words are or hold a name or text value of another thing than themselves."""
+        nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
+        nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
+        return any(node != each.position for node in chain.from_iterable(nodes))
+
+
+def _doubtful(words: Sequence[str]) -> Iterator[str]:
+    """Words that are a part of a name where the graph has it so: those outside the lexicon, and behind a title."""
+    for before, word in pairwise(("", *words)):
+        if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
+            yield word
+
+
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    """The whole, and every run of two words and more."""
+    yield " ".join(words)
+    for first in range(len(words)):
+        for end in range(first + 2, len(words) + 1):
+            yield " ".join(words[first:end])
+
+
+def _texts(roles: Roles, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
+    """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
+    raw, kinds = roles.raw, roles.raw.kinds()
+    for node in np.flatnonzero(roles.nodes).tolist():
+        if kinds[node] == TermKind.LITERAL:
+            lexical = literal_of(raw.terms[node]).lexical
+            if len(lexical) <= MAX_LINKABLE_CHARS:
+                yield node, lexical, False
+            continue
+        yield from ((node, text, True) for text in named.get(node, ()))
+        if kinds[node] == TermKind.TEXT:
+            yield node, text_of(raw.terms[node]), True
+        elif kinds[node] == TermKind.IRI and has_local_names:
+            yield node, local_name(text_of(raw.terms[node])), True

@@ -1,0 +1,231 @@
+"""load_graph: triples and a policy to relations, MIDs, adjacency arrays, vault records and name entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from kg_store.errors import LoadError
+from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjacency
+from kg_store.graph.schema import placeholder
+from kg_store.loading.blank_nodes import blank_terms
+from kg_store.loading.classes import NodeClasses, find_classes
+from kg_store.loading.default_masks import MaskedTerm, default_masks, notes_of, unsaid_classes, with_masks
+from kg_store.loading.mediators import find_mediators
+from kg_store.loading.node_names import Names, given_names, labels_of, local_aliases, local_names, unique
+from kg_store.loading.relations import KINDS as VALUE_KINDS
+from kg_store.loading.relations import Relations, find_relations, value_kinds
+from kg_store.loading.triple_roles import Flags, Roles, assign_roles
+from kg_store.loading.value_exposure import Showing, find_showing
+from kg_store.names.index import NameEntry
+from kg_store.names.written_names import undone, with_spellings
+from kg_store.sources.policy import Policy
+from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of
+from kg_store.storage.master_key import mids_of, refuse_collisions
+from kg_store.storage.vault import VaultRecord
+from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedNode:
+    """One node's record, and how its names and value are treated."""
+
+    mid: int
+    record: VaultRecord = field(repr=False)
+    linkable: bool
+    protected: bool
+    also: tuple[str, ...] = field(default=(), repr=False)
+    """Further texts that the guard blocks like its value."""
+
+    def entries(self) -> Iterator[NameEntry]:
+        """What the name index must know of this node."""
+        for name in self.record.names:
+            yield NameEntry(self.mid, name, "name", None, True, True)
+        if self.record.lexical is not None and self.record.lexical.strip():
+            kind = self.record.value_kind
+            for text in dict.fromkeys((self.record.lexical, undone(self.record.lexical), *self.also)):
+                yield NameEntry(self.mid, text, "value", kind, self.linkable, self.protected)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedGraph:
+    """Everything of one load, in memory; `nodes()` streams what is secret, the rest is blind or schema."""
+
+    relations: tuple[Relation, ...]
+    signatures: tuple[Signature, ...]
+    adjacency: Adjacency = field(repr=False)
+    facts: int
+    counts: dict[NodeKind, int]
+    notes: tuple[str, ...]
+    nodes: Callable[[], Iterator[LoadedNode]] = field(repr=False)
+    unseen: Edges = field(repr=False)
+    """Whose the things are that relations lead to which the policy hides."""
+    unsaid: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    """The own words of each relation and class that is masked or hidden."""
+    masked: tuple[MaskedTerm, ...] = ()
+    """Relations and classes that nobody decided on, and that show no words until somebody does."""
+
+
+def load_graph(
+    raw: RawGraph, policy: Policy, mid_key: bytes, progress: Callable[[float], None] = lambda _done: None
+) -> LoadedGraph:
+    """Applies `policy` to `raw`. Raises LoadError when nothing is left, or when two MIDs collide."""
+    roles = assign_roles(raw, policy)
+    progress(0.2)
+    kinds = roles.raw.kinds()
+    labels = labels_of(roles, policy)
+    classes = find_classes(roles, policy, labels)
+    codes = value_kinds(roles, kinds)
+    named = with_spellings(given_names(roles, policy))
+    masked = default_masks(roles, policy, labels, named, classes)
+    policy = with_masks(policy, masked)
+    relations = find_relations(roles, policy, labels, codes, mid_key)
+    unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key)}
+    progress(0.5)
+    mediators = find_mediators(roles, policy, kinds, classes, named)
+    showing = find_showing(roles, policy, relations, kinds, codes)
+    mids = _mids(roles, kinds, mid_key)
+    progress(0.8)
+    node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
+    shown = classes.without({each.word for each in masked if each.kind == "class"})
+    adjacency, signatures, counts = _adjacency(roles, relations, shown, showing, mids, node_kinds, policy)
+    # Things are named by all their classes: names are secret, whatever words they hold.
+    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
+    progress(1.0)
+    return LoadedGraph(
+        relations.shown,
+        signatures,
+        adjacency,
+        len(adjacency.targets) // 2,
+        counts,
+        (
+            *raw.notes,
+            *_unknown_predicates(roles, policy),
+            *_unknown_words(policy, relations, classes),
+            *notes_of(masked),
+        ),
+        source.nodes,
+        _unseen(roles, relations, mids),
+        tuple(unsaid.values()),
+        masked,
+    )
+
+
+def placeholder_schema(loaded: LoadedGraph) -> Schema:
+    """The schema before its concepts are named."""
+    return Schema(loaded.relations, loaded.signatures, tuple(map(placeholder, loaded.signatures)))
+
+
+def _unseen(roles: Roles, relations: Relations, mids: Mids) -> Edges:
+    raw = roles.raw
+    hidden = roles.facts & (relations.id_of[raw.predicates] < 0)
+    pairs = np.unique(np.stack([mids[raw.subjects[hidden]], mids[raw.objects[hidden]]]), axis=1)
+    return Edges(pairs[0], pairs[1])
+
+
+def _mids(roles: Roles, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
+    """The MID of every term that is a node, in the order of terms; 0 elsewhere."""
+    terms = roles.raw.terms
+    mids = mids_of(mid_key, terms)
+    blanks = blank_terms(roles.raw, kinds, mids)
+    if blanks:
+        mids[list(blanks)] = mids_of(mid_key, blanks.values())
+    refuse_collisions(mids[roles.nodes])
+    return mids
+
+
+def _adjacency(
+    roles: Roles,
+    relations: Relations,
+    classes: NodeClasses,
+    showing: Showing,
+    mids: Mids,
+    node_kinds: npt.NDArray[np.uint8],
+    policy: Policy,
+) -> tuple[Adjacency, tuple[Signature, ...], dict[NodeKind, int]]:
+    raw = roles.raw
+    held = np.flatnonzero(roles.nodes & ~showing.hidden)
+    if not len(held):
+        raise LoadError("nothing but names and schema is left to load; look at the policy")
+    held = held[np.argsort(mids[held])]
+    place = np.full(len(raw.terms), -1, dtype=np.int32)
+    place[held] = np.arange(len(held), dtype=np.int32)
+    relation = relations.id_of[raw.predicates]
+    shown = roles.facts & (relation >= 0)
+    facts = Facts(place[raw.subjects[shown]], relation[shown], place[raw.objects[shown]])
+    sets = classes.set_of[held] if policy.types == "concept" else np.zeros(len(held), dtype=np.int32)
+    nodes = Nodes(mids[held], node_kinds[held], sets, classes.words)
+    adjacency, signatures = build_adjacency(nodes, facts, len(relations.shown))
+    counts = np.bincount(nodes.kinds, minlength=len(KINDS)).tolist()
+    return adjacency, signatures, dict(zip(KINDS, counts, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeSource:
+    roles: Roles
+    policy: Policy
+    classes: NodeClasses
+    named: Names
+    showing: Showing
+    mids: Mids
+    node_kinds: npt.NDArray[np.uint8]
+    codes: npt.NDArray[np.uint8]
+    unsaid: Mapping[Mid, tuple[str, ...]]
+
+    def nodes(self) -> Iterator[LoadedNode]:
+        """Every node's record, by MID: neighbours in the database, and no trace of the file's order. Then those of
+        masked and hidden relations, which are no nodes: what they are called is guarded like a value."""
+        local = self._local_names()
+        all_nodes = np.flatnonzero(self.roles.nodes)
+        for term in all_nodes[np.argsort(self.mids[all_nodes])].tolist():
+            linkable, protected = bool(self.showing.linkable[term]), bool(self.showing.protected[term])
+            yield LoadedNode(int(self.mids[term]), self._record(term, local), linkable, protected)
+        for mid, (best, *further) in sorted(self.unsaid.items()):
+            record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
+            yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))
+
+    def _record(self, term: int, local: Names) -> VaultRecord:
+        kind = KINDS[self.node_kinds[term]]
+        if kind is NodeKind.VALUE:
+            lexical = literal_of(self.roles.raw.terms[term]).lexical
+            value_kind = VALUE_KINDS[self.codes[term]]
+            return VaultRecord(kind, (), value_kind, lexical, bool(self.showing.hidden[term]))
+        if kind is NodeKind.MEDIATOR:
+            return VaultRecord(kind)
+        names = self.named.get(term)
+        if names is None:
+            return VaultRecord(kind, local.get(term, ()))
+        if not self.policy.local_part_names:
+            return VaultRecord(kind, names)
+        return VaultRecord(kind, unique([*names, *local_aliases(self.roles.raw.terms[term], self._word(term))]))
+
+    def _local_names(self) -> Names:
+        if not self.policy.local_part_names:
+            return {}
+        entities = self.roles.nodes & (self.node_kinds == KINDS.index(NodeKind.ENTITY))
+        terms = self.roles.raw.terms
+        chosen = [t for t in np.flatnonzero(entities).tolist() if t not in self.named and terms[t][0] != "_"]
+        return with_spellings(local_names({t: terms[t] for t in chosen}, {t: self._word(t) for t in chosen}))
+
+    def _word(self, term: int) -> str:
+        return next(iter(self.classes.words_of(term)), "")
+
+
+def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
+    known = {word for each in relations.shown for word in (each.iri, each.label)}
+    known |= {*classes.word_of.values(), *chain.from_iterable(classes.iris)}
+    listed = [words for words in (policy.show_relations, policy.show_classes) if words != "all"]
+    missing = len(set(chain.from_iterable(listed)) - known)
+    return [f"{missing} words that the policy shows are no relation or class of the sources"] if missing else []
+
+
+def _unknown_predicates(roles: Roles, policy: Policy) -> list[str]:
+    terms: Flags = np.zeros(len(roles.raw.terms), dtype=bool)
+    terms[roles.raw.predicates] = True
+    known = {roles.raw.terms[term].strip("<>\x00") for term in np.flatnonzero(terms).tolist()}
+    missing = len(policy.mentioned() - known)
+    return [f"{missing} predicates of the policy occur in no source"] if missing else []

@@ -1,0 +1,125 @@
+"""Names of nodes: what the policy calls a name, joined parts of names, and IRIs made readable."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kg_store.loading.triple_roles import Flags, Roles, property_twins
+from kg_store.sources.policy import Policy
+from kg_store.sources.raw_graph import TermIds, literal_of, text_of
+from kg_store.text.labels import local_name, readable
+
+Names = dict[int, tuple[str, ...]]
+"""Per node (position of its term): the preferred name, then aliases, each spelling once."""
+
+_UUID = re.compile(r"([0-9a-fA-F]{8})-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
+_OPAQUE = re.compile(
+    r"(?:(?P<prefix>[A-Za-z][A-Za-z_]*?)[-_:.])??(?P<id>" + _UUID.pattern + r"|\d+(?:[-_.]\d+)*|[0-9a-fA-F]{12,})"
+)
+_PAGE = re.compile(r"https?://([^/]+/.*[^/])/+")
+_MIN_ALIAS_CHARS = 3
+
+
+def given_names(roles: Roles, policy: Policy) -> Names:
+    """Names that triples give, by the policy's order of predicates, English or untagged first; then joined."""
+    spelled = _spelled(roles, policy.names, roles.names)
+    for parts in policy.composite_names:
+        by_part = [_first_texts(roles, part) for part in parts]
+        for node in by_part[0].keys() | by_part[-1].keys():
+            words = [texts[node] for texts in by_part if node in texts]
+            if len(words) > 1:
+                spelled[node].append(" ".join(words))
+    return {node: unique(texts) for node, texts in spelled.items()}
+
+
+def labels_of(roles: Roles, policy: Policy) -> dict[str, str]:
+    """The best label of each predicate and class that has one, by its IRI or text."""
+    raw = roles.raw
+    worded = roles.schema.copy()
+    worded[raw.predicates] = True
+    worded[raw.objects[roles.types]] = True
+    worded[raw.objects[roles.subclasses]] = True
+    spelled = _spelled(roles, policy.names, roles.labels & worded[raw.subjects])
+    labels = {text_of(raw.terms[node]): texts[0] for node, texts in spelled.items()}
+    for predicate, twin in property_twins(raw).items():
+        if (label := labels.get(text_of(raw.terms[twin]))) is not None:
+            labels.setdefault(text_of(raw.terms[predicate]), label)
+    return labels
+
+
+def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
+    """Names made of IRIs and cells, preferred first. `words` holds class words, for ids that tell nothing.
+
+    `purchase-29414805-74d3-...` of class Purchase: `purchase 29414805`, and its local part.
+    """
+    named = {node: _local(term, words.get(node, "")) for node, term in terms.items()}
+    used = Counter(texts[0] for texts in named.values())
+    # A shortened id that two nodes share names neither: they keep the whole one.
+    return {node: unique(texts if used[texts[0]] == 1 else [*texts[1:], texts[0]]) for node, texts in named.items()}
+
+
+def local_aliases(term: str, word: str) -> list[str]:
+    """Further spellings of a node that has names: its local part, or `patient 12345` where that is a number."""
+    if term[0] != "<":
+        return []
+    local = local_name(text_of(term))
+    if local.isdigit():
+        return [f"{word} {local}"] if word else []
+    return [local] if len(local) >= _MIN_ALIAS_CHARS else []
+
+
+def unique(texts: Sequence[str]) -> tuple[str, ...]:
+    """`texts` without empty ones, each once."""
+    return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+
+
+def _spelled(roles: Roles, predicates: Sequence[str], mask: Flags) -> dict[int, list[str]]:
+    raw = roles.raw
+    rank = {predicate: position for position, predicate in enumerate(predicates)}
+    found: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
+    for order, triple in enumerate(np.flatnonzero(mask).tolist()):
+        literal = literal_of(raw.terms[raw.objects[triple]])
+        tag = 0 if literal.language.startswith("en") or not literal.language else 1
+        place = rank[text_of(raw.terms[raw.predicates[triple]])]
+        found[int(raw.subjects[triple])].append((place, tag, order, literal.lexical))
+    return defaultdict(list, {node: [text for *_, text in sorted(rows)] for node, rows in found.items()})
+
+
+def _first_texts(roles: Roles, predicate: str) -> dict[int, str]:
+    raw = roles.raw
+    ids: TermIds = np.unique(raw.predicates)
+    of_text = [term for term in ids.tolist() if text_of(raw.terms[term]) == predicate]
+    texts: dict[int, str] = {}
+    for triple in np.flatnonzero(np.isin(raw.predicates, of_text)).tolist():
+        term = raw.terms[raw.objects[triple]]
+        if term[0] not in "<_":
+            texts.setdefault(int(raw.subjects[triple]), literal_of(term).lexical.strip())
+    return texts
+
+
+def _local(term: str, word: str) -> list[str]:
+    """Spellings, the preferred one first; the second one is whole and unlike any other node's."""
+    if term[0] != "<":
+        text = text_of(term)
+        return [" ".join(text.replace("_", " ").split()) or text, text]
+    iri = text_of(term)
+    local = local_name(iri) or iri
+    match = _OPAQUE.fullmatch(local)
+    if match is None:
+        page = _PAGE.fullmatch(iri)
+        # Nothing says what it is, and it ends like the address of a page: then the address is what people know.
+        return [page[1], readable(local), local] if page and not word else [readable(local) or local, local]
+    uuid = _UUID.fullmatch(match.group("id"))
+    short = uuid.group(1) if uuid else match.group("id").replace("_", " ")
+    prefix = word or readable(match.group("prefix") or _segment_before(iri)).lower()
+    whole = f"{prefix} {match.group('id')}".strip()
+    return [f"{prefix} {short}".strip(), whole, *([] if local.isdigit() else [local])]
+
+
+def _segment_before(iri: str) -> str:
+    segments = re.split(r"[#/:]", iri.partition("://")[2].rstrip("/#"))
+    return segments[-2] if len(segments) > 2 else ""

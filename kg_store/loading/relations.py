@@ -1,0 +1,160 @@
+"""Relations of a load: which predicates show, in which words, and what kind of values they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from kg_store.graph.masked_relations import mask_word, own_words
+from kg_store.loading.triple_roles import Roles
+from kg_store.sources.policy import INVERSE_PREDICATE, Policy
+from kg_store.sources.raw_graph import TermIds, TermKind, literal_of, text_of
+from kg_store.storage.master_key import mids_of
+from kg_store.terms import Mid, Relation, RelationId, ValueKind, ValueView
+from kg_store.text.labels import clean, distinct_labels, inverse_of, is_short_label, readable_relation
+
+KINDS = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
+"""Value kinds by code; 0: not a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """`shown` are the relations of the schema; `id_of` gives each term's relation id, -1 when hidden or none.
+
+    `unsaid` holds the own words of each relation that is masked or hidden, the best first, by its MID.
+    """
+
+    shown: tuple[Relation, ...]
+    id_of: TermIds
+    unsaid: Mapping[Mid, tuple[str, ...]] = field(repr=False)
+
+
+def value_kinds(roles: Roles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """For each term the position of its value kind in KINDS; 0 for everything but literals among the facts."""
+    codes = np.zeros(len(kinds), dtype=np.uint8)
+    code_of = {kind: code for code, kind in enumerate(KINDS)}
+    for term in np.flatnonzero(roles.nodes & (kinds == TermKind.LITERAL)).tolist():
+        codes[term] = code_of[literal_of(roles.raw.terms[term]).kind]
+    return codes
+
+
+def find_relations(
+    roles: Roles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8], mid_key: bytes
+) -> Relations:
+    """Every predicate of a fact that the policy does not hide, sorted by predicate."""
+    raw = roles.raw
+    used = np.unique(raw.predicates[roles.facts]).tolist()
+    shown = sorted((text_of(raw.terms[term]), term) for term in used if is_shown(policy, text_of(raw.terms[term])))
+    id_of = np.full(len(raw.terms), -1, dtype=np.int32)
+    for position, (_, term) in enumerate(shown):
+        id_of[term] = position
+    predicates = [predicate for predicate, _ in shown]
+    unsaid = _unsaid(roles, policy, labels, used, mid_key)
+    named = [(predicate, term) for predicate, term in shown if not policy.of(predicate).mask]
+    # Masked relations are left out: a label that has to be told from one of theirs would give it away.
+    words = [relation_label(predicate, raw.terms[term][0] == "<", policy, labels) for predicate, term in named]
+    words = distinct_labels(words, [predicate for predicate, _ in named])
+    label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
+    inverses = _declared_inverses(roles, label_of)
+    kinds = _kinds_of_relations(roles, id_of, len(shown), codes)
+    masks = _Masks(mid_key, set(words))
+    return Relations(
+        tuple(
+            _relation(position, predicate, label_of, inverses, policy, kinds[position], masks)
+            for position, predicate in enumerate(predicates)
+        ),
+        id_of,
+        unsaid,
+    )
+
+
+class _Masks:
+    """Draws the opaque words of one load: under the graph's own key, so that a new version keeps them."""
+
+    def __init__(self, mid_key: bytes, taken: set[str]) -> None:
+        self._key, self._taken = mid_key, taken
+
+    def word(self, predicate: str) -> str:
+        word = mask_word(self._key, predicate, self._taken)
+        self._taken.add(word)
+        return word
+
+    def mid(self, predicate: str) -> Mid:
+        return _mid_of_relation(self._key, predicate)
+
+
+def _relation(
+    position: int,
+    predicate: str,
+    label_of: Mapping[str, str],
+    inverses: Mapping[str, str],
+    policy: Policy,
+    kind: ValueKind | None,
+    masks: _Masks,
+) -> Relation:
+    settings, place = policy.of(predicate), RelationId(position)
+    if settings.mask:
+        word, mid = masks.word(predicate), masks.mid(predicate)
+        return Relation(place, predicate, word, word, kind, settings.values, mid, settings.description or "")
+    label = label_of[predicate]
+    inverse = settings.inverse_label or inverses.get(predicate) or clean(inverse_of(label))
+    return Relation(place, predicate, label, inverse, kind, settings.values)
+
+
+def _unsaid(
+    roles: Roles, policy: Policy, labels: Mapping[str, str], used: Sequence[int], mid_key: bytes
+) -> dict[Mid, tuple[str, ...]]:
+    found = {}
+    for term in used:
+        predicate, is_iri = text_of(roles.raw.terms[term]), roles.raw.terms[term][0] == "<"
+        settings = policy.of(predicate)
+        if settings.mask or not is_shown(policy, predicate):
+            given = clean(labels.get(predicate, ""))
+            said = (relation_label(predicate, is_iri, policy, labels), settings.inverse_label or "", given)
+            found[_mid_of_relation(mid_key, predicate)] = own_words(predicate, is_iri, filter(None, said))
+    return found
+
+
+def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
+    """Of a text that is no term, so that a predicate which is a thing as well has two."""
+    return Mid(int(mids_of(mid_key, [f"relation\n{predicate}"])[0]))
+
+
+def is_shown(policy: Policy, predicate: str) -> bool:
+    """Whether the policy leaves the relation in the graph, masked or not."""
+    settings = policy.of(predicate)
+    return not settings.hide and settings.values is not ValueView.NEVER
+
+
+def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping[str, str]) -> str:
+    """A relation's words: the policy's, else its short label in the sources, else its local name."""
+    own = policy.of(predicate).label
+    if own is not None:
+        return own
+    given = clean(labels.get(predicate, ""))
+    return given if is_short_label(given) else readable_relation(predicate, is_iri)
+
+
+def _declared_inverses(roles: Roles, words: Mapping[str, str]) -> dict[str, str]:
+    raw, found = roles.raw, {}
+    declaring = [t for t in np.unique(raw.predicates).tolist() if text_of(raw.terms[t]) == INVERSE_PREDICATE]
+    for triple in np.flatnonzero(np.isin(raw.predicates, declaring)).tolist():
+        pair = [text_of(raw.terms[term[triple]]) for term in (raw.subjects, raw.objects)]
+        for one, other in (pair, pair[::-1]):
+            if one in words and other in words:
+                found[one] = words[other]
+    return found
+
+
+def _kinds_of_relations(
+    roles: Roles, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
+) -> list[ValueKind | None]:
+    """The most frequent kind of a relation's values; None as soon as one object is not a value."""
+    ids = id_of[roles.raw.predicates[roles.facts]]
+    kinds = codes[roles.raw.objects[roles.facts]]
+    cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]
+    table = np.bincount(cells, minlength=count * len(KINDS)).reshape(count, len(KINDS))
+    return [None if row[0] else KINDS[int(row.argmax())] for row in table]

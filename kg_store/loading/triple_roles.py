@@ -1,0 +1,183 @@
+"""Roles: which triples of a load are names, classes, schema or facts, once a policy is applied."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kg_store.sources.policy import Policy
+from kg_store.sources.raw_graph import RawGraph, TermIds, TermKind, literal_of, text_of, value_term
+from kg_store.terms import ValueKind
+from kg_store.text.literals import fits
+
+_NUMBERED_PROPERTY = re.compile(r"<(https?://[^/]+/)prop/(?:[a-z-]+/)*(P\d+)>")
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Triples by role, as positions of terms; `raw` is the load after inverse predicates were turned around.
+
+    `facts`, `names` and `types` are masks over the triples of `raw`. `nodes` says of each term whether it is an
+    entity, a mediator or a value of the graph; `schema` whether it is a predicate or class and nothing else.
+    """
+
+    raw: RawGraph
+    facts: Flags
+    names: Flags
+    types: Flags
+    labels: Flags
+    subclasses: Flags
+    schema: Flags
+    nodes: Flags
+
+
+def assign_roles(raw: RawGraph, policy: Policy) -> Roles:
+    """Applies `policy` to every triple. Values whose kind the policy gives become terms of that kind."""
+    turned = turn_inverses(raw, policy.inverse_prefix)
+    turned = _retype_values(turned, policy)
+    kinds = turned.kinds()
+    object_kinds = kinds[turned.objects]
+    literal_like = (object_kinds == TermKind.LITERAL) | (object_kinds == TermKind.TEXT)
+    names = _with_predicate(turned, policy.names) & literal_like
+    types = _with_predicate(turned, policy.type_predicates)
+    subclasses = _with_predicate(turned, policy.subclass_predicates)
+    about_schema = _with_predicate(turned, policy.schema_predicates)
+    ordinary = ~(names | types | subclasses | about_schema)
+    schema = _schema_terms(turned, policy, kinds, ordinary, types, subclasses, about_schema)
+    of_schema = schema[turned.subjects]
+    facts = ordinary & ~of_schema
+    # An anonymous class expression (an OWL restriction) is no class that a word could be given to.
+    types = types & ~of_schema & (object_kinds != TermKind.BLANK)
+    nodes = _marked(len(kinds), turned.subjects[facts | types | (names & ~of_schema)], turned.objects[facts])
+    return Roles(turned, facts, names & ~of_schema, types, names, subclasses, schema, nodes)
+
+
+def _with_predicate(raw: RawGraph, predicates: tuple[str, ...]) -> Flags:
+    wanted = set(predicates)
+    used = np.unique(raw.predicates)
+    chosen = np.array([text_of(raw.terms[term]) in wanted for term in used], dtype=bool)
+    has: Flags = np.isin(raw.predicates, used[chosen])
+    return has
+
+
+def _marked(size: int, *positions: TermIds) -> Flags:
+    flags = np.zeros(size, dtype=bool)
+    for some in positions:
+        flags[some] = True
+    return flags
+
+
+def _schema_terms(
+    raw: RawGraph,
+    policy: Policy,
+    kinds: npt.NDArray[np.uint8],
+    ordinary: Flags,
+    types: Flags,
+    subclasses: Flags,
+    about_schema: Flags,
+) -> Flags:
+    """Terms that are predicates or classes and play no part among the facts.
+
+    A class may also be a thing that facts speak of (a species, a profession): then it stays a node as well.
+    """
+    size, subjects, objects = len(kinds), raw.subjects, raw.objects
+    declaring = _named_terms(raw, policy.schema_classes)
+    declares = types & declaring[objects]
+    classes = _marked(size, objects[types], subjects[subclasses], objects[subclasses])
+    properties = _marked(
+        size, raw.predicates, subjects[about_schema], np.array([*property_twins(raw).values()], dtype=np.int32)
+    ) & (kinds == TermKind.IRI)
+    candidates = classes | properties | _marked(size, subjects[declares])
+    entity_like = (kinds[objects] != TermKind.LITERAL) & ~candidates[objects]
+    acting = _marked(size, subjects[ordinary & entity_like], subjects[types & ~declares])
+    schema: Flags = candidates & (properties | _marked(size, subjects[declares]) | ~acting)
+    # What a thing among the facts speaks of is a thing too; each round can only take terms out of the schema.
+    while True:
+        left = schema & ~_marked(size, objects[ordinary & ~schema[subjects]])
+        if (left == schema).all():
+            return schema
+        schema = left
+
+
+def property_twins(raw: RawGraph) -> dict[int, int]:
+    """Wikidata speaks of its predicate `prop/direct/P19` as `entity/P19`: each predicate's other term, if any."""
+    numbered = {
+        predicate: f"<{found.group(1)}entity/{found.group(2)}>"
+        for predicate in np.unique(raw.predicates).tolist()
+        if (found := _NUMBERED_PROPERTY.fullmatch(raw.terms[predicate]))
+    }
+    wanted = set(numbered.values())
+    subjects = np.unique(raw.subjects).tolist() if wanted else []
+    found_terms = {raw.terms[term]: term for term in subjects if raw.terms[term] in wanted}
+    return {predicate: found_terms[term] for predicate, term in numbered.items() if term in found_terms}
+
+
+def _named_terms(raw: RawGraph, iris: tuple[str, ...]) -> Flags:
+    wanted = {f"<{iri}>" for iri in iris}
+    return np.fromiter((term in wanted for term in raw.terms), dtype=bool, count=len(raw.terms))
+
+
+def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
+    """Triples of predicates that start with `prefix`, turned around; literals have no way back and stay."""
+    if prefix is None:
+        return raw
+    terms, index = list(raw.terms), {term: position for position, term in enumerate(raw.terms)}
+    subjects, predicates, objects = raw.subjects.copy(), raw.predicates.copy(), raw.objects.copy()
+    not_literal = raw.kinds()[raw.objects] != TermKind.LITERAL
+    for predicate in np.unique(raw.predicates).tolist():
+        term = terms[predicate]
+        if term[0] == "<" or not text_of(term).startswith(prefix) or text_of(term) == prefix:
+            continue
+        base = term[0] + text_of(term).removeprefix(prefix)
+        if base not in index:
+            index[base] = len(terms)
+            terms.append(base)
+        turned = (raw.predicates == predicate) & not_literal
+        subjects[turned], objects[turned] = raw.objects[turned], raw.subjects[turned]
+        predicates[turned] = index[base]
+    return RawGraph(terms, subjects, predicates, objects, raw.notes)
+
+
+def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
+    """Objects of relations that have a `value_kind` become values of that kind; what does not fit becomes text."""
+    wanted = {
+        predicate: settings.value_kind for predicate, settings in policy.relations.items() if settings.value_kind
+    }
+    if not wanted:
+        return raw
+    terms, index = list(raw.terms), {}
+    objects = raw.objects.copy()
+    for predicate in np.unique(raw.predicates).tolist():
+        kind = wanted.get(text_of(raw.terms[predicate]))
+        if kind is None:
+            continue
+        chosen = raw.predicates == predicate
+        old, back = np.unique(raw.objects[chosen], return_inverse=True)
+        new = []
+        for position in old.tolist():
+            term = _retyped(raw.terms[position], kind)
+            if term == raw.terms[position]:
+                new.append(position)
+                continue
+            if term not in index:
+                index[term] = len(terms)
+                terms.append(term)
+            new.append(index[term])
+        objects[chosen] = np.array(new, dtype=np.int32)[back]
+    return RawGraph(terms, raw.subjects, raw.predicates, objects, raw.notes)
+
+
+def _retyped(term: str, kind: ValueKind) -> str:
+    """The value term for a literal or a cell; IRIs and blank nodes are left alone."""
+    if term[0] in "<_":
+        return term
+    literal = literal_of(term)
+    fitting = kind if fits(literal.lexical, kind) else ValueKind.TEXT
+    if term[0] == '"' and literal.kind is fitting:
+        return term
+    return value_term(literal.lexical, fitting)

@@ -1,0 +1,4 @@
+"""The index of names: exact and inexact mentions, and parts of names.
+
+Imports `text` and `storage`.
+"""

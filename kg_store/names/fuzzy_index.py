@@ -1,0 +1,123 @@
+"""InexactNames: names as people type them: misspelt, abbreviated, turned round, run together, or half of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TypeVar
+
+from kg_store.names.fuzzy_search import NOT_INITIALS, InexactHit, IsName, Reading
+from kg_store.names.name_table import NameRows
+from kg_store.names.vocabulary import NameVocabulary
+from kg_store.text.normalise import Normalised, is_letters, normalise
+from kg_store.text.public_words import PublicWords
+from kg_store.text.word_forms import stretches, words_of
+
+__all__ = ["InexactHit", "InexactNames", "IsName"]
+
+MOST_REMEMBERED = 20_000
+"""Stretches, and pieces between quotes, without a name; then they are all forgotten."""
+
+_LONGEST_REMEMBERED = 64
+"""Characters: of labels, hardly of sentences that somebody wrote."""
+
+_KnownT = TypeVar("_KnownT")
+
+
+class InexactNames:
+    """Promise: `find` gives the same hits for the same words, whoever asks; the linker and the guard share it.
+
+    Limit: the forms that docs/linking.md lists; everyday words alone where nothing marks them as a name.
+    """
+
+    def __init__(self, rows: NameRows, public: PublicWords) -> None:
+        self._words = NameVocabulary(rows, public)
+        # Requests repeat the labels of the schema and the numbers of their candidates: each is read once. Beside its
+        # normalised text a stretch as it stands: capitals may tell initials.
+        self._nameless: set[tuple[str, str]] = set()
+        self._nameless_pieces: set[str] = set()
+        self._dull: set[str] = set()
+
+    def find(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
+        """Hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing."""
+        normalised = normalise(text)
+        found: list[InexactHit] = []
+        whole = [(0, len(normalised.text))]
+        for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:
+            is_nameless = is_name is None
+            for start, end in stretches(normalised.text, begin, stop):
+                hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name)
+                found += hits
+                is_nameless = is_nameless and tells_nothing
+            if is_nameless and normalised.is_one_to_one:
+                _remember(self._nameless_pieces, text[begin:stop], stop - begin)
+        return sorted(found, key=lambda hit: (hit.start, -hit.end))
+
+    def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
+        """Pieces between quotes, which nothing that is read here runs across, but for those that hold no name for
+        certain and those of `skip`. Only where each character is normalised by itself: then a piece is, too."""
+        pieces = text.split('"')
+        unread = {
+            piece
+            for piece in set(pieces).difference(self._nameless_pieces, skip)
+            if piece[_after_skipped(piece, skip) :] not in self._nameless_pieces
+        }
+        start = done = 0
+        for at in [place for place, piece in enumerate(pieces) if piece in unread] if unread else ():
+            start += sum(map(len, pieces[done:at])) + at - done
+            done = at
+            yield start + _after_skipped(pieces[at], skip), start + len(pieces[at])
+
+    def _read(
+        self, text: str, normalised: Normalised, start: int, end: int, skip: Collection[str], is_name: IsName | None
+    ) -> tuple[list[InexactHit], bool]:
+        """The hits of one stretch, and whether it holds no name, whatever is skipped or marked."""
+        first, last = normalised.span(start, end)
+        stretch = normalised.text[start:end], text[first:last]
+        if is_name is None and (stretch in self._nameless or stretch[1] in skip):
+            return [], stretch[1] not in skip
+        if is_name is None and not self._may_hold_name(stretch[0]):
+            _remember(self._nameless, stretch, end - start)
+            return [], True
+        reading = Reading(self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name)
+        hits = reading.hits()
+        is_nameless = is_name is None and not hits and not reading.skips_any()
+        if is_nameless:
+            _remember(self._nameless, stretch, end - start)
+        return hits, is_nameless
+
+    def looks_like_name(self, text: str) -> bool:
+        """Whether a word of `text` is no everyday word, but letters."""
+        return self._words.looks_like_name(text)
+
+    def _may_hold_name(self, stretch: str) -> bool:
+        """The cheap refusal of everyday words, which nearly all of a request is."""
+        for word in stretch.split():
+            if word in self._dull:
+                continue
+            forms = [each.text for each in words_of(word)]
+            if _has_initial(word, forms) or not all(map(self._is_dull, forms)):
+                return True
+            _remember(self._dull, word, len(word))
+        return False
+
+    def _is_dull(self, word: str) -> bool:
+        return self._words.is_everyday(word) or not is_letters(word)
+
+
+def _after_skipped(piece: str, skip: Collection[str]) -> int:
+    """Where a piece goes on after a word of `skip` with a bracket behind it, across which nothing is read: requests
+    are full of `Eq7f2k (person)`, with other stand-ins each time."""
+    bracket = piece.find(" (")
+    return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
+
+
+def _remember(nameless: set[_KnownT], known: _KnownT, length: int) -> None:
+    if length > _LONGEST_REMEMBERED:
+        return
+    if len(nameless) >= MOST_REMEMBERED:
+        nameless.clear()
+    nameless.add(known)
+
+
+def _has_initial(written: str, forms: list[str]) -> bool:
+    return any(len(form) == 1 and (form not in NOT_INITIALS or "." in written) for form in forms)

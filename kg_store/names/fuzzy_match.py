@@ -1,0 +1,171 @@
+"""How well words that somebody typed fit the words of one name: which of them, in which order, with which slips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Protocol
+
+from kg_store.names.name_markup import COMMON_WORDS
+from kg_store.names.name_table import Row
+from kg_store.text.english import is_ordinary
+from kg_store.text.fuzzy_words import slips_allowed
+from kg_store.text.normalise import is_letters
+
+COST_OF_SLIP = 0.08
+COST_OF_INITIAL = 0.05
+COST_OF_ORDER = 0.03
+COST_OF_LEFT_OUT = 0.04
+COST_OF_UNNEEDED = 0.01
+SCORE_OF_FIRST_AND_LAST = 0.9
+SCORE_OF_PART = 0.6
+"""The end or the beginning of a name of at most three words; each further word that is left out costs."""
+
+_WINDOW = 8
+MAX_REACH = 2 * _WINDOW
+"""So many typed words on each side of one may belong to its name, initials that are passed over among them."""
+
+_USUAL_LENGTH = 3
+_MOST_LEFT_OUT = 2
+_SHORTEST_SHORT = 3
+
+
+class Typed(Protocol):
+    """The words of a text. `near` gives the words of the vocabulary that typed word `at` may be, with their slips."""
+
+    @property
+    def spellings(self) -> Sequence[str]: ...
+    def joins(self, at: int) -> bool: ...
+    def near(self, at: int) -> Mapping[int, int]: ...
+    def is_initial(self, at: int) -> bool: ...
+    def is_everyday(self, at: int) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Typed words [first, last] stand for a name. `whole`: nothing that is needed of it is left out."""
+
+    first: int
+    last: int
+    score: float
+    whole: bool
+    slips: int
+
+
+@dataclass(slots=True)
+class _Matching:
+    """Which place of the row each typed word takes, and what that took."""
+
+    used: dict[int, int]
+    slips: int
+    letters: int
+    initials: set[int] = field(default_factory=set)
+
+
+def fit_row(row: Row, typed: Typed, at: int) -> Fit | None:
+    """The best reading of `row` around typed word `at`, which is one of its words."""
+    fits, near = [], typed.near(at)
+    for place, word in enumerate(row.words):
+        slips = near.get(word)
+        if slips is not None:
+            # What stands beside a word may spoil the reading (Smilla S.), but hides no part of a name.
+            alone, found = (_Matching({at: place}, slips, _letters(row, place, typed, at)) for _ in range(2))
+            _extend(found, row, typed, at, -1)
+            _extend(found, row, typed, at, +1)
+            fits.append(_judge(found, row, typed) or _judge(alone, row, typed))
+    return max((fit for fit in fits if fit is not None), key=lambda fit: fit.score, default=None)
+
+
+def _extend(found: _Matching, row: Row, typed: Typed, at: int, step: int) -> None:
+    """Takes in the words beside `at` while they are words of the row; an initial that it lacks is passed over."""
+    for _ in range(_WINDOW):
+        beside = at + step
+        if not 0 <= beside < len(typed.spellings) or not typed.joins(max(at, beside)):
+            return
+        if _take(found, row, typed, beside, found.used[at] + step):
+            at = beside
+            continue
+        beyond = beside + step
+        passes = typed.is_initial(beside) and 0 <= beyond < len(typed.spellings) and typed.joins(max(beside, beyond))
+        if not passes or not _take(found, row, typed, beyond, found.used[at] + step):
+            return
+        at = beyond
+
+
+def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> bool:
+    """Typed word `at` as one of the row's free words, rather the one at place `wanted`."""
+    taken, near = found.used.values(), typed.near(at)
+    free = [place for place in range(len(row.words)) if place not in taken]
+    able = [(near[row.words[place]], abs(place - wanted), place) for place in free if row.words[place] in near]
+    if able:
+        slips, _, place = min(able)
+        found.used[at] = place
+        found.slips += slips
+        found.letters += _letters(row, place, typed, at)
+        return True
+    standing = [(abs(place - wanted), place) for place in free if stands_for(typed, at, row.spelt[place])]
+    if not standing:
+        return False
+    _, place = min(standing)
+    found.used[at] = place
+    found.initials.add(place)
+    return True
+
+
+def _letters(row: Row, place: int, typed: Typed, at: int) -> int:
+    """Of the longer of the two: a slip may have dropped one."""
+    return max(len(row.spelt[place]), len(typed.spellings[at]))
+
+
+def stands_for(typed: Typed, at: int, word: str) -> bool:
+    """Whether one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
+    said = typed.spellings[at]
+    if said[0] != word[0]:
+        return False
+    if typed.is_initial(at):
+        return True
+    if len(word) == 1:
+        return is_letters(said) and said not in COMMON_WORDS
+    return not typed.is_everyday(at) and len(said) >= _SHORTEST_SHORT and word.startswith(said)
+
+
+def _judge(found: _Matching, row: Row, typed: Typed) -> Fit | None:
+    """The score of what was taken, without small words at its ends; None where it does not tell the name."""
+    needed = [place for place, each in enumerate(row.needed) if each]
+    first, last = min(found.used), max(found.used)
+    used = found.used.values()
+    told = [place for place in needed if place in used]
+    if not told or found.slips > slips_allowed(found.letters):
+        return None
+    whole = told == needed
+    if not whole:
+        while found.used[first] not in told:
+            first = min(at for at in found.used if at > first)
+        while found.used[last] not in told:
+            last = max(at for at in found.used if at < last)
+    places = [found.used[at] for at in sorted(found.used) if first <= at <= last]
+    if needed[-1] in found.initials or _is_jumbled(places):
+        return None
+    cost = (
+        COST_OF_SLIP * found.slips + COST_OF_INITIAL * len(found.initials) + COST_OF_ORDER * (places != sorted(places))
+    )
+    if whole:
+        return Fit(first, last, 1.0 - cost - COST_OF_UNNEEDED * (len(row.words) - len(places)), True, found.slips)
+    left_out = len(needed) - len(told)
+    if needed[-1] in told and needed[0] in told and left_out <= _MOST_LEFT_OUT and not _is_title(typed, first):
+        return Fit(first, last, SCORE_OF_FIRST_AND_LAST - COST_OF_LEFT_OUT * left_out - cost, True, found.slips)
+    if found.initials or told not in (needed[-len(told) :], needed[: len(told)]):
+        return None
+    cost += COST_OF_LEFT_OUT * max(0, len(needed) - _USUAL_LENGTH)
+    return Fit(first, last, SCORE_OF_PART + COST_OF_LEFT_OUT * (len(told) - 1) - cost, False, found.slips)
+
+
+def _is_jumbled(places: Sequence[int]) -> bool:
+    """Whether they are neither in order nor in order but for an end that was put first (Smith, John)."""
+    return sum(after < before for before, after in pairwise(places)) > 1
+
+
+def _is_title(typed: Typed, first: int) -> bool:
+    """Names of people leave out middle words; titles, which have everyday words at their ends, do not."""
+    return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)

@@ -1,0 +1,239 @@
+"""Reading: one stretch of a text, read for names in other forms than their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kg_store.names.fuzzy_match import Fit, fit_row
+from kg_store.names.name_markup import COMMON_WORDS
+from kg_store.names.name_table import Numbers, RowPlaces
+from kg_store.names.row_groups import group_rows
+from kg_store.names.vocabulary import NameVocabulary, may_be_ordinary
+from kg_store.text.normalise import Normalised
+from kg_store.text.word_forms import Word, behind_prefixes, nominatives
+
+MOST_ROWS = 128
+"""Rows looked at closely around one word; of more, those that share most words with the text."""
+
+MAX_HELD = 64
+"""Sets of rows that are remembered while one text is read, each of thousands at most."""
+
+_SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
+_AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
+_MOST_ABBREVIATED = 3
+_SHORTEST_ALONE, _SHORTEST_MISSPELT_ALONE, _SHORTEST_MISSPELT_PART = 3, 5, 6
+_LONGEST_JOINED = 4
+_CALENDAR = frozenset(
+    """january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday""".split()
+)
+"""Their capital tells nothing."""
+
+_VOWELS = frozenset("aeiouy")
+NOT_INITIALS = frozenset(("a", "i"))
+_NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
+"""Single letters that are words or endings (it's, don't); an initial among them has a point or is a capital."""
+
+IsName = Callable[[int, int], bool]
+"""Whether the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class InexactHit:
+    """A span of the original text that may stand for each of `mids`. `whole`: not only a part of the name.
+
+    `score` compares readings of one span; an exact name would have 1. `public`: all its words are public words.
+    """
+
+    start: int
+    end: int
+    mids: tuple[int, ...] = field(repr=False)
+    score: float
+    whole: bool
+    public: bool
+
+
+@dataclass(slots=True)
+class Reading:
+    """One text, read for names; it is what `fit_row` knows of the typed words."""
+
+    names: NameVocabulary
+    text: str = field(repr=False)
+    normalised: Normalised = field(repr=False)
+    words: list[Word] = field(repr=False)
+    skip: Collection[str] = field(repr=False)
+    is_name: IsName | None
+    spellings: list[str] = field(default_factory=list, repr=False)
+    _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
+    _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
+    _held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
+    _found: dict[tuple[int, int], list[tuple[float, bool, Sequence[int]]]] = field(default_factory=dict, repr=False)
+
+    def hits(self) -> list[InexactHit]:
+        self.spellings = [word.text for word in self.words]
+        for at in range(len(self.words)):
+            if self._may_be_name(at):
+                self._read_around(at)
+        return [self._hit(first, last, found) for (first, last), found in self._found.items()]
+
+    def skips_any(self) -> bool:
+        return any(map(self._is_skipped, range(len(self.words))))
+
+    def joins(self, at: int) -> bool:
+        return self.words[at].joins
+
+    def near(self, at: int) -> dict[int, int]:
+        """Words of names that the typed one may be, with the number of slips, most slips first."""
+        found = self._near.get(at)
+        if found is None:
+            forms = () if self._is_skipped(at) else self.words[at].forms
+            more = [behind for form in forms for behind in (*behind_prefixes(form), *nominatives(form))]
+            near = [pair for form in (*forms, *more) for pair in self.names.near(form).items()]
+            found = self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
+        return found
+
+    def numbers_near(self, at: int) -> Numbers:
+        """The words of `near` alone, ascending."""
+        found = self._numbers.get(at)
+        if found is None:
+            found = self._numbers[at] = np.array(sorted(self.near(at)), dtype=np.int32)
+        return found
+
+    def is_initial(self, at: int) -> bool:
+        word = self.words[at]
+        if len(word.text) != 1 or not word.text.isalpha():
+            return False
+        if word.text not in _NEVER_INITIALS or self.normalised.text[word.end : word.end + 1] == ".":
+            return True
+        start, end = self._span(at, at)
+        return word.text not in NOT_INITIALS and self.text[start:end].isupper()
+
+    def is_everyday(self, at: int) -> bool:
+        return self.names.is_everyday(self.spellings[at])
+
+    def _may_be_name(self, at: int) -> bool:
+        """Whether names are looked for around this word: not an everyday one that nothing marks as a name."""
+        word = self.spellings[at]
+        if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
+            return False
+        if not self.names.is_everyday(word):
+            return True
+        if self._follows_initial(at) or self._follows_stranger(at):
+            return True
+        return self.is_name is not None and self.is_name(*self._span(at, at))
+
+    def _follows_initial(self, at: int) -> bool:
+        """J. Smith, J Smith: a space and at most a point between."""
+        if not at or not self.is_initial(at - 1) or self._is_skipped(at - 1):
+            return False
+        if self.spellings[at] in COMMON_WORDS or self.names.is_own(self.spellings[at]):
+            return False
+        return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
+
+    def _follows_stranger(self, at: int) -> bool:
+        """What stands before is no word of the dictionary: `thad field` may be Thaddeus Field."""
+        if not at or not self.joins(at) or self._is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
+            return False
+        return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
+
+    def _is_skipped(self, at: int) -> bool:
+        start, end = self._span(at, at)
+        return self.text[start:end] in self.skip
+
+    def _span(self, first: int, last: int) -> tuple[int, int]:
+        return self.normalised.span(self.words[first].start, self.words[last].end)
+
+    def _read_around(self, at: int) -> None:
+        rows, candidates = self.names.rows, self._candidates(at)
+        for group in group_rows(rows, candidates, self, at) if len(candidates) else ():
+            fit = fit_row(rows.row(group[0]), self, at)
+            if fit is not None and self._is_good(fit):
+                self._add(fit.first, fit.last, fit.score, fit.whole, group)
+        self._read_joined(at)
+        self._read_alone(at)
+
+    def _candidates(self, at: int) -> Numbers:
+        """Rows that hold the word; of many, those that share most of their words with those around it."""
+        near = self.numbers_near(at)
+        if not len(near):
+            return near
+        found, places = self._rows_with(near)
+        if len(found) > MOST_ROWS:
+            beside = range(max(0, at - 4), min(len(self.words), at + 5))
+            shares = self.names.rows.shares(places, np.concatenate([self.numbers_near(each) for each in beside]))
+            found = found[np.argsort(-shares, kind="stable")[:MOST_ROWS]]
+        return found
+
+    def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
+        """The rows that hold one of `words`, ascending, and their words: looked for once, however often one is typed
+        with other slips."""
+        key = words.tobytes()
+        found = self._held.get(key)
+        if found is None:
+            rows = self.names.rows
+            if len(self._held) >= MAX_HELD:
+                self._held.clear()
+            held = [rows.with_word(word) for word in words.tolist()]
+            # Also of one word: a row that holds it twice stands there twice.
+            held_by_any = np.unique(np.concatenate(held))
+            found = self._held[key] = held_by_any, rows.places(held_by_any)
+        return found
+
+    def _is_good(self, fit: Fit) -> bool:
+        """One word alone needs more than several: a few letters, and misspelt only a long one."""
+        if fit.first < fit.last:
+            return True
+        word = self.spellings[fit.first]
+        if not fit.slips:
+            return len(word) >= _SHORTEST_ALONE
+        if self.names.rows.number_of(word) is not None:
+            return False
+        shortest = _SHORTEST_MISSPELT_ALONE if fit.whole else _SHORTEST_MISSPELT_PART
+        return len(word) >= shortest and not may_be_ordinary(word)
+
+    def _read_joined(self, at: int) -> None:
+        """Words run together, parted elsewhere, or in another order: `johnsmith`, `O Brien`, `Smith, John`."""
+        for first in range(max(0, at - _LONGEST_JOINED + 1), at + 1):
+            for last in range(at, min(len(self.words), first + _LONGEST_JOINED)):
+                # The windows that hold the word before were read with it, where that may be a name.
+                if (first, last) in self._joined:
+                    continue
+                self._joined.add((first, last))
+                if all(word.joins for word in self.words[first + 1 : last + 1]):
+                    words = self.spellings[first : last + 1]
+                    self._add(first, last, _SCORE_OF_JOINED, True, self.names.rows.joined(words))
+                    self._add(first, last, _SCORE_OF_REORDERED, True, self.names.rows.reordered(words))
+
+    def _read_alone(self, at: int) -> None:
+        """The initials of a long name (NATO), and what people and things of a place are called (Jamaican)."""
+        word, rows = self.spellings[at], self.names.rows
+        if self.is_everyday(at):
+            return
+        spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
+        short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
+        if short and len(rows.mids_of(short)) <= _MOST_ABBREVIATED:
+            self._add(at, at, _SCORE_OF_ABBREVIATED, True, short)
+        self._add(at, at, _SCORE_OF_ADJECTIVE, True, rows.of_adjective(word))
+
+    def _may_be_initials(self, at: int) -> bool:
+        """A frequent word (USA) only in capitals."""
+        start, end = self._span(at, at)
+        return not self.names.is_public(self.spellings[at]) or self.text[start:end].isupper()
+
+    def _add(self, first: int, last: int, score: float, whole: bool, rows: Sequence[int]) -> None:
+        if rows:
+            self._found.setdefault((first, last), []).append((score, whole, rows))
+
+    def _hit(self, first: int, last: int, found: list[tuple[float, bool, Sequence[int]]]) -> InexactHit:
+        """The best readings of one span: all that are equally good."""
+        best = max(score for score, _, _ in found)
+        # Jamaicans may be the people of that name as well as those of the place.
+        good = [(whole, rows) for score, whole, rows in found if score > best - 1e-6 or score in _AS_GOOD]
+        mids = self.names.rows.mids_of([row for _, rows in good for row in rows])
+        initial = any(map(self.is_initial, range(first, last + 1)))
+        public = not initial and all(map(self.names.is_public, self.spellings[first : last + 1]))
+        return InexactHit(*self._span(first, last), mids, best, any(whole for whole, _ in good), public)

@@ -1,0 +1,354 @@
+"""NameIndex: every name, alias and protected value of one graph version, found in any text at once."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Literal
+
+import numpy as np
+
+from kg_store.errors import StoreError
+from kg_store.names import index_format
+from kg_store.names.fuzzy_index import InexactHit, InexactNames, IsName
+from kg_store.names.name_table import NameRows
+from kg_store.terms import ValueKind
+from kg_store.text.english import is_ordinary
+from kg_store.text.literals import canonical
+from kg_store.text.normalise import MARKS, Normalised, is_unspaced, is_word_character, normalise
+from kg_store.text.public_words import PublicWords
+from kg_store.text.word_forms import without_accents
+from kg_store.text.word_matcher import WordMatcher
+
+__all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
+
+Role = Literal["name", "value"]
+
+_KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
+_VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
+_LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
+_SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(256))
+"""By the flags of a spelling: whether the guard blocks it."""
+
+_KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
+_POINT = re.compile(r"[.,](?= |$)")
+_INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
+_SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
+_APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
+_SHORTEST_BARE = 5
+"""Fewer letters without their punctuation (E.T.) may be any word."""
+
+_SECTIONS = 7
+"""Of a name index's bytes, before those of its rows."""
+
+_SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
+"""Characters: a part of a name that counts alone; a name that may be typed letter by letter."""
+
+_NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
+"""don't, in which nobody is called Don."""
+
+_AROUND_NAMES = " \"«»‹›'"
+
+
+@dataclass(frozen=True, slots=True)
+class NameEntry:
+    """One spelling of one node. `linkable`: a mention of it is replaced; `protected`: the guard blocks it."""
+
+    mid: int
+    text: str = field(repr=False)
+    role: Role
+    value_kind: ValueKind | None
+    linkable: bool
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """A word-bounded match: its span in the original text, all nodes spelled so, and its normalised text."""
+
+    start: int
+    end: int
+    mids: tuple[int, ...]
+    role: Role
+    value_kind: ValueKind | None
+    public: bool
+    linkable: bool
+    protected: bool
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NameReport:
+    """Counts of distinct spellings; the names that equal public words; the nodes that can't be guarded.
+
+    `too_short` are nodes with a spelling of punctuation alone: it is not looked for. Of `unguarded` nodes every name
+    is such a one, or a public word.
+    """
+
+    names: int
+    values: int
+    public_words: tuple[str, ...]
+    too_short: tuple[int, ...]
+    unguarded: int
+
+
+@dataclass(frozen=True, slots=True)
+class NameIndex:
+    """Promise: `find` misses no indexed spelling that stands between word borders, in the forms of `normalise`.
+
+    Condition: the text is as a reader sees it (escapes undone). A Latin name is found without its accents
+    too. Not promised: spellings with other letters or accents. Immutable; safe to use from several threads.
+    """
+
+    # Plain buffers: reading one number from them costs half of what a numpy array takes.
+    _matcher: WordMatcher = field(repr=False)
+    _texts: bytes = field(repr=False)
+    _text_ends: memoryview = field(repr=False)
+    _flags: bytes = field(repr=False)
+    _mids: memoryview = field(repr=False)
+    _mid_ends: memoryview = field(repr=False)
+    _too_short: memoryview = field(repr=False)
+    _rows: NameRows | None = field(default=None, repr=False)
+    _inexact: InexactNames | None = field(default=None, repr=False)
+    _secret: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
+        """Spellings that normalise to the same text share one pattern."""
+        groups: dict[tuple[str, int], list[int]] = {}
+        too_short: set[int] = set()
+        for entry in entries:
+            pattern = normalise(entry.text).text.strip(_AROUND_NAMES)
+            if not _can_be_found(pattern):
+                too_short.add(entry.mid)
+                continue
+            for spelling in _spellings(pattern):
+                groups.setdefault((spelling, _flags_of(entry)), []).append(entry.mid)
+            for key in _keys_of(entry):
+                groups.setdefault((key, _flags_of(entry) | _KEY), []).append(entry.mid)
+        return cls._of_groups(groups, too_short)
+
+    @classmethod
+    def _of_groups(cls, groups: dict[tuple[str, int], list[int]], too_short: set[int]) -> NameIndex:
+        texts = [text.encode() for text, _ in groups]
+        mids = [sorted(set(group)) for group in groups.values()]
+        return cls(
+            WordMatcher.of([text for text, _ in groups]),
+            b"".join(texts),
+            index_format.numbers(accumulate(map(len, texts))),
+            bytes(flags for _, flags in groups),
+            index_format.numbers(mid for group in mids for mid in group),
+            index_format.numbers(accumulate(map(len, mids))),
+            index_format.numbers(sorted(too_short)),
+        )
+
+    def without(self, mids: Collection[int]) -> NameIndex:
+        """The index of a graph that does not hold these nodes; public spellings are to be marked anew."""
+        groups: dict[tuple[str, int], list[int]] = {}
+        for pattern, text in enumerate(self._all_texts()):
+            left = [mid for mid in self._mids_of(pattern) if mid not in mids]
+            if left:
+                groups[text, self._flags[pattern] & ~_PUBLIC] = left
+        return self._of_groups(groups, set(self._too_short) - set(mids))
+
+    def to_bytes(self) -> bytes:
+        """Everything, in clear: for the catalog, which seals it."""
+        numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
+        rows = self._rows or NameRows.of(self._names())
+        return index_format.pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> NameIndex:
+        """Keeps nothing of `data`. Raises FormatTooNew or StoreError on bytes that `to_bytes` did not write."""
+        sections = index_format.unpack(data)
+        if len(sections) < _SECTIONS:
+            raise StoreError("the name index has the wrong number of sections")
+        texts, flags = (bytes(section) for section in sections[1:3])
+        ends, mids, mid_ends, too_short = (memoryview(bytes(each)).cast("q") for each in sections[3:_SECTIONS])
+        if not len(ends) == len(flags) == len(mid_ends):
+            raise StoreError("the name index has sections of different lengths")
+        # Indexes of before rows were kept have none: they are made when public words are marked.
+        rows = NameRows.of_sections(sections[_SECTIONS:]) if len(sections) > _SECTIONS else None
+        matcher = WordMatcher.from_bytes(bytes(sections[0]))
+        return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
+
+    def with_public(self, words: PublicWords) -> NameIndex:
+        """The same index, its public spellings marked by `words`; one character alone is always public."""
+        pairs = zip(self._all_texts(), self._flags, strict=True)
+        public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
+        marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
+        rows = self._rows or NameRows.of(self._names())
+        inexact = InexactNames(rows, words)
+        return replace(self, _flags=marked, _rows=rows, _inexact=inexact, _secret=marked.translate(_SECRET))
+
+    def find(self, text: str) -> list[NameHit]:
+        """Every word-bounded match, overlapping ones too, by start and then the longest first."""
+        normalised = normalise(text)
+        hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
+        return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+    def find_secret(self, text: str) -> list[NameHit]:
+        """Those of `find` that the guard blocks: protected, and no public word, which requests are full of."""
+        normalised = normalise(text)
+        wanted = self._secret or self._flags.translate(_SECRET)
+        hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
+        return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+    def find_inexact(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
+        """Names in other forms than their own (`InexactNames.find`), exact ones among them; none before
+        `with_public` has told which words may never be taken for a name."""
+        hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name)
+        return [hit for hit in hits if not _NOT.match(text, hit.end)]
+
+    def holding(self, names: Iterable[str]) -> set[int]:
+        """The nodes with a spelling in which one of `names` stands as a word or words, or that is one."""
+        wanted = [name for text in names if (name := normalise(text).text.strip(_AROUND_NAMES))]
+        found: set[int] = set()
+        for pattern, text in enumerate(self._all_texts()):
+            if any(name in text and stands_in(name, text) for name in wanted):
+                found.update(self._mids_of(pattern))
+        return found
+
+    def named(self, text: str) -> tuple[int, ...]:
+        """The nodes that are called `text`, in one of the ways in which names are typed; values have no name."""
+        hits = [hit for hit in self.find(text.strip()) if hit.role == "name" and len(text.strip()) == hit.end]
+        return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
+
+    def looks_like_name(self, text: str) -> bool:
+        """Whether a word of `text` stands neither in the dictionary nor in our own phrases."""
+        return self._inexact is not None and self._inexact.looks_like_name(text)
+
+    def is_public(self, hit: NameHit) -> bool:
+        """Whether the spelling that was hit equals a public word."""
+        return hit.public
+
+    def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
+        """The linkable values equal to a number or date, however either is written; empty when there are none."""
+        try:
+            key = _key(kind, canonical(lexical, kind))
+        except ValueError:
+            return ()
+        patterns = (pattern for pattern in self._matcher.whole(key) if self._flags[pattern] & _KEY)
+        return tuple(sorted({mid for pattern in patterns for mid in self._mids_of(pattern)}))
+
+    def report(self) -> NameReport:
+        """What the graph's owner should know; holds public words and MIDs, and no other spelling."""
+        spellings = [flags for flags in self._flags if not flags & _KEY]
+        values = sum(flags & _VALUE for flags in spellings)
+        public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
+        names = len(spellings) - values
+        return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
+
+    def _unguarded(self) -> int:
+        """How many nodes have names, and none that the guard blocks."""
+        flags = np.frombuffer(self._flags, dtype=np.uint8)
+        of_mids = np.repeat(flags, np.diff(np.asarray(self._mid_ends), prepend=0))
+        mids, is_name = np.asarray(self._mids), of_mids & (_VALUE | _KEY) == 0
+        named = np.union1d(mids[is_name], np.asarray(self._too_short))
+        return len(np.setdiff1d(named, mids[is_name & (of_mids & (_PROTECTED | _PUBLIC) == _PROTECTED)]))
+
+    def _hit(self, normalised: Normalised, start: int, end: int, pattern: int) -> NameHit:
+        flags = self._flags[pattern]
+        first, last = normalised.span(start, end)
+        return NameHit(
+            first,
+            last,
+            self._mids_of(pattern),
+            "value" if flags & _VALUE else "name",
+            _KINDS[flags >> _KIND_SHIFT & _KIND_MASK],
+            bool(flags & _PUBLIC),
+            bool(flags & _LINKABLE),
+            bool(flags & _PROTECTED),
+            normalised.text[start:end],
+        )
+
+    def _mids_of(self, pattern: int) -> tuple[int, ...]:
+        start = self._mid_ends[pattern - 1] if pattern else 0
+        return tuple(self._mids[start : self._mid_ends[pattern]])
+
+    def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Names, no values: a number or date that is written otherwise is found by what it means."""
+        for pattern, text in enumerate(self._all_texts()):
+            if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
+                yield text, self._mids_of(pattern)
+
+    def _all_texts(self) -> Iterator[str]:
+        start = 0
+        for end in self._text_ends:
+            yield self._texts[start:end].decode()
+            start = end
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Whether `name` stands between word borders somewhere in `text`; both are normalised."""
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        begins = start == 0 or not (is_word_character(name[0]) and is_word_character(text[start - 1]))
+        if begins and (end == len(text) or not (is_word_character(name[-1]) and is_word_character(text[end]))):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _can_be_found(pattern: str) -> bool:
+    """Not punctuation alone, which JSON is full of."""
+    return any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
+
+
+def _spellings(pattern: str) -> list[str]:
+    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller; with
+    an apostrophe apart, as texts taken into words have it (child 's play); with spaces for signs (a k for A.K.)."""
+    plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
+    typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
+    typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
+    typed |= dict.fromkeys(_APOSTROPHE.sub(mark, spelling) for spelling in tuple(typed) for mark in ("'", " '", " "))
+    bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
+    if pattern.startswith("saint "):
+        typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
+    typed |= dict.fromkeys(_unspaced_spellings(pattern))
+    if bare.isascii() and len(bare) >= _SHORTEST_BARE and (" " in bare or not is_ordinary(bare)):
+        typed[bare] = None
+    return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
+
+
+def _unspaced_spellings(pattern: str) -> Iterator[str]:
+    """Names in scripts without spaces: run together, letter by letter, and the parts of those that have parts: their
+    words are not read inexactly."""
+    parts = pattern.split(" ")
+    if not all(part and all(map(is_unspaced, part)) for part in parts):
+        return
+    if len(parts) > 1:
+        yield "".join(parts)
+        yield from (part for part in parts if len(part) >= _SHORTEST_UNSPACED)
+    if len(pattern) <= _LONGEST_SPREAD:
+        yield " ".join("".join(parts))
+
+
+def _without_signs(spelling: str) -> str:
+    """Spaces in the place of signs between letters; the spelling itself where that leaves one word, or digits."""
+    apart = " ".join(_SIGNS.sub(" ", spelling).split())
+    return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
+
+
+def _flags_of(entry: NameEntry) -> int:
+    flags = _KINDS.index(entry.value_kind) << _KIND_SHIFT
+    flags |= _VALUE if entry.role == "value" else 0
+    return flags | (_LINKABLE if entry.linkable else 0) | (_PROTECTED if entry.protected else 0)
+
+
+def _keys_of(entry: NameEntry) -> Iterator[str]:
+    """Numbers and dates are also found by what they mean: 12 March 2020 is 2020-03-12."""
+    if entry.role != "value" or not entry.linkable or entry.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
+        return
+    try:
+        yield _key(entry.value_kind, canonical(entry.text, entry.value_kind))
+    except ValueError:
+        return  # A malformed number is still found as the text it is.
+
+
+def _key(kind: ValueKind, lexical: str) -> str:
+    return f"{_KEY_MARK}{kind} {lexical}"

@@ -1,0 +1,203 @@
+"""EntityLinker: which spans of a user's text name which entities and values of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kg_store.names.fuzzy_index import IsName
+from kg_store.names.fuzzy_selection import choose_inexact
+from kg_store.names.index import NameHit, NameIndex
+from kg_store.names.name_markup import COMMON_WORDS, NameMarks
+from kg_store.terms import ValueKind
+from kg_store.text.english import is_rare
+from kg_store.text.literals import LiteralSpan, find_literals
+from kg_store.text.normalise import normalise
+from kg_store.text.numbers.number_words import find_number_expressions
+from kg_store.text.public_words import PublicWords
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of the original text and every node it may mean, ascending. `value_kind` is set for values.
+
+    `inexact`: the text does not spell a name of theirs, but comes near to one.
+    """
+
+    start: int
+    end: int
+    mids: tuple[int, ...] = field(repr=False)
+    value_kind: ValueKind | None
+    inexact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntityLinker:
+    """Finds what the index knows: names as they are written, then as people type them (docs/linking.md). No model."""
+
+    index: NameIndex = field(repr=False)
+
+    def find_mentions(self, text: str) -> list[Mention]:
+        """Mentions in order, none overlapping: of those that overlap the longest wins, then the leftmost.
+
+        The whole content of quotes or [brackets] goes before any other match. A public word counts only where
+        the text marks it as a name. Numbers and dates are matched by what they mean, however they are written, in
+        words and in figures of any script too.
+        """
+        marks = NameMarks.of(text)
+        literals = find_literals(text)
+        written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
+        found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
+        is_name = self._telling(text, marks)
+        exact = self._with_all_alternatives(text, _merge(_longest(found, marks)), found, marks)
+        return self._with_inexact(text, exact, marks, is_name)
+
+    def find_unmarked(self, text: str, public: PublicWords) -> list[Mention]:
+        """Public words that may name entities in a text without any capital letter, where nothing else is linked.
+
+        For a dialogue that names nothing else: "what countries does england border". On WebQSP all topics are
+        found for 74 % of the questions instead of 65 %. Words of our own phrases and question words are left out.
+        """
+        if has_capitals(text):
+            return []
+        marks = NameMarks.of(text)
+        hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.role == "name"]
+        named = [hit for hit in hits if _says_much(hit.text, public)]
+        exact = _merge(_longest([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks))
+        near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public))
+        chosen = choose_inexact(text, [], (), near, lambda start, end: _is_telling(text[start:end]))
+        read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
+        # What is spelt as it is goes before what only comes near, but for a word out of a name.
+        longer = [each for each in read if not any(_overlap(each, other) and _within(each, other) for other in exact)]
+        kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
+        return sorted([*kept, *longer], key=lambda mention: mention.start)
+
+    def _with_all_alternatives(
+        self, text: str, mentions: list[Mention], found: list[Mention], marks: NameMarks
+    ) -> list[Mention]:
+        """Where nothing is marked as a name, a name inside a longer one may be all that was meant by it, the words
+        around it being words: "who is governor of arizona" names a post, or Arizona."""
+        if has_capitals(text):
+            return mentions
+        return [self._with_alternatives(text, each, found, marks) for each in mentions]
+
+    def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: NameMarks) -> Mention:
+        if (mention.start, mention.end) in marks.enclosed or mention.value_kind is not None:
+            return mention
+        inside = [
+            each for each in found
+            if (each.start, each.end) != (mention.start, mention.end) and each.value_kind is None
+            and mention.start <= each.start and each.end <= mention.end
+        ]  # fmt: skip
+        rest = [text[mention.start : each.start] + " " + text[each.end : mention.end] for each in inside]
+        meant = [each for each, other in zip(inside, rest, strict=True) if not self.index.looks_like_name(other)]
+        mids = {*mention.mids, *(mid for each in meant for mid in each.mids)}
+        return replace(mention, mids=tuple(sorted(mids)))
+
+    def _with_inexact(self, text: str, exact: list[Mention], marks: NameMarks, is_name: IsName) -> list[Mention]:
+        # A text that is only a value goes behind a name: it may well be that name's own last name.
+        spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
+
+        def is_more(start: int, end: int) -> bool:
+            """Everyday words inside an exact name lead to nothing better."""
+            return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
+
+        hits = self.index.find_inexact(text, (), is_more)
+        chosen = choose_inexact(text, spans, marks.enclosed, hits, is_name)
+        kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
+        read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
+        read = self._with_all_alternatives(text, read, exact, marks)
+        return sorted([*kept, *read], key=lambda mention: mention.start)
+
+    def _telling(self, text: str, marks: NameMarks) -> IsName:
+        """Whether a span of `text` is marked as a name; in a text that marks none the dictionary tells that."""
+        if marks.has_any:
+            return marks.is_marked
+        return lambda start, end: marks.is_marked(start, end) or self.index.looks_like_name(text[start:end])
+
+    def _named(self, text: str, marks: NameMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
+        is_name = self._telling(text, marks)
+        for hit in self.index.find(text):
+            if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)):
+                continue
+            if not _is_part_of_literal(hit, literals):
+                yield Mention(hit.start, hit.end, hit.mids, hit.value_kind if hit.role == "value" else None)
+
+    def _meant(self, text: str, literals: list[LiteralSpan]) -> Iterator[Mention]:
+        for literal in literals:
+            if _is_small_number(text[literal.start : literal.end]) or _is_small_number(literal.lexical):
+                continue
+            for kind in _kinds_to_try(literal):
+                mids = self.index.mids_of_value(kind, literal.lexical)
+                if mids:
+                    yield Mention(literal.start, literal.end, mids, kind)
+                    break
+
+
+def _says_much(word: str, public: PublicWords) -> bool:
+    plain = normalise(word).text
+    return plain not in COMMON_WORDS and not public.is_own(plain)
+
+
+def _is_telling(text: str) -> bool:
+    """Several words together, or one that questions seldom hold."""
+    return len(text.split()) > 1 or is_rare(text)
+
+
+def _overlap(one: Mention, other: Mention) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _within(inner: Mention, outer: Mention) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def has_capitals(text: str) -> bool:
+    return any(character.isupper() for character in text)
+
+
+def _is_part_of_literal(hit: NameHit, literals: list[LiteralSpan]) -> bool:
+    """A number or date inside a written one says something else: 120 is not -120. Its meaning decides instead."""
+    if hit.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
+        return False
+    return any(literal.start <= hit.start and hit.end <= literal.end for literal in literals)
+
+
+def _is_small_number(written: str) -> bool:
+    """Numbers up to 99 are public, as candidates are numbered with them."""
+    plain = normalise(written).text
+    return plain.isdecimal() and len(plain) <= 2
+
+
+def _kinds_to_try(literal: LiteralSpan) -> tuple[ValueKind, ...]:
+    if literal.kind is ValueKind.DATE and literal.lexical.isdecimal():
+        return (ValueKind.DATE, ValueKind.NUMBER)  # 1990 may be a year or a number: the graph knows which.
+    return (literal.kind,) if literal.kind in (ValueKind.NUMBER, ValueKind.DATE) else ()
+
+
+def _longest(found: Sequence[Mention], marks: NameMarks) -> list[Mention]:
+    """The winners among overlapping mentions; of the same span all that are of the better role."""
+
+    def rank(mention: Mention) -> tuple[bool, int, int, str]:
+        is_whole = (mention.start, mention.end) in marks.enclosed
+        return not is_whole, mention.start - mention.end, mention.start, mention.value_kind or ""
+
+    taken: dict[tuple[int, int], list[Mention]] = {}
+    covered = bytearray(max((mention.end for mention in found), default=0))
+    for mention in sorted(found, key=rank):
+        span = (mention.start, mention.end)
+        if span in taken and taken[span][0].value_kind == mention.value_kind:
+            taken[span].append(mention)
+        elif not any(covered[mention.start : mention.end]):
+            covered[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+            taken[span] = [mention]
+    return [mention for span in sorted(taken) for mention in taken[span]]
+
+
+def _merge(mentions: list[Mention]) -> list[Mention]:
+    merged: dict[tuple[int, int], Mention] = {}
+    for mention in mentions:
+        span = (mention.start, mention.end)
+        mids = {*mention.mids, *(merged[span].mids if span in merged else ())}
+        merged[span] = Mention(*span, tuple(sorted(mids)), mention.value_kind)
+    return list(merged.values())

@@ -1,0 +1,153 @@
+"""NameMarks: where a text itself says that a word is a name, by capitals, quotes or brackets."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from kg_store.text.normalise import is_unspaced
+
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?…:]+[\"'”’»)\]]*\s+|\n+|[。！？]")
+_ABBREVIATION = re.compile(
+    r"\b(?:[^\W\d_]|dr|mr|mrs|ms|prof|st|sr|jr|vs|mt|ft|rev|gen|col|lt|capt|sgt|hon)\.[ \t]+$", re.I
+)
+_ENCLOSED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\[([^\[\]\n]+)\]",
+        r"«([^«»\n]+)»",
+        r"»([^«»\n]+)«",
+        r"‹([^‹›\n]+)›",
+        r"[“„”]([^“”„\n]+)[“”]",
+        r"[「『]([^「」『』\n]+)[」』]",
+        r'"([^"\n]+)"',
+        r"[‘‚](?!\s)([^‘‚\n]+?)[’‘](?!\w)",
+        r"(?<!\w)'(?!\s)([^'\n]+(?:'\w[^'\n]*)*)'(?!\w)",
+        r"`([^`\n]+)`",
+    )
+)
+_AROUND_CONTENT = " \t.,;:!?"
+
+_SMALL = frozenset(
+    ("a", "an", "the", "and", "or", "but", "of", "for", "from", "in", "on", "at", "by", "to", "with", "as")
+)
+_ASKING = """
+    who whom whose what which where when why how is are was were be been am do does did has have had can could
+    would shall should must that this these those there it he she they we you my your his her its our their me
+    him us them
+"""
+_OPENING = """
+    will may might not no if then than i all any each every some list name give show tell find count get compare
+    ask please about into over under between after before during since until also so yes well ok okay hello hi
+    thanks
+"""
+_ASKED = frozenset(_ASKING.split())
+COMMON_WORDS = _SMALL | _ASKED | frozenset(_OPENING.split())
+"""Words that open a question or join others: at the start of a sentence their capital never tells of a name."""
+
+_HEADLINE_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    start: int
+    end: int
+    text: str = field(repr=False)
+
+    @property
+    def is_capital(self) -> bool:
+        return any(map(str.isupper, self.text))
+
+    @property
+    def lower(self) -> str:
+        return self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class NameMarks:
+    """What a text marks: `enclosed` are the spans of whole contents of quotes and brackets.
+
+    A capital tells of a name where it is not the first of a sentence (unless all of that word or the next one has
+    some, too) and the sentence has not capitals everywhere.
+    """
+
+    enclosed: frozenset[tuple[int, int]]
+    _words: tuple[_Word, ...] = field(repr=False)
+    _ends: tuple[int, ...] = field(repr=False)
+    _telling: frozenset[int] = field(repr=False)
+
+    @classmethod
+    def of(cls, text: str) -> NameMarks:
+        words = tuple(_Word(*match.span(), match.group()) for match in _WORD.finditer(text))
+        telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
+        return cls(frozenset(_enclosed(text)), words, tuple(word.end for word in words), telling)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether anything in the text is marked as a name."""
+        return bool(self.enclosed or self._telling)
+
+    def is_marked(self, start: int, end: int) -> bool:
+        """Whether the span is enclosed as a whole, or has a telling capital and no lower case but small words."""
+        if (start, end) in self.enclosed:
+            return True
+        has_telling = False
+        for index in range(bisect_left(self._ends, start + 1), len(self._words)):
+            word = self._words[index]
+            if word.start >= end:
+                break
+            if not word.is_capital and word.lower not in _SMALL:
+                return False
+            has_telling = has_telling or word.start in self._telling
+        return has_telling
+
+
+def _enclosed(text: str) -> set[tuple[int, int]]:
+    """With and without the punctuation at the ends of the content."""
+    spans = set()
+    for pattern in _ENCLOSED:
+        for match in pattern.finditer(text):
+            start, end = match.span(1)
+            content = match[1]
+            inner = start + len(content) - len(content.lstrip(_AROUND_CONTENT))
+            spans |= {(start, end), (inner, inner + len(content.strip(_AROUND_CONTENT)))}
+    return spans
+
+
+def _sentences(text: str, words: tuple[_Word, ...]) -> list[list[_Word]]:
+    ends = [match.end() for match in _SENTENCE_END.finditer(text) if not _is_abbreviation(text, match.end())]
+    return [list(group) for _, group in groupby(words, key=lambda word: bisect_left(ends, word.start + 1))]
+
+
+def _is_abbreviation(text: str, end: int) -> bool:
+    return _ABBREVIATION.search(text, max(0, end - 10), end) is not None
+
+
+def _telling_capitals(sentence: list[_Word]) -> set[int]:
+    """Where the words start whose capital says that they are names."""
+    if _has_capitals_everywhere(sentence):
+        return set()
+    telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
+    first = sentence[0]
+    goes_on = len(sentence) > 1 and sentence[1].is_capital and sentence[1].start == first.end + 1
+    shouts = len(first.text) > 1 and first.text.isupper()
+    if first.is_capital and (goes_on or shouts) and first.lower not in COMMON_WORDS:
+        telling.add(first.start)
+    return telling
+
+
+def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
+    """Shouting, or a headline: no lower case but small words, and too many capitals to be a name and its verb."""
+    if any(is_unspaced(letter) for word in sentence for letter in word.text):
+        return False  # Latin words in it are names, or words of another language.
+    if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
+        return True
+    if not sentence[0].is_capital:
+        return False
+    later = [word for word in sentence[1:] if word.lower not in _SMALL and word.text[0].isalpha()]
+    if not all(word.is_capital for word in later):
+        return False
+    return len(later) >= _HEADLINE_WORDS or any(word.lower in _ASKED for word in later)

@@ -1,0 +1,259 @@
+"""NameRows: the names of a graph as rows of words, found by a word, by letters run together, or by initials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kg_store.errors import StoreError
+from kg_store.terms import Mids
+from kg_store.text.english import is_ordinary
+from kg_store.text.fuzzy_words import NearWords
+from kg_store.text.word_forms import Word, words_of
+
+Numbers = npt.NDArray[np.int32]
+
+SMALL_WORDS = frozenset(
+    ("a", "an", "the", "of", "and", "in", "at", "on", "for", "de", "la", "le", "der", "von", "van")
+)
+_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
+_SHORTEST_JOINED = 5
+_SHORTEST_STEM = 4
+_OF_NAMES = ("ism", "s", "")
+_OF_A_PLACE = ("ists", "ist", "ians", "ian", "ans", "an", "ns", "n", "ese", "ish", "ic", "is")
+_VOWELS = "aeiouy"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One name: its words, and which are needed to tell it: not "the", "Jr.", an initial, what is in parentheses."""
+
+    words: tuple[int, ...] = field(repr=False)
+    spelt: tuple[str, ...] = field(repr=False)
+    needed: tuple[bool, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlaces:
+    """The words of some rows, one row behind the other; row i has those from begins[i] to ends[i]."""
+
+    words: Numbers = field(repr=False)
+    needed: npt.NDArray[np.bool_] = field(repr=False)
+    begins: npt.NDArray[np.int64] = field(repr=False)
+    lengths: npt.NDArray[np.int64] = field(repr=False)
+
+    @property
+    def ends(self) -> npt.NDArray[np.int64]:
+        return self.begins + self.lengths
+
+
+@dataclass(frozen=True, slots=True)
+class NameRows:
+    """Rows of the names of one graph version, in arrays: a million names take some 70 bytes each."""
+
+    words: tuple[str, ...] = field(repr=False)
+    near: NearWords = field(repr=False)
+    _initials: npt.NDArray[np.uint8] = field(repr=False)
+    _number_of: dict[str, int] = field(repr=False)
+    _flat: Numbers = field(repr=False)
+    _needed: npt.NDArray[np.bool_] = field(repr=False)
+    _ends: Numbers = field(repr=False)
+    _held_by: Numbers = field(repr=False)
+    _held_ends: Numbers = field(repr=False)
+    _mids: Mids = field(repr=False)
+    _mid_ends: Numbers = field(repr=False)
+    _key_hashes: Mids = field(repr=False)
+    _key_rows: Numbers = field(repr=False)
+
+    @classmethod
+    def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameRows:
+        """`names` are normalised, each with the nodes called so."""
+        number_of: dict[str, int] = {}
+        rows: dict[tuple[int, ...], tuple[tuple[bool, ...], set[int]]] = {}
+        for name, mids in names:
+            for words, needed in _variants(name):
+                numbers = tuple(number_of.setdefault(word, len(number_of)) for word in words)
+                rows.setdefault(numbers, (needed, set()))[1].update(mids)
+        words = tuple(number_of)
+        flat = _numbers(word for row in rows for word in row)
+        owner = np.repeat(np.arange(len(rows), dtype=np.int32), [len(row) for row in rows])
+        keys = [(_hash_of(key), at) for at, row in enumerate(rows) for key in _keys_of([words[word] for word in row])]
+        keys.sort()
+        return cls(
+            words, NearWords.of(words), _initials_of(words), number_of, flat,
+            np.fromiter((each for needed, _ in rows.values() for each in needed), dtype=np.bool_),
+            _numbers(accumulate(map(len, rows))), owner[np.lexsort((owner, flat))],
+            np.cumsum(np.bincount(flat, minlength=len(words))).astype(np.int32),
+            np.fromiter((mid for _, mids in rows.values() for mid in sorted(mids)), dtype=np.int64),
+            _numbers(accumulate(len(mids) for _, mids in rows.values())),
+            np.fromiter((key for key, _ in keys), dtype=np.int64), _numbers(at for _, at in keys),
+        )  # fmt: skip
+
+    def sections(self) -> list[bytes]:
+        """Everything, in clear: for the name index, whose bytes the catalog seals."""
+        arrays = (getattr(self, name) for name, _ in _ARRAYS)
+        return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
+
+    @classmethod
+    def of_sections(cls, sections: Sequence[memoryview]) -> NameRows:
+        """What `sections` gave. StoreError where that is not what these are."""
+        if len(sections) != 1 + len(_ARRAYS):
+            raise StoreError("the name index has the wrong number of sections")
+        joined = bytes(sections[0]).decode()
+        words = tuple(joined.split("\n")) if joined else ()
+        try:
+            paired = zip(sections[1:], _ARRAYS, strict=True)
+            arrays: list[npt.NDArray[Any]] = [np.frombuffer(each, kind).copy() for each, (_, kind) in paired]
+        except ValueError:
+            raise StoreError("the name index has sections of broken length") from None
+        flat, needed, ends, held_by, held_ends, mids, mid_ends, hashes, keyed = arrays
+        in_step = ((flat, needed), (flat, held_by), (ends, mid_ends), (hashes, keyed), (held_ends, words))
+        if any(len(one) != len(other) for one, other in in_step):
+            raise StoreError("the name index has sections of different lengths")
+        number_of = {word: number for number, word in enumerate(words)}
+        return cls(
+            words, NearWords.of(words), _initials_of(words), number_of,
+            flat, needed, ends, held_by, held_ends, mids, mid_ends, hashes, keyed,
+        )  # fmt: skip
+
+    def number_of(self, word: str) -> int | None:
+        return self._number_of.get(word)
+
+    def row(self, at: int) -> Row:
+        start, end = int(self._ends[at - 1]) if at else 0, int(self._ends[at])
+        words = self._flat[start:end].tolist()
+        return Row(tuple(words), tuple(self.words[word] for word in words), tuple(self._needed[start:end].tolist()))
+
+    def mids(self, at: int) -> tuple[int, ...]:
+        start = int(self._mid_ends[at - 1]) if at else 0
+        return tuple(self._mids[start : int(self._mid_ends[at])].tolist())
+
+    def with_word(self, word: int) -> Numbers:
+        """The rows that hold the word, ascending."""
+        start = int(self._held_ends[word - 1]) if word else 0
+        return self._held_by[start : int(self._held_ends[word])]
+
+    def mids_of(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """Every node that one of the rows names, ascending."""
+        if len(rows) == 1:
+            return tuple(sorted(self.mids(rows[0])))
+        at = np.asarray(rows, dtype=np.int64)
+        return tuple(np.unique(self._mids[_positions(self._mid_ends, at)[0]]).tolist())
+
+    def places(self, rows: Numbers) -> RowPlaces:
+        """The words of `rows`, of which there is one at least."""
+        positions, begins, lengths = _positions(self._ends, rows)
+        return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
+
+    def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
+        """Which share of each row's words is among `words`."""
+        shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
+        return np.asarray(shared / places.lengths, dtype=np.float64)
+
+    def are_among(self, words: Numbers, some: Numbers) -> npt.NDArray[np.bool_]:
+        """For each of `words`, whether it is one of `some`."""
+        is_one = np.zeros(len(self.words), dtype=np.bool_)
+        is_one[some] = True
+        return np.asarray(is_one[words])
+
+    def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
+        """For each of `words`, whether it may begin with `letter`; true for some others, too."""
+        return np.asarray(self._initials[words] == ord(letter) % 256)
+
+    def joined(self, words: Sequence[str]) -> list[int]:
+        """Rows that are `words` with the spaces elsewhere."""
+        return self._of_key("=" + "".join(words))
+
+    def reordered(self, words: Sequence[str]) -> list[int]:
+        """Rows that are `words` in any order."""
+        return self._of_key("/" + " ".join(sorted(words)))
+
+    def abbreviated(self, word: str) -> list[int]:
+        """Rows of three words and more whose initials are `word`."""
+        return self._of_key("." + word)
+
+    def of_adjective(self, word: str) -> list[int]:
+        """Rows of one word that `word` is an adjective of, by its ending: Jamaican of Jamaica."""
+        stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
+        long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _SHORTEST_STEM)
+        return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
+
+    def _of_key(self, key: str) -> list[int]:
+        code = _hash_of(key)
+        first, last = np.searchsorted(self._key_hashes, (code, code + 1))
+        return self._key_rows[first:last].tolist()  # type: ignore[no-any-return]
+
+
+_ARRAYS = (
+    ("_flat", np.int32), ("_needed", np.bool_), ("_ends", np.int32), ("_held_by", np.int32), ("_held_ends", np.int32),
+    ("_mids", np.int64), ("_mid_ends", np.int32), ("_key_hashes", np.int64), ("_key_rows", np.int32),
+)  # fmt: skip
+
+
+def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
+    """Where the entries of `rows` stand in an array of which row i has those before ends[i], behind the row before;
+    for each row where its own begin among them, and how many they are."""
+    starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
+    lengths = ends[rows] - starts
+    begins = np.cumsum(lengths) - lengths
+    return np.repeat(starts - begins, lengths) + np.arange(lengths.sum()), begins, lengths
+
+
+def _numbers(values: Iterable[int]) -> Numbers:
+    return np.fromiter(values, dtype=np.int32)
+
+
+def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """The last eight bits of each word's first letter."""
+    return np.fromiter((ord(word[0]) % 256 for word in words), dtype=np.uint8, count=len(words))
+
+
+def _hash_of(key: str) -> int:
+    """The same in every process; below 2**62, so that the next number is one too."""
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
+
+
+def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
+    """The words of a name: in plain Latin letters, and transliterated where that differs."""
+    words = words_of(name)
+    if not words:
+        return
+    depth = _inside_parentheses(name)
+    alias = [word.text for word in words if word.start in depth]
+    if len(alias) == 1 and len(alias[0]) > 2 and not is_ordinary(alias[0]) and len(words) > 1:
+        yield (alias[0],), (True,)
+    for form in (0, -1):
+        spelt = tuple(word.forms[form] for word in words)
+        needed = tuple(_is_needed(text, word, depth) for text, word in zip(spelt, words, strict=True))
+        yield spelt, needed if any(needed) else (True,) * len(spelt)
+        if all(len(word.forms) == 1 for word in words):
+            return
+
+
+def _is_needed(text: str, word: Word, inside: frozenset[int]) -> bool:
+    return len(text) > 1 and text not in SMALL_WORDS and text not in _SUFFIXES and word.start not in inside
+
+
+def _inside_parentheses(name: str) -> frozenset[int]:
+    opened = name.find("(")
+    return frozenset(range(opened, len(name))) if opened > 0 else frozenset()
+
+
+def _keys_of(words: Sequence[str]) -> Iterator[str]:
+    joined = "".join(words)
+    if len(joined) >= _SHORTEST_JOINED:
+        yield "=" + joined
+    if 2 <= len(words) <= 4:
+        yield "/" + " ".join(sorted(words))
+    telling = [word for word in words if word not in SMALL_WORDS]
+    if len(telling) >= 3:
+        yield from {"." + "".join(word[0] for word in each) for each in (words, telling)}
+    if len(words) == 1 and words[0].isalpha():
+        stems = (words[0].removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
+        yield from {"~" + stem for stem in stems if len(stem) >= _SHORTEST_STEM}

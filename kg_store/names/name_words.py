@@ -1,0 +1,130 @@
+"""NameWords: words of the lexicon that are a part of somebody's name, of one graph or of all graphs of a tenant.
+
+A word outside the lexicon never leaves, whoever bears it. So all that an index of names over many graphs has to know
+is what the lexicon would let through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from kg_store.errors import StoreError
+from kg_store.lexicon import in_any_lexicon
+from kg_store.names.name_markup import COMMON_WORDS
+from kg_store.storage.vault import VaultRecord
+from kg_store.terms import ValueKind
+from kg_store.text.normalise import MARKS
+from kg_store.text.word_forms import without_accents
+
+MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
+"""Words that join a question, and are names where none of them can stand."""
+
+_RANKS: Final = frozenset(("count",))
+"""Words that open a question as orders, and are a part of names."""
+
+MIN_LETTERS: Final = 3
+"""Of a word that may name somebody. The lexicon has no shorter ones but endings, and what joins words."""
+
+MAX_NAME_WORDS: Final = 6
+"""A text value of so many words may be a name; of a longer one only words with a capital inside a sentence are."""
+
+_WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*)[^\w\n]*\Z")
+_VERSION: Final = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class NameWords:
+    """`parts` are words alone, `phrases` whole names of two words and more that are all of the lexicon.
+
+    Promise: every name, alias and text value that `of` was given is in it as far as the lexicon holds its words, with
+    and without accents. Of long texts only words with a capital are. Limit: numbers and dates are values, not words.
+    """
+
+    parts: frozenset[str] = field(default=frozenset(), repr=False)
+    phrases: frozenset[str] = field(default=frozenset(), repr=False)
+    first_words: frozenset[str] = field(default=frozenset(), repr=False, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first_words", frozenset(phrase.partition(" ")[0] for phrase in self.phrases))
+
+    @classmethod
+    def of(cls, records: Iterable[VaultRecord]) -> NameWords:
+        parts: set[str] = set()
+        phrases: set[str] = set()
+        for record in records:
+            for words in _named_in(record):
+                known = [_everyday(word) for word in words]
+                parts.update(form for forms in known for form in forms)
+                if len(words) > 1 and all(known):
+                    phrases.add(" ".join(forms[0] for forms in known))
+        return cls(frozenset(part for part in parts if may_name(part)), frozenset(phrases))
+
+    @classmethod
+    def union(cls, each: Iterable[NameWords]) -> NameWords:
+        graphs = list(each)
+        parts = frozenset().union(*(graph.parts for graph in graphs))
+        return cls(parts, frozenset().union(*(graph.phrases for graph in graphs)))
+
+    def to_bytes(self) -> bytes:
+        """In clear: for the catalog, which seals it."""
+        return "\n\n".join((_VERSION, "\n".join(sorted(self.parts)), "\n".join(sorted(self.phrases)))).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> NameWords:
+        """Raises StoreError on bytes that `to_bytes` did not write."""
+        version, *sections = data.decode().split("\n\n")
+        if version != _VERSION or len(sections) != 2:
+            raise StoreError("the words of the graph's names are of another version of the service")
+        parts, phrases = (frozenset(section.split("\n")) - {""} for section in sections)
+        return cls(parts, phrases)
+
+
+def may_name(word: str) -> bool:
+    """Whether a word of the lexicon that is a part of a name says anything of whose: the, of and a letter don't."""
+    return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
+
+
+def forget_name_words() -> None:
+    """Lets go of words of names that were remembered: a graph may hold them no more."""
+    _everyday.cache_clear()
+
+
+def _named_in(record: VaultRecord) -> Iterator[list[str]]:
+    """The words of each name, and of each stretch of a text value that may be one."""
+    for name in record.names:
+        yield _WORD.findall(name)
+    if record.lexical is None or record.value_kind is not ValueKind.TEXT:
+        return
+    words = _WORD.findall(record.lexical)
+    if len(words) <= MAX_NAME_WORDS:
+        yield words
+    else:
+        yield from _capitalised(record.lexical)
+
+
+def _capitalised(text: str) -> Iterator[list[str]]:
+    """Runs of words with a capital, but for the first word of a sentence."""
+    run: list[str] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        is_name = match[0][0].isupper() and not _SENTENCE_START.search(text, max(0, match.start() - 8), match.start())
+        if run and (not is_name or text[end : match.start()] not in (" ", "-")):
+            yield run
+            run = []
+        if is_name:
+            run.append(match[0])
+        end = match.end()
+    if run:
+        yield run
+
+
+@lru_cache(maxsize=200_000)
+def _everyday(word: str) -> tuple[str, ...]:
+    """The forms of `word` that are in a lexicon: as it is written, and without its accents."""
+    small = word.lower()
+    return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))

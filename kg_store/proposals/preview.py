@@ -1,0 +1,155 @@
+"""Preview: what a model would see of a graph under a policy, for a handful of entities, before it is loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.schema import with_concepts
+from kg_store.graph.traversal import steps_from, tail_concept, walk
+from kg_store.loading.default_masks import MaskedTerm
+from kg_store.loading.load import LoadedGraph, load_graph, placeholder_schema
+from kg_store.proposals.predicate_uses import PredicateUse, uses_of
+from kg_store.sources.policy import Policy
+from kg_store.sources.raw_graph import RawGraph
+from kg_store.sources.reader import read_sources
+from kg_store.storage.vault import readable_name
+from kg_store.terms import Mids, NodeKind, Relation, Schema, SignatureId, Step, ValueView
+
+if TYPE_CHECKING:
+    import rdflib
+
+_MOST_FACTS = 12
+_VIEWS = {
+    ValueView.PSEUDONYM: "",
+    ValueView.YEAR: ", its year shown",
+    ValueView.DECADE: ", its decade shown",
+    ValueView.BUCKET: ", its rough size shown",
+    ValueView.CLEAR: ", shown in clear",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewFact:
+    """`relation` as a prompt shows it, and what stands at its end: a placeholder, never a name or value."""
+
+    relation: str
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewEntity:
+    """One entity as a model would see it. `name` is for the owner's own screen: no model gets it."""
+
+    pseudonym: str
+    concept: str
+    facts: tuple[PreviewFact, ...]
+    name: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Counts of the whole graph, its relations, and the sampled entities."""
+
+    triples: int
+    entities: int
+    values: int
+    mediators: int
+    relations: tuple[Relation, ...]
+    concepts: tuple[str, ...]
+    sample: tuple[PreviewEntity, ...]
+    notes: tuple[str, ...]
+    predicates: tuple[PredicateUse, ...] = ()
+    masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
+
+
+def preview(
+    sources: Sequence[Path] | rdflib.Graph | RawGraph,
+    policy: Policy,
+    sample: int = 10,
+    name_concepts: Callable[[Schema], Sequence[str]] = lambda schema: schema.concepts,
+) -> Preview:
+    """Reads and builds the graph in memory; nothing is written. Without `name_concepts` things have their classes
+    alone. Raises LoadError."""
+    if isinstance(sources, RawGraph):
+        raw = sources
+    else:
+        raw = read_sources(sources, tables=policy.tables, triples=policy.triples)
+    loaded = load_graph(raw, policy, os.urandom(32))
+    schema = placeholder_schema(loaded)
+    schema = with_concepts(schema, name_concepts(schema))
+    graph = CompactGraph(loaded.adjacency, schema)
+    chosen = _sample(graph, schema, sample)
+    names = _names(loaded, set(chosen))
+    placeholders = {mid: f"E{number}" for number, mid in enumerate(chosen, start=1)}
+    entities = tuple(
+        PreviewEntity(placeholders[mid], _concept(graph, mid), _facts(graph, mid, placeholders), names[mid])
+        for mid in chosen
+    )
+    return Preview(
+        loaded.facts,
+        loaded.counts[NodeKind.ENTITY],
+        loaded.counts[NodeKind.VALUE],
+        loaded.counts[NodeKind.MEDIATOR],
+        loaded.relations,
+        tuple(sorted(set(schema.concepts))),
+        entities,
+        loaded.notes,
+        uses_of(raw, policy, loaded.relations),
+        loaded.masked,
+    )
+
+
+def _sample(graph: CompactGraph, schema: Schema, count: int) -> list[int]:
+    """Entities of as many concepts as there are, the commonest kinds of each concept first."""
+    by_concept: dict[str, list[tuple[int, SignatureId]]] = {}
+    for signature in schema.signatures:
+        if signature.kind is NodeKind.ENTITY and signature.hops:
+            size = len(graph.members([signature.id]))
+            by_concept.setdefault(schema.concepts[signature.id], []).append((-size, signature.id))
+    ordered = sorted((sorted(group) for group in by_concept.values()), key=lambda group: group[0])
+    in_turn = [found[1] for found in chain.from_iterable(zip_longest(*ordered)) if found is not None]
+    first = [int(graph.members([signature])[0]) for signature in in_turn[:count]]
+    further = (int(mid) for signature in in_turn for mid in graph.members([signature])[1 : count + 1])
+    return [*first, *islice(further, count - len(first))]
+
+
+def _facts(graph: CompactGraph, mid: int, placeholders: dict[int, str]) -> tuple[PreviewFact, ...]:
+    start = np.array([mid], dtype=np.int64)
+    ends = ((step, walk(graph, start, (step,)).tails) for step in steps_from(graph, start))
+    # A way through a mediator may lead back to where it began, and nowhere else.
+    led = [(step, tails) for step, tails in ends if len(tails)]
+    facts = [
+        PreviewFact(graph.schema.label_step(step), _end(graph, step, tails, placeholders))
+        for step, tails in led[:_MOST_FACTS]
+    ]
+    if len(led) > _MOST_FACTS:
+        facts.append(PreviewFact("...", f"{len(led) - _MOST_FACTS} more relations"))
+    return tuple(facts)
+
+
+def _end(graph: CompactGraph, step: Step, tails: Mids, placeholders: dict[int, str]) -> str:
+    last = step[-1]
+    relation = graph.schema.relations[last.relation]
+    concept = tail_concept(graph.schema, step)
+    if relation.value_kind is not None and not last.inverse:
+        concept = relation.value_kind.value + _VIEWS.get(relation.value_view, "")
+    letter = "V" if relation.value_kind is not None and not last.inverse else "E"
+    if len(tails) != 1:
+        return f"S ({concept}, {len(tails)} of them)"
+    return f"{placeholders.get(int(tails[0]), letter)} ({concept})"
+
+
+def _concept(graph: CompactGraph, mid: int) -> str:
+    return graph.schema.concepts[int(graph.signatures_of(np.array([mid], dtype=np.int64))[0])]
+
+
+def _names(loaded: LoadedGraph, mids: set[int]) -> dict[int, str]:
+    return {node.mid: readable_name(node.record) for node in loaded.nodes() if node.mid in mids}

@@ -1,0 +1,192 @@
+"""Proposing a policy for a stranger's graph, from its predicates and what they lead to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kg_store.proposals.predicate_profiles import Profile, profile_predicates
+from kg_store.proposals.preview import preview
+from kg_store.proposals.schema_detection import find_custom_schema
+from kg_store.proposals.table_proposals import propose_tables
+from kg_store.sources.policy import (
+    NAME_PREDICATES,
+    RDFS,
+    SUBCLASS_PREDICATES,
+    MediatorPolicy,
+    Policy,
+    RelationPolicy,
+)
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, text_of
+from kg_store.sources.reader import Fraction, read_sources
+from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
+from kg_store.terms import ValueKind
+from kg_store.text.labels import local_name
+
+if TYPE_CHECKING:
+    import rdflib
+
+__all__ = ["preview", "propose", "propose_policy", "read_and_propose"]
+
+_LABEL = RDFS + "label"
+_INVERSE_PREFIX = "~"
+_INSTANCE_OF = re.compile(r"https?://[^/]+/prop/direct/P31")
+_SUBCLASS_OF = re.compile(r"https?://[^/]+/prop/direct/P279")
+_FREEBASE_ID = re.compile(r"[mg]\.[0-9a-z_]+")
+_STATEMENT = "/entity/statement/"
+# Local names of predicates whose literals are names, best first; camelCase and case are ignored.
+_NAMES: tuple[str, ...] = (
+    "preflabel",
+    "label",
+    "fullname",
+    "name",
+    "legalname",
+    "displayname",
+    "title",
+    "altlabel",
+    "alias",
+    "nick",
+)
+_NAMES += ("nickname", "alternatename", "alternativename", "othername", "aka", "officialname", "commonname")
+# These words often say something else ("Dr", a job): a name only where enough of their values are distinct.
+_DOUBTFUL = {"title": 0.5, "label": 0.5, "alias": 0.5, "nick": 0.5, "nickname": 0.5, "name": 0.1}
+# By the style that they belong to: a given name goes with a family name.
+_FIRST = {"firstname": "first", "forename": "first", "givenname": "given", "given": "given"}
+_LAST = {"lastname": "first", "surname": "first", "familyname": "given", "family": "given"}
+_TEXT_NAME_SHARE = 0.5
+_TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name"})
+_LEAF_SHARE = 0.95
+# Names among numbers are rare: a film is called 1984, but most years are nothing's subject.
+_MOST_SUBJECTS = 0.3
+
+
+def propose_policy(sources: Sequence[Path] | rdflib.Graph) -> Policy:
+    """A policy under which a stranger's graph works. Raises LoadError."""
+    return read_and_propose(sources)[1]
+
+
+def read_and_propose(
+    sources: Sequence[Path] | rdflib.Graph,
+    progress: Fraction = lambda _done: None,
+    triples: tuple[TriplesPolicy, ...] = (),
+) -> tuple[RawGraph, Policy]:
+    """The triples of `sources`, and the policy under which they were read where some of them are tables.
+
+    `triples` says which text files are no tables.
+    """
+    listed = {each.file for each in triples}
+    paths = sources if isinstance(sources, Sequence) and None not in listed else ()
+    tables = propose_tables(path for path in paths if path.name.removesuffix(".gz") not in listed)
+    raw = read_sources(sources, progress, tables, triples)
+    return raw, propose(raw, tables, triples)
+
+
+def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[TriplesPolicy, ...] = ()) -> Policy:
+    """The same, for triples that are read already."""
+    prefix = _inverse_prefix(raw)
+    profiles = profile_predicates(raw, prefix)
+    names, composites = _names(profiles)
+    schema = find_custom_schema(raw)
+    chosen = {*names, *(part for parts in composites for part in parts)}
+    relations = {
+        predicate: RelationPolicy(value_kind=kind)
+        for predicate, profile in profiles.items()
+        if predicate not in chosen and (kind := _value_kind(profile)) is not None
+    }
+    default = Policy()
+    if tables and names and _LABEL not in names:
+        # Names of tables go there, even where no row has one.
+        names = (_LABEL, *names)
+    return Policy(
+        names=names or default.names,
+        composite_names=composites,
+        type_predicates=(*default.type_predicates, *_matching(profiles, _INSTANCE_OF)),
+        subclass_predicates=(*SUBCLASS_PREDICATES, *_matching(profiles, _SUBCLASS_OF), *schema.subclass_predicates),
+        schema_predicates=(*default.schema_predicates, *schema.predicates),
+        schema_classes=(*default.schema_classes, *schema.classes),
+        inverse_prefix=prefix,
+        mediators=MediatorPolicy(pattern=_mediator_pattern(raw)),
+        relations=relations,
+        tables=tables,
+        triples=triples,
+    )
+
+
+def _matching(profiles: Mapping[str, Profile], pattern: re.Pattern[str]) -> tuple[str, ...]:
+    return tuple(sorted(predicate for predicate in profiles if pattern.fullmatch(predicate)))
+
+
+def _inverse_prefix(raw: RawGraph) -> str | None:
+    """`~` where most predicates that start with it stand there without it, too."""
+    texts = {text_of(raw.terms[term]) for term in set(raw.predicates.tolist()) if raw.terms[term][0] != "<"}
+    marked = {text for text in texts if text.startswith(_INVERSE_PREFIX)}
+    paired = sum(text.removeprefix(_INVERSE_PREFIX) in texts for text in marked)
+    return _INVERSE_PREFIX if marked and paired * 2 >= len(marked) else None
+
+
+def _names(profiles: Mapping[str, Profile]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Name predicates, best first, and pairs of first and last name."""
+    ranked = []
+    for predicate, profile in profiles.items():
+        if predicate in NAME_PREDICATES:
+            ranked.append((0, NAME_PREDICATES.index(predicate), predicate))
+        elif (place := _name_place(profile)) is not None:
+            ranked.append((1, place, predicate))
+    return tuple(predicate for *_, predicate in sorted(ranked)), _pairs(profiles)
+
+
+def _name_place(profile: Profile) -> int | None:
+    word = _plain(profile.predicate)
+    if not profile.is_iri:
+        leaf = profile.leaf_share >= _LEAF_SHARE and profile.distinct_share >= _TEXT_NAME_SHARE
+        segment = re.split(r"[./]", profile.predicate.lower())[-1]
+        return len(_NAMES) if leaf and segment in _TEXT_NAME_SEGMENTS and profile.value_kind is None else None
+    if word not in _NAMES or profile.literal_share < _LEAF_SHARE or profile.value_kind is not None:
+        return None
+    if profile.distinct_share < _DOUBTFUL.get(word, 0.0):
+        return None
+    return _NAMES.index(word)
+
+
+def _pairs(profiles: Mapping[str, Profile]) -> tuple[tuple[str, ...], ...]:
+    """First and last name of one namespace, where both lead to text: given with family, first with last."""
+    texts = [each.predicate for each in profiles.values() if each.is_iri and each.literal_share >= _LEAF_SHARE]
+    firsts = {(_namespace(each), _FIRST[_plain(each)]): each for each in texts if _plain(each) in _FIRST}
+    lasts = {(_namespace(each), _LAST[_plain(each)]): each for each in texts if _plain(each) in _LAST}
+    pairs = [(first, lasts[key]) for key, first in firsts.items() if key in lasts]
+    paired = {predicate for pair in pairs for predicate in pair}
+    for (namespace, _), first in firsts.items():
+        rest = [last for (of, _), last in lasts.items() if of == namespace and last not in paired]
+        if first not in paired and rest:
+            pairs.append((first, rest[0]))
+            paired |= {first, rest[0]}
+    return tuple(pairs)
+
+
+def _namespace(predicate: str) -> str:
+    return predicate.removesuffix(local_name(predicate))
+
+
+def _plain(predicate: str) -> str:
+    return re.sub(r"[^a-z]", "", local_name(predicate).lower())
+
+
+def _value_kind(profile: Profile) -> ValueKind | None:
+    """The kind that plain text has in fact: all of it reads as a year, a date or a number."""
+    if not profile.is_text or profile.subject_share > _MOST_SUBJECTS:
+        return None
+    return profile.value_kind
+
+
+def _mediator_pattern(raw: RawGraph) -> str | None:
+    """Freebase's ids among plain text, and Wikidata's statement nodes: they have no name of their own."""
+    subjects = (raw.terms[term] for term in set(raw.subjects.tolist()))
+    found = set()
+    for term in subjects:
+        if term[0] == TEXT_MARK and _FREEBASE_ID.fullmatch(term[1:]):
+            found.add(f"^{_FREEBASE_ID.pattern}$")
+        elif term[0] == "<" and _STATEMENT in term:
+            found.add(_STATEMENT)
+    return "|".join(sorted(found)) or None

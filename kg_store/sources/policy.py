@@ -1,0 +1,271 @@
+"""Policy: what is a name, what may be shown, and what only joins; a TOML file that an owner can read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, StrictBool, ValidationError, model_validator
+
+from kg_store.errors import PolicyError
+from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS
+from kg_store.sources.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, TriplesPolicy, toml
+from kg_store.terms import ValueKind, ValueView
+from kg_store.text.labels import clean_label
+from kg_store.text.safe_regex import checked
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+FOAF = "http://xmlns.com/foaf/0.1/"
+WIKIBASE = "http://wikiba.se/ontology#"
+
+NAME_PREDICATES = (
+    RDFS + "label",
+    SKOS + "prefLabel",
+    FOAF + "name",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://www.w3.org/2006/vcard/ns#fn",
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
+    "http://schema.org/legalName",
+    "https://schema.org/legalName",
+    SKOS + "altLabel",
+    SKOS + "hiddenLabel",
+    FOAF + "nick",
+    "http://schema.org/alternateName",
+    "https://schema.org/alternateName",
+)
+"""Predicates whose literals are names, best first: the first of them gives an entity's preferred name."""
+
+SUBCLASS_PREDICATES = (RDFS + "subClassOf",)
+INVERSE_PREDICATE = OWL + "inverseOf"
+SCHEMA_PREDICATES = (
+    RDFS + "domain",
+    RDFS + "range",
+    RDFS + "subPropertyOf",
+    OWL + "equivalentClass",
+    OWL + "equivalentProperty",
+    OWL + "disjointWith",
+    INVERSE_PREDICATE,
+    OWL + "propertyDisjointWith",
+    OWL + "imports",
+    OWL + "versionInfo",
+    OWL + "versionIRI",
+    *(
+        WIKIBASE + name
+        for name in (
+            "directClaim",
+            "claim",
+            "statementProperty",
+            "statementValue",
+            "qualifier",
+            "qualifierValue",
+            "reference",
+            "referenceValue",
+            "novalue",
+            "propertyType",
+        )
+    ),
+)
+"""Predicates that speak of predicates and classes: their triples are schema, not facts."""
+
+SCHEMA_CLASSES = (
+    RDFS + "Class",
+    RDFS + "Datatype",
+    RDF + "Property",
+    *(
+        OWL + name
+        for name in (
+            "Class",
+            "Restriction",
+            "Ontology",
+            "ObjectProperty",
+            "DatatypeProperty",
+            "AnnotationProperty",
+            "FunctionalProperty",
+            "InverseFunctionalProperty",
+            "TransitiveProperty",
+            "SymmetricProperty",
+            "AllDisjointClasses",
+        )
+    ),
+    WIKIBASE + "Property",
+)
+"""Classes whose instances are predicates, classes or ontologies."""
+
+
+Description = Annotated[str, Field(max_length=200), AfterValidator(clean_label)]
+Predicate = Annotated[str, Field(min_length=1, max_length=MAX_PREDICATE_CHARS)]
+
+
+class RelationPolicy(PolicyPart):
+    """What one predicate shows. `hide` keeps the relation out of the graph; `values` says how literals show.
+
+    `mask`: a model sees an opaque word in place of the relation's own, and `description` where there is one. Left
+    out, the load decides by the relation's words and how often it occurs, unless the policy says more of it than
+    its kind of value.
+
+    `linkable`: a question may name the value and so find its subjects; left out, it is true for numbers, dates
+    and text of at most 60 characters.
+    """
+
+    label: Label | None = None
+    inverse_label: Label | None = None
+    hide: StrictBool = False
+    mask: StrictBool | None = None
+    description: Description | None = None
+    value_kind: ValueKind | None = None
+    values: ValueView = ValueView.PSEUDONYM
+    linkable: StrictBool | None = None
+
+    @model_validator(mode="after")
+    def _a_description_is_of_a_mask(self) -> Self:
+        if self.description is not None and not self.mask:
+            raise ValueError("a description stands in the place of a masked relation's words: set mask = true too")
+        return self
+
+    @property
+    def decides(self) -> bool:
+        """Whether an owner wrote more than the kind of value, which a proposal writes as well."""
+        return self.mask is not None or self.model_copy(update={"value_kind": None}) != _PLAIN
+
+
+class MediatorPolicy(PolicyPart):
+    """Nodes that have no name and only join others. `pattern` is a regular expression (RE2) over IRI or text."""
+
+    blank_nodes: StrictBool = True
+    pattern: Annotated[str, Field(max_length=200), AfterValidator(checked)] | None = None
+    classes: tuple[Predicate, ...] = ()
+
+
+class RolePolicy(PolicyPart):
+    """What one kind of caller is shown of the graph, by relations (predicate or label) and concepts (or classes).
+
+    What `show_...` does not list is withheld, where it is given; so is what `withhold_...` lists.
+    """
+
+    show_relations: tuple[Predicate, ...] | None = None
+    withhold_relations: tuple[Predicate, ...] = ()
+    show_concepts: tuple[Label, ...] | None = None
+    withhold_concepts: tuple[Label, ...] = ()
+
+
+Shown = Literal["all"] | tuple[Predicate, ...]
+RoleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+
+class Policy(PolicyPart):
+    """Everything defaults to the private side: what is not mentioned is a name or a hidden value.
+
+    `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
+    `show_relations`, `show_classes`: by predicate or word, those whose words are shown whatever the load makes of
+    them; "all" for every one. `words` may leave in questions about this graph, beside common words and the schema.
+    """
+
+    names: tuple[Predicate, ...] = NAME_PREDICATES
+    composite_names: tuple[Annotated[tuple[Predicate, ...], Field(min_length=2)], ...] = ()
+    local_part_names: StrictBool = True
+    types: Literal["concept", "hide"] = "concept"
+    type_predicates: tuple[Predicate, ...] = (RDF + "type",)
+    subclass_predicates: tuple[Predicate, ...] = SUBCLASS_PREDICATES
+    schema_predicates: tuple[Predicate, ...] = SCHEMA_PREDICATES
+    schema_classes: tuple[Predicate, ...] = SCHEMA_CLASSES
+    inverse_prefix: Annotated[str, Field(min_length=1, max_length=8)] | None = None
+    mediators: MediatorPolicy = MediatorPolicy()
+    show_relations: Shown = ()
+    show_classes: Shown = ()
+    words: tuple[Label, ...] = ()
+    relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
+    tables: tuple[TablePolicy, ...] = ()
+    triples: tuple[TriplesPolicy, ...] = ()
+    roles: dict[RoleName, RolePolicy] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _tables_can_name(self) -> Self:
+        if self.tables and not {RDFS + "label"} <= set(self.names):
+            raise ValueError("with tables, names must hold " + RDFS + "label: it is where their names go")
+        if len({table.file for table in self.tables}) < len(self.tables):
+            raise ValueError("two tables have the same file")
+        if len({each.file for each in self.triples}) < len(self.triples):
+            raise ValueError("two lists of triples have the same file")
+        return self
+
+    @staticmethod
+    def from_toml(text: str) -> Policy:
+        """Raises PolicyError, which names the field and what is allowed there, and never quotes the file."""
+        try:
+            parsed = tomllib.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as error:
+            line = re.search(r"at line (\d+)", str(error))
+            raise PolicyError(f"policy: not valid TOML{f', line {line.group(1)}' if line else ''}") from None
+        try:
+            return Policy.model_validate(parsed)
+        except ValidationError as error:
+            raise PolicyError("policy: " + "; ".join(_sentences(error))) from None
+
+    def to_toml(self) -> str:
+        """The policy as TOML, without what equals the default."""
+        lines = [
+            f"{name} = {toml(getattr(self, name))}"
+            for name in type(self).model_fields
+            if name not in ("mediators", "relations", "tables", "triples", "roles")
+            and getattr(self, name) != getattr(_DEFAULT, name)
+        ]
+        lines += _table("mediators", self.mediators)
+        for predicate, settings in self.relations.items():
+            lines += _table(f"relations.{toml(predicate)}", settings)
+        for name, role in self.roles.items():
+            # One without a rule shows all, and is a role all the same.
+            lines += _table(f"roles.{toml(name)}", role) or ["", f"[roles.{toml(name)}]"]
+        lines += (line for each in self.triples for line in each.lines())
+        lines += (line for table in self.tables for line in table.lines())
+        return "\n".join(lines).lstrip("\n") + "\n"
+
+    def of(self, predicate: str) -> RelationPolicy:
+        return self.relations.get(predicate, _PLAIN)
+
+    def mentioned(self) -> frozenset[str]:
+        """Every predicate that this policy speaks of and the defaults do not."""
+        composites = (predicate for parts in self.composite_names for predicate in parts)
+        return frozenset({*self.names, *composites, *self.type_predicates, *self.relations}) - _BUILT_IN
+
+
+_PLAIN = RelationPolicy()
+_DEFAULT = Policy()
+_BUILT_IN = frozenset({*NAME_PREDICATES, *_DEFAULT.type_predicates})
+_PARTS = (Policy, RelationPolicy, MediatorPolicy, RolePolicy, TablePolicy, TriplesPolicy, ColumnPolicy)
+_FIELDS = frozenset(field for part in _PARTS for field in part.model_fields)
+
+
+def _sentences(error: ValidationError) -> Iterable[str]:
+    for problem in error.errors(include_input=False, include_url=False, include_context=False):
+        unknown = problem["type"] == "extra_forbidden"
+        place = problem["loc"][:-1] if unknown else problem["loc"]
+        where = ".".join(str(part) if part in _FIELDS else "?" for part in place) or "top level"
+        rule = problem["msg"].replace("tuple", "list")
+        what = f"unknown field; allowed: {', '.join(_allowed(place))}" if unknown else rule
+        yield f"{where}: {what}"
+
+
+def _allowed(place: Sequence[int | str]) -> Iterable[str]:
+    holder: dict[object, type[PolicyPart]] = {
+        "mediators": MediatorPolicy,
+        "relations": RelationPolicy,
+        "roles": RolePolicy,
+        "tables": ColumnPolicy if "columns" in place else TablePolicy,
+        "triples": TriplesPolicy,
+    }
+    return (holder.get(place[0], Policy) if place else Policy).model_fields
+
+
+def _table(name: str, part: PolicyPart) -> list[str]:
+    default = type(part)()
+    filled = [field for field in type(part).model_fields if getattr(part, field) != getattr(default, field)]
+    if not filled:
+        return []
+    return ["", f"[{name}]", *(f"{field} = {toml(getattr(part, field))}" for field in filled)]

@@ -1,0 +1,227 @@
+"""Files and rdflib graphs to triples: every format that a load takes, streamed, with no network ever."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, cast
+
+import pyoxigraph
+
+from kg_store.errors import LoadError
+from kg_store.sources.files import told
+from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
+from kg_store.sources.safe_formats import local_json, tame_xml
+from kg_store.sources.table_files import Tables
+from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
+from kg_store.sources.triple_files import TOO_LONG, read_cells
+
+if TYPE_CHECKING:
+    import rdflib
+
+Fraction = Callable[[float], None]
+Triples = Iterator[tuple[Term, Term, Term]]
+
+_RDF = {
+    ".ttl": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
+    ".turtle": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
+    ".nt": ("N-Triples", pyoxigraph.RdfFormat.N_TRIPLES),
+    ".nq": ("N-Quads", pyoxigraph.RdfFormat.N_QUADS),
+    ".trig": ("TriG", pyoxigraph.RdfFormat.TRIG),
+    ".n3": ("N3", pyoxigraph.RdfFormat.N3),
+    ".rdf": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
+    ".owl": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
+    ".xml": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
+    ".jsonld": ("JSON-LD", pyoxigraph.RdfFormat.JSON_LD),
+}
+_TEXT = (".tsv", ".csv", ".txt")
+FORMATS = (*_RDF, *_TEXT)
+"""File endings that a load takes, each also with `.gz` behind it."""
+
+# Relative IRIs of a file without a base resolve against this name, which can't be looked up (RFC 2606).
+_BASE = "http://file.invalid/"
+_REPORT_BYTES = 1 << 18
+# What the parser says may quote the file: only these parts of it are told apart, in our own words.
+_REASONS = (
+    ("end of file", "the file ends in the middle of a statement"),
+    ("Line jumps", "a line break inside a quoted string"),
+    ("prefix", "a prefix that is not declared, or a broken prefixed name"),
+    ("IRI", "an IRI that is not valid"),
+    ("language", "a language tag that is not valid"),
+    ("UTF-8", "bytes that are not UTF-8"),
+)
+
+
+def read_sources(
+    sources: Sequence[Path] | rdflib.Graph,
+    progress: Fraction = lambda _done: None,
+    tables: Sequence[TablePolicy] = (),
+    triples: Sequence[TriplesPolicy] = (),
+) -> RawGraph:
+    """Every triple of all sources. `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows, and
+    `triples` say which text files are lists of triples.
+
+    Raises LoadError with file and line; its text never quotes the file.
+    """
+    skipped: Counter[str] = Counter()
+    raw = collect(
+        _all_files(sources, progress, TextFiles(sources, tables, triples), skipped)
+        if isinstance(sources, Sequence)
+        else _rdflib_triples(sources)
+    )
+    if not len(raw.subjects):
+        raise LoadError("no source holds a triple")
+    # Two of its characters are no part of the predicate.
+    if any(len(raw.terms[term]) > MAX_PREDICATE_CHARS + 2 for term in set(raw.predicates.tolist())):
+        raise LoadError(TOO_LONG, sources[0].name if isinstance(sources, Sequence) and len(sources) == 1 else "")
+    raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
+    return raw
+
+
+class TextFiles:
+    """How each text file of a load is read: as rows of a table, or as triples."""
+
+    def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
+        """Raises LoadError where a table has no file, or its file does not fit it."""
+        _require_readable(paths)
+        self._tables = Tables(paths, tables)
+        self._triples = {each.file: each for each in triples}
+
+    def read(self, path: Path, ending: str, stream: IO[bytes], skipped: Counter[str]) -> Triples:
+        if self._tables.has(path):
+            return self._tables.triples(path, stream, skipped)
+        policy = self._triples.get(path.name.removesuffix(".gz"), self._triples.get(None))
+        return read_cells(stream, path.name, ending == ".csv", skipped, policy)
+
+
+def _all_files(paths: Sequence[Path], progress: Fraction, texts: TextFiles, skipped: Counter[str]) -> Triples:
+    total, done = max(1, sum(path.stat().st_size for path in paths)), 0
+    for number, path in enumerate(paths):
+        yield from _file(path, number, _from(done, total, progress), texts, skipped)
+        done += path.stat().st_size
+
+
+def _from(done: int, total: int, progress: Fraction) -> Callable[[int], None]:
+    return lambda read: progress(min(1.0, (done + read) / total))
+
+
+def _require_readable(paths: Sequence[Path]) -> None:
+    missing = next((path for path in paths if not path.is_file()), None)
+    if missing is not None:
+        raise LoadError("the file can't be read", missing.name)
+
+
+def _file(
+    path: Path, number: int, on_bytes: Callable[[int], None], texts: TextFiles, skipped: Counter[str]
+) -> Triples:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    zipped = suffixes[-1:] == [".gz"]
+    ending = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
+    if ending[0] not in FORMATS:
+        raise LoadError("unknown file ending; allowed: " + ", ".join(FORMATS) + ", each also with .gz", path.name)
+    with told(path), path.open("rb") as opened:
+        counted = io.BufferedReader(_Counted(opened, on_bytes), _REPORT_BYTES)
+        stream = cast(IO[bytes], gzip.GzipFile(fileobj=counted) if zipped else counted)
+        if ending[0] in _TEXT:
+            yield from texts.read(path, ending[0], stream, skipped)
+        else:
+            yield from _rdf(stream, ending[0], number, path.name, skipped)
+
+
+class _Counted(io.RawIOBase):
+    """A raw stream that says how many bytes were read of it."""
+
+    def __init__(self, inner: IO[bytes], on_bytes: Callable[[int], None]) -> None:
+        self._inner, self._on_bytes, self._read = inner, on_bytes, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._inner.read(len(buffer))
+        buffer[: len(data)] = data
+        self._read += len(data)
+        self._on_bytes(self._read)
+        return len(data)
+
+
+def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counter[str]) -> Triples:
+    label, form = _RDF[ending]
+    source: IO[bytes] | bytes = stream
+    if label == "JSON-LD":
+        source = local_json(stream, file, skipped)
+    elif label == "RDF/XML":
+        source = tame_xml(stream, file)
+    else:
+        _skip_mark(stream, file)
+    blank = f"_:{number}."
+    try:
+        for subject, predicate, tail, graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):
+            # In N3 a graph of its own is a formula: what is said within it is quoted, not stated.
+            if type(tail) is pyoxigraph.Triple or (label == "N3" and type(graph) is pyoxigraph.BlankNode):
+                raise _NotPlain
+            yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
+    except SyntaxError as error:
+        hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
+        raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
+    except _NotPlain:
+        raise LoadError("only plain triples can be loaded: no quoted triple, formula or variable", file) from None
+
+
+def _skip_mark(stream: IO[bytes], file: str) -> None:
+    """Reads over the byte order mark that some editors put before UTF-8, which no parser takes."""
+    first: bytes = stream.peek(len(codecs.BOM_UTF8))  # type: ignore[attr-defined]
+    if first.startswith(codecs.BOM_UTF8):
+        stream.read(len(codecs.BOM_UTF8))
+    elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise LoadError("the file is not UTF-8 text", file, 1)
+
+
+class _NotPlain(Exception):
+    """A term that no plain triple has."""
+
+
+def _plain(term: Term, blank: str) -> Term:
+    mark = term[0]
+    if mark == "_":
+        return blank + term[2:]
+    if mark in "?$":
+        raise _NotPlain
+    return term
+
+
+def _reason(error: SyntaxError) -> str:
+    message = str(error.args[0])
+    return next((ours for theirs, ours in _REASONS if theirs in message), "a statement that can't be read")
+
+
+def _line(error: SyntaxError) -> int | None:
+    return error.lineno if isinstance(error.lineno, int) and error.lineno > 0 else None
+
+
+def _rdflib_triples(graph: rdflib.Graph) -> Triples:
+    import rdflib as known
+
+    def term_of(term: object) -> Term:
+        if isinstance(term, known.URIRef):
+            return str(pyoxigraph.NamedNode(str(term)))
+        if isinstance(term, known.BNode):
+            return f"_:0.{term}"
+        if isinstance(term, known.Literal) and term.language:
+            return str(pyoxigraph.Literal(str(term), language=term.language))
+        if isinstance(term, known.Literal) and term.datatype:
+            return str(pyoxigraph.Literal(str(term), datatype=pyoxigraph.NamedNode(str(term.datatype))))
+        if isinstance(term, known.Literal):
+            return str(pyoxigraph.Literal(str(term)))
+        raise LoadError("only plain triples can be loaded: no quoted triple, formula or variable", "rdflib graph")
+
+    try:
+        for triple in graph.triples((None, None, None)):
+            subject, predicate, tail = (term_of(term) for term in triple)
+            yield subject, predicate, tail
+    except ValueError:
+        raise LoadError("an IRI or a language tag is not valid", "rdflib graph") from None

@@ -1,0 +1,166 @@
+"""DataFolder: one folder per graph version, who holds it, and the format version of all of it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from kg_store.errors import FormatTooNew, StoreError
+
+FORMAT = 1
+_FORMAT_FILE, _VERSIONS, _LOCK, _FINISHED = "format.json", "graphs", "lock", "finished"
+
+MIGRATIONS: dict[int, Callable[[Path], None]] = {}
+"""What brings a folder of format n to n + 1, by n; each leaves the folder whole when it is killed."""
+
+
+class Hold:
+    """A version folder that is kept from being deleted until `release`; also when the process is killed."""
+
+    def __init__(self, lock: IO[bytes]) -> None:
+        self._lock = lock
+
+    def release(self) -> None:
+        self._lock.close()
+
+    def share(self) -> None:
+        """From building alone to being read by many."""
+        fcntl.flock(self._lock, fcntl.LOCK_SH)
+
+
+class DataFolder:
+    """Names in here are random: neither a tenant nor a graph shows in a path."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._versions.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self.alone():
+            self.id = self._read_format()
+
+    def path_of(self, version_id: str) -> Path:
+        return self._versions / version_id
+
+    def unfinished_ids(self) -> list[str]:
+        """Folders that were never finished, or half deleted. A finished one that this database does not know
+        belongs to another database: it is not ours to delete."""
+        return [path.name for path in self._versions.iterdir() if not (path / _FINISHED).exists()]
+
+    def files_named(self, name: str) -> Iterator[Path]:
+        """That file of every version that has it."""
+        return self._versions.glob(f"*/{name}")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else begins or deletes a version meanwhile, in this process or another."""
+        with open(self._folder / _LOCK, "ab", opener=_private) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def begin(self, version_id: str) -> Hold:
+        """A new version folder, held for its builder."""
+        path = self.path_of(version_id)
+        path.mkdir(mode=0o700)
+        hold = self._hold(version_id, fcntl.LOCK_EX)
+        if hold is None:
+            raise StoreError(f"version {version_id} is held by somebody else")
+        return hold
+
+    def hold(self, version_id: str) -> Hold | None:
+        """Keeps a version from being deleted; None when it is being deleted, or is not in this folder."""
+        return self._hold(version_id, fcntl.LOCK_SH)
+
+    def delete_unless_held(self, version_id: str, is_needed: Callable[[], bool], forget: Callable[[], None]) -> bool:
+        """Deletes the folder after `forget`, unless somebody builds or reads the version, or it is needed."""
+        path = self.path_of(version_id)
+        hold = self._hold(version_id, fcntl.LOCK_EX) if path.is_dir() else None
+        if path.is_dir() and hold is None:
+            return False
+        # Asked under the lock: its builder may have finished since the caller listed it.
+        if is_needed():
+            if hold is not None:
+                hold.release()
+            return False
+        (path / _FINISHED).unlink(missing_ok=True)
+        forget()
+        shutil.rmtree(path, ignore_errors=True)
+        if hold is not None:
+            hold.release()
+        return True
+
+    def finish(self, version_id: str) -> None:
+        """Everything of a version, and its folder's entry, on the disk."""
+        path = self.path_of(version_id)
+        (path / _FINISHED).touch()
+        for part in (*path.iterdir(), path, self._versions):
+            _sync(part)
+
+    def _hold(self, version_id: str, mode: int) -> Hold | None:
+        try:
+            # Opened for appending: the file is made, and nothing is ever written into it.
+            lock = (self.path_of(version_id) / _LOCK).open("ab")
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(lock, mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return None
+        return Hold(lock)
+
+    @property
+    def _versions(self) -> Path:
+        return self._folder / _VERSIONS
+
+    def _read_format(self) -> str:
+        """The folder's id. Raises FormatTooNew for a newer format; an older one is migrated step by step."""
+        path = self._folder / _FORMAT_FILE
+        if not path.exists():
+            self._write_format(FORMAT, uuid.uuid4().hex)
+        try:
+            content = json.loads(path.read_text("utf-8"))
+            number, folder_id = int(content["format"]), str(content["folder"])
+        except (ValueError, KeyError, TypeError):
+            raise FormatTooNew(f"{_FORMAT_FILE} of the data folder can't be read; restore it or start anew") from None
+        if number > FORMAT:
+            raise FormatTooNew(
+                f"the data folder has format {number}, this program knows up to {FORMAT}: use a newer program"
+            )
+        while number < FORMAT:
+            if number not in MIGRATIONS:
+                raise StoreError(f"the data folder has format {number}, which is too old: load the graphs again")
+            MIGRATIONS[number](self._folder)
+            number += 1
+            self._write_format(number, folder_id)
+        return folder_id
+
+    def _write_format(self, number: int, folder_id: str) -> None:
+        path = self._folder / _FORMAT_FILE
+        fresh = path.with_suffix(".new")
+        with open(fresh, "w", encoding="utf-8", opener=_private) as file:
+            file.write(json.dumps({"format": number, "folder": folder_id}))
+        _sync(fresh)
+        fresh.replace(path)
+        _sync(self._folder)
+
+
+def _private(path: str, flags: int) -> int:
+    """Opens a file that no other user may read or write, also where it was there and open to them."""
+    handle = os.open(path, flags, 0o600)
+    with suppress(PermissionError):
+        os.fchmod(handle, 0o600)
+    return handle
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

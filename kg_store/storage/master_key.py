@@ -1,0 +1,214 @@
+"""MasterKey: the ring of keys that seals everything at rest; and the keyed hash that turns terms into MIDs."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import itertools
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from kg_store.errors import KeyProblem, LoadError
+from kg_store.terms import Mids
+
+KEY_BYTES = 32
+_FORMAT = b"\x01"
+_NONCE_BYTES = 12
+VERSION_BYTES = len(_FORMAT) + 2
+_HEADER_BYTES = VERSION_BYTES + _NONCE_BYTES
+_MAX_VERSION = 0xFFFF
+_MAX_MID = 0x7FFF_FFFF_FFFF_FFFF
+_KEY_TEXT = re.compile(r"v([1-9]\d{0,4}):([A-Za-z0-9_-]{43}=?)")
+_LEAST_DISTINCT_BYTES = 12
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MasterKey:
+    """Key ring with versions: the newest seals, every one opens. One from a file takes up keys that are added to it.
+
+    Promise: without the ring, sealed bytes tell an attacker their length and key version only, and any change
+    to them, to their purpose or to their context makes `open` fail. Condition: the ring's text stays out of the
+    data folder's backups. Limit: nothing here protects the memory of the running process.
+    """
+
+    _secrets: dict[int, bytes]
+    _path: Path | None = None
+    _ciphers: dict[tuple[int, str], tuple[AESGCM, bytes]] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        return f"MasterKey(newest={self.newest})"
+
+    @property
+    def newest(self) -> int:
+        return max(self._secrets)
+
+    @property
+    def versions(self) -> list[int]:
+        """Newest first."""
+        return sorted(self._secrets, reverse=True)
+
+    @property
+    def newest_bytes(self) -> bytes:
+        """How everything begins that the newest key has sealed."""
+        return _FORMAT + self.newest.to_bytes(2, "big")
+
+    @staticmethod
+    def version_of(sealed: bytes) -> int:
+        """Which key has sealed this; its first VERSION_BYTES tell."""
+        return int.from_bytes(sealed[1:VERSION_BYTES], "big")
+
+    def refresh(self) -> None:
+        """Takes up keys that were added to the ring's file since it was read; a file that can't be read adds none."""
+        if self._path is None:
+            return
+        try:
+            fresh = MasterKey.from_file(self._path)
+        except KeyProblem:
+            return
+        for version, secret in fresh._secrets.items():
+            self._secrets.setdefault(version, secret)
+
+    @staticmethod
+    def generate() -> str:
+        """A fresh ring of one key, in text form `v1:<32 bytes as base64url>`."""
+        return _key_text(1, os.urandom(KEY_BYTES))
+
+    @staticmethod
+    def rotated(text: str) -> str:
+        """The ring of `text` with a fresh key in front; what the older keys sealed still opens."""
+        ring = MasterKey.from_text(text)
+        return _key_text(ring.newest + 1, os.urandom(KEY_BYTES)) + "," + text.strip()
+
+    @staticmethod
+    def from_text(text: str) -> MasterKey:
+        """Reads `v2:...,v1:...`, newest first. KeyProblem when malformed, or an example key."""
+        secrets: dict[int, bytes] = {}
+        for position, part in enumerate(text.strip().split(","), start=1):
+            version, secret = _read_key(part.strip(), position)
+            if version in secrets:
+                raise KeyProblem(f"master key: version {version} stands there twice")
+            secrets[version] = secret
+        newest = next(iter(secrets))
+        if newest != max(secrets):
+            raise KeyProblem("master key: the newest version must stand first")
+        return MasterKey(secrets)
+
+    @staticmethod
+    def from_file(path: Path) -> MasterKey:
+        """Reads the ring from a file that only its owner (or one trusted group) may read."""
+        try:
+            mode = path.stat().st_mode
+            text = path.read_text("ascii")
+        except (OSError, UnicodeDecodeError):
+            raise KeyProblem("master key: the file can't be read") from None
+        if mode & (stat.S_IRWXO | stat.S_IWGRP):
+            raise KeyProblem("master key: others may read or change the file; use `chmod 600`")
+        return MasterKey(MasterKey.from_text(text)._secrets, path)
+
+    @staticmethod
+    def keeping(text: str, versions: Iterable[int]) -> str:
+        """The ring of `text` with these versions alone."""
+        kept = set(versions)
+        secrets = MasterKey.from_text(text)._secrets
+        return ",".join(_key_text(each, secrets[each]) for each in sorted(kept, reverse=True))
+
+    def seal(self, purpose: str, context: bytes, plain: bytes) -> bytes:
+        """Seals with AES-256-GCM; `purpose` picks the subkey, `context` must be given again to open."""
+        nonce = os.urandom(_NONCE_BYTES)
+        newest = self.newest
+        cipher, bound = self._cipher(newest, purpose)
+        sealed = cipher.encrypt(nonce, plain, bound + context)
+        return _FORMAT + newest.to_bytes(2, "big") + nonce + sealed
+
+    def open(self, purpose: str, context: bytes, sealed: bytes) -> bytes:
+        """The plain bytes. KeyProblem when the key, purpose, context or a single bit is another."""
+        if len(sealed) < _HEADER_BYTES or sealed[:1] != _FORMAT:
+            raise KeyProblem("sealed data is cut off or of an unknown format")
+        version = MasterKey.version_of(sealed)
+        if version not in self._secrets:
+            self.refresh()
+        if version not in self._secrets:
+            raise KeyProblem(f"sealed with version {version} of the master key, which is not in the ring")
+        cipher, bound = self._cipher(version, purpose)
+        try:
+            return cipher.decrypt(sealed[VERSION_BYTES:_HEADER_BYTES], sealed[_HEADER_BYTES:], bound + context)
+        except InvalidTag:
+            raise KeyProblem("sealed data does not open: another master key, or the data was changed") from None
+
+    def derived(self, purpose: str) -> bytes:
+        """A key of its own for `purpose`, 32 bytes; another one when the ring has a newer key."""
+        info = b"arog derive 1 " + purpose.encode()
+        return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[self.newest])
+
+    def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
+        """The subkey's cipher, and what is bound into every seal of this purpose and key version."""
+        found = self._ciphers.get((version, purpose))
+        if found is None:
+            info = b"arog seal 1 " + purpose.encode()
+            derived = HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
+            found = self._ciphers[version, purpose] = AESGCM(derived), bind(purpose, str(version))
+        return found
+
+
+def bind(*parts: str) -> bytes:
+    """A context for `seal`: the parts with their lengths, so that no two lists of parts look alike."""
+    encoded = [part.encode() for part in parts]
+    return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
+
+
+def new_mid_key() -> bytes:
+    """The key of one graph's MIDs; kept sealed beside the graph, so that MIDs outlive master key rotation."""
+    return os.urandom(KEY_BYTES)
+
+
+def mids_of(mid_key: bytes, terms: Iterable[str]) -> Mids:
+    """MIDs of `terms`, in their order (not sorted): keyed BLAKE2b, masked to 63 bits."""
+    keyed = hashlib.blake2b(key=mid_key, digest_size=8)
+    mids = []
+    for term in terms:
+        state = keyed.copy()
+        state.update(term.encode("utf-8", "surrogatepass"))
+        mids.append(int.from_bytes(state.digest(), "big") & _MAX_MID)
+    return np.array(mids, dtype=np.int64)
+
+
+def refuse_collisions(mids: Mids) -> None:
+    """LoadError when two of `mids` are equal: two things would be taken for one."""
+    if len(np.unique(mids)) != len(mids):
+        raise LoadError("two terms have the same MID; delete the graph and load it again under another key")
+
+
+def _key_text(version: int, secret: bytes) -> str:
+    return f"v{version}:{base64.urlsafe_b64encode(secret).decode().rstrip('=')}"
+
+
+def _read_key(part: str, position: int) -> tuple[int, bytes]:
+    match = _KEY_TEXT.fullmatch(part)
+    if match is None or int(match.group(1)) > _MAX_VERSION:
+        raise KeyProblem(
+            f"master key: part {position} is not `v<number>:<32 bytes as base64url>`; docs/operations.md makes one"
+        )
+    try:
+        secret = base64.urlsafe_b64decode(match.group(2).rstrip("=") + "=")
+    except (binascii.Error, ValueError):
+        raise KeyProblem(f"master key: part {position} is not base64url") from None
+    if len(secret) != KEY_BYTES or _is_weak(secret):
+        raise KeyProblem(f"master key: part {position} is an example or far from random; generate another")
+    return int(match.group(1)), secret
+
+
+def _is_weak(secret: bytes) -> bool:
+    steps = {(after - before) % 256 for before, after in itertools.pairwise(secret)}
+    typed = all(32 <= byte < 127 for byte in secret)
+    return len(set(secret)) < _LEAST_DISTINCT_BYTES or len(steps) == 1 or typed

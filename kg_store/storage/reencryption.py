@@ -1,0 +1,190 @@
+"""Sealing anew with the newest master key: some rows or one file at a time, safe to kill and to begin again.
+
+What is sealed tells the version of its key, so what is left to do is read off the data itself, and nothing is kept
+of how far a run came.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Engine,
+    LargeBinary,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    func,
+    literal,
+    literal_column,
+    select,
+    update,
+)
+
+from kg_store.storage.data_folder import DataFolder
+from kg_store.storage.master_key import VERSION_BYTES, MasterKey, bind
+from kg_store.storage.tables import erasures, graph_versions, graphs, vault_entries
+
+_AT_ONCE: Final = 500
+_FILES: Final = ("schema.sealed", "names.sealed", "words.sealed")
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    """Where sealed bytes lie. `rows` selects the table's key, the bytes as `sealed` and what `context` needs.
+
+    `held`: further columns that must not have changed meanwhile, where the context depends on them.
+    """
+
+    table: Table
+    column: Column[Any]
+    rows: Select[Any]
+    purpose: str
+    context: Callable[[Row[Any]], bytes]
+    held: tuple[str, ...] = ()
+
+
+def store_columns() -> list[SealedColumn]:
+    """Those of graphs, versions and vault. What belongs to a graph that is deleted is swept away, not sealed anew."""
+    versions = select(
+        graphs.c.tenant, graphs.c.name, graph_versions.c.id,
+    ).join(graphs, graphs.c.id == graph_versions.c.graph_id)  # fmt: skip
+    vault = (
+        select(graphs.c.tenant, graphs.c.name, vault_entries.c.version_id, vault_entries.c.mid, vault_entries.c.sealed)
+        .join(graph_versions, graph_versions.c.id == vault_entries.c.version_id)
+        .join(graphs, graphs.c.id == graph_versions.c.graph_id)
+    )
+    under_way = select(graphs.c.tenant, graphs.c.name, erasures.c.id, erasures.c.sealed).join(
+        graphs, graphs.c.id == erasures.c.graph_id
+    )
+    return [
+        SealedColumn(erasures, erasures.c.sealed, under_way, "erasure", _version),
+        SealedColumn(
+            graphs,
+            graphs.c.sealed_mid_key,
+            select(graphs.c.id, graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key.label("sealed")),
+            "mid key",
+            lambda row: bind(row.tenant, row.name),
+        ),
+        *(
+            SealedColumn(graph_versions, column, versions.add_columns(column.label("sealed")), purpose, _version)
+            for column, purpose in (
+                (graph_versions.c.sealed_info, "version info"),
+                (graph_versions.c.sealed_policy, "policy"),
+            )
+        ),
+        SealedColumn(
+            vault_entries,
+            vault_entries.c.sealed,
+            vault,
+            "vault",
+            lambda row: bind(row.tenant, row.name, row.version_id) + row.mid.to_bytes(8, "big"),
+        ),
+    ]
+
+
+def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[int]:
+    """Seals the rows of a column anew; yields how many so far. Each batch is a transaction of its own.
+
+    Raises KeyProblem where a row does not open: what comes before it is done.
+    """
+    key = list(where.table.primary_key.columns)
+    same = [column == bindparam(f"same_{column.name}") for column in key]
+    held = [where.table.c[name] == bindparam(f"same_{name}") for name in where.held]
+    change = (
+        update(where.table)
+        # What was written meanwhile stays: it is newer.
+        .where(*same, *held, where.column == bindparam("before"))
+        .values({where.column.name: bindparam("after")})
+    )
+    done = 0
+    while True:
+        with engine.connect() as connection:
+            rows = connection.execute(where.rows.where(_is_older(where, master)).limit(_AT_ONCE)).all()
+        if not rows:
+            return
+        names = (*(column.name for column in key), *where.held)
+        values = [
+            {"before": row.sealed, "after": _resealed(master, where.purpose, where.context(row), row.sealed)}
+            | {f"same_{name}": getattr(row, name) for name in names}
+            for row in rows
+        ]
+        with engine.begin() as connection:
+            connection.execute(change, values)
+        done += len(rows)
+        yield done
+
+
+def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
+    """How many rows each version of the key has sealed, those too that belong to nothing any more."""
+    head = _head(where)
+    query = select(head, func.count()).where(where.column.is_not(None)).group_by(head)
+    with engine.connect() as connection:
+        found = connection.execute(query).all()
+    return Counter({MasterKey.version_of(bytes(start)): count for start, count in found})
+
+
+def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
+    """Seals the files of this folder's versions anew, each replaced at once; how many."""
+    query = select(graphs.c.tenant, graphs.c.name, graph_versions.c.id).join(
+        graphs, graphs.c.id == graph_versions.c.graph_id
+    )
+    with engine.connect() as connection:
+        versions = connection.execute(query).all()
+    return sum(
+        int(_reseal_file(master, folder.path_of(row.id) / file, _version(row))) for row in versions for file in _FILES
+    )
+
+
+def versions_of_files(folder: DataFolder) -> Counter[int]:
+    """How many files of this data folder each version of the key has sealed."""
+    found = (path for file in _FILES for path in folder.files_named(file))
+    return Counter(MasterKey.version_of(_beginning(path)) for path in found)
+
+
+def _is_older(where: SealedColumn, master: MasterKey) -> ColumnElement[bool]:
+    newest = literal(master.newest_bytes)
+    return where.column.is_not(None) & (_head(where) != newest)
+
+
+def _head(where: SealedColumn) -> ColumnElement[bytes]:
+    """The bytes that tell the key's version; numbers in clear, so that PostgreSQL sees that it groups by the same."""
+    return func.substr(where.column, literal_column("1"), literal_column(str(VERSION_BYTES)), type_=LargeBinary())
+
+
+def _version(row: Any) -> bytes:
+    return bind(row.tenant, row.name, row.id)
+
+
+def _reseal_file(master: MasterKey, path: Path, context: bytes) -> bool:
+    """Whether it had to be."""
+    try:
+        sealed = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    if sealed.startswith(master.newest_bytes):
+        return False
+    fresh = path.with_suffix(".new")
+    with fresh.open("wb") as file:
+        file.write(_resealed(master, path.name, context, sealed))
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    return True
+
+
+def _resealed(master: MasterKey, purpose: str, context: bytes, sealed: bytes) -> bytes:
+    return master.seal(purpose, context, master.open(purpose, context, sealed))
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(VERSION_BYTES)

@@ -1,0 +1,168 @@
+"""Vault: the names and values of one graph version, sealed row by row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, Engine, bindparam, insert, select
+
+from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.tables import vault_entries
+from kg_store.terms import Mids, NodeKind, ValueKind
+
+Holds = Callable[[tuple[int, ...]], tuple[int, ...]]
+"""Those of some MIDs that may be known, in the order given."""
+
+PURPOSE = "vault"
+NO_NAME = "(no name)"
+_QUERY_MIDS = 500
+_INSERT_ROWS = 5_000
+# Rows are padded to multiples of this, so that a stolen disk does not show the length of each name.
+_PAD_BYTES = 64
+# Built once: SQLAlchemy takes longer over a new statement than SQLite over its rows.
+_SOME = select(vault_entries.c.mid, vault_entries.c.sealed).where(
+    vault_entries.c.version_id == bindparam("version"), vault_entries.c.mid.in_(bindparam("mids", expanding=True))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VaultRecord:
+    """What one MID stands for. `names`: the preferred one first, then aliases; empty for values and mediators.
+
+    `lexical` is the literal's own text. `hidden` is true where the policy keeps the node out of the graph: it is
+    known only so that the guard can stop its name or value.
+    """
+
+    kind: NodeKind = field(repr=False)
+    names: tuple[str, ...] = field(default=(), repr=False)
+    value_kind: ValueKind | None = field(default=None, repr=False)
+    lexical: str | None = field(default=None, repr=False)
+    hidden: bool = field(default=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VaultScope:
+    """Which graph version a row belongs to; all of it is bound into the row's seal, with the MID."""
+
+    tenant: str
+    graph: str
+    version_id: str
+
+    def context(self) -> bytes:
+        return bind(self.tenant, self.graph, self.version_id)
+
+
+class Vault:
+    """Promise: a row opens only with the master key, for its own tenant, graph, version and MID (AES-256-GCM).
+
+    Condition: the master key is not beside the database. Limit: the number of rows and their rough sizes show.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey, scope: VaultScope) -> None:
+        self._engine, self._master, self._scope = engine, master, scope
+        self._context = scope.context()
+        self._holds: Holds = lambda mids: mids
+
+    def part(self, holds: Holds) -> Vault:
+        """The same without what `holds` leaves out of the MIDs that it is asked for."""
+        part = Vault(self._engine, self._master, self._scope)
+        part._holds = holds
+        return part
+
+    def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
+        """Records of those of `mids` that this version holds. KeyProblem when a row does not open."""
+        wanted = list(self._holds(tuple(dict.fromkeys(int(mid) for mid in mids))))
+        found: dict[int, VaultRecord] = {}
+        if not wanted:
+            return found
+        with self._engine.connect() as connection:
+            for start in range(0, len(wanted), _QUERY_MIDS):
+                found.update(self._chunk(connection, wanted[start : start + _QUERY_MIDS]))
+        return found
+
+    def name_of(self, mid: int) -> str:
+        """The preferred name; for a value its readable text. Reveals: only restoration may call it."""
+        record = self.records([mid]).get(mid)
+        return readable_name(record) if record is not None else NO_NAME
+
+    def all_records(self) -> Iterator[tuple[int, VaultRecord]]:
+        """Every record, by MID. Reveals all: for building indexes and for evaluation."""
+        last = -1
+        while True:
+            with self._engine.connect() as connection:
+                rows = connection.execute(
+                    select(vault_entries.c.mid, vault_entries.c.sealed)
+                    .where(vault_entries.c.version_id == self._scope.version_id, vault_entries.c.mid > last)
+                    .order_by(vault_entries.c.mid)
+                    .limit(_INSERT_ROWS)
+                ).all()
+            if not rows:
+                return
+            held = set(self._holds(tuple(mid for mid, _ in rows)))
+            for mid, sealed in rows:
+                if mid in held:
+                    yield mid, self._opened(mid, sealed)
+            last = rows[-1][0]
+
+    def _chunk(self, connection: Connection, mids: list[int]) -> Iterator[tuple[int, VaultRecord]]:
+        for mid, sealed in connection.execute(_SOME, {"version": self._scope.version_id, "mids": mids}):
+            yield mid, self._opened(mid, sealed)
+
+    def _opened(self, mid: int, sealed: bytes) -> VaultRecord:
+        return _record_of(self._master.open(PURPOSE, _bound(self._context, mid), sealed))
+
+
+def write_records(
+    engine: Engine, master: MasterKey, scope: VaultScope, records: Iterable[tuple[int, VaultRecord]]
+) -> Iterator[int]:
+    """Seals and inserts `records`; yields how many are written so far.
+
+    Each batch is a transaction of its own, so that a load does not lock the database for its whole length.
+    """
+    batch: list[dict[str, object]] = []
+    context, written = scope.context(), 0
+    for mid, record in records:
+        sealed = master.seal(PURPOSE, _bound(context, mid), _plain(record))
+        batch.append({"version_id": scope.version_id, "mid": mid, "sealed": sealed})
+        if len(batch) == _INSERT_ROWS:
+            written += _insert(engine, batch)
+            batch = []
+            yield written
+    if batch:
+        yield written + _insert(engine, batch)
+
+
+def readable_name(record: VaultRecord) -> str:
+    """What people read where this node stands in an answer."""
+    if record.names:
+        return record.names[0]
+    if record.lexical is None:
+        return NO_NAME
+    if record.value_kind is ValueKind.DATE:
+        return record.lexical.replace("T", " ")
+    return record.lexical
+
+
+def _bound(context: bytes, mid: int) -> bytes:
+    return context + mid.to_bytes(8, "big")
+
+
+def _insert(engine: Engine, batch: list[dict[str, object]]) -> int:
+    with engine.begin() as connection:
+        connection.execute(insert(vault_entries), batch)
+    return len(batch)
+
+
+def _plain(record: VaultRecord) -> bytes:
+    parts = [record.kind, record.names, record.value_kind, record.lexical, int(record.hidden)]
+    plain = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return plain + b" " * (-len(plain) % _PAD_BYTES)
+
+
+def _record_of(plain: bytes) -> VaultRecord:
+    kind, names, value_kind, lexical, hidden = json.loads(plain.decode("utf-8", "surrogatepass"))
+    return VaultRecord(
+        NodeKind(kind), tuple(names), ValueKind(value_kind) if value_kind else None, lexical, bool(hidden)
+    )

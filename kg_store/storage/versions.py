@@ -1,0 +1,250 @@
+"""GraphRows: the database's part of graphs and versions; the swap to a new version is one transaction of it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from kg_store.errors import KeyProblem, LoadError, UnknownGraph
+from kg_store.storage.erasures import forgotten_mids
+from kg_store.storage.master_key import MasterKey, bind, new_mid_key
+from kg_store.storage.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
+
+BUILDING, COMPLETE, RETIRED = "building", "complete", "retired"
+_MID_KEY_PURPOSE = "mid key"
+_DELETED_ROWS = 20_000
+_MIDS_AT_ONCE = 500
+
+# Built once: every question asks which version is current, and building takes longer than the row.
+_CURRENT = (
+    select(
+        graphs.c.tenant, graphs.c.name, graph_versions.c.id, graph_versions.c.folder_id,
+        graph_versions.c.sealed_info, graph_versions.c.sealed_policy,
+    )
+    .join(graph_versions, graphs.c.current_version == graph_versions.c.id)
+    .where(graphs.c.tenant == bindparam("tenant"))
+    .order_by(graphs.c.name)
+)  # fmt: skip
+_CURRENT_OF_ONE = _CURRENT.where(graphs.c.name == bindparam("name"))
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRow:
+    """One graph: its random id, and the key of its MIDs."""
+
+    id: str
+    tenant: str
+    name: str
+    mid_key: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One complete version, as sealed in the database."""
+
+    id: str
+    tenant: str
+    name: str
+    folder_id: str
+    sealed_info: bytes = field(repr=False)
+    sealed_policy: bytes = field(repr=False)
+
+
+class SealedParts(Protocol):
+    """What a version's row keeps of it (kg_store.version_builder.Built)."""
+
+    @property
+    def sealed_info(self) -> bytes: ...
+    @property
+    def sealed_policy(self) -> bytes: ...
+
+
+class GraphRows:
+    """Reads and writes graphs and their versions; `folder_id` says whose versions it may delete."""
+
+    def __init__(self, engine: Engine, master: MasterKey, folder_id: str) -> None:
+        self._engine, self._master, self._folder_id = engine, master, folder_id
+
+    def begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
+        """An unfinished version of a graph, which is made when it is new; without a version it is not listed."""
+        try:
+            return self._begin(tenant, name, version_id)
+        except IntegrityError:
+            # Another load of the same new graph was first; its row is there now.
+            return self._begin(tenant, name, version_id)
+
+    def _begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
+        with self._engine.begin() as connection:
+            found = self._find(connection, tenant, name)
+            if found is None:
+                found = GraphRow(uuid.uuid4().hex, tenant, name, new_mid_key())
+                sealed = self._master.seal(_MID_KEY_PURPOSE, bind(tenant, name), found.mid_key)
+                row = {"id": found.id, "tenant": tenant, "name": name, "sealed_mid_key": sealed}
+                connection.execute(insert(graphs), row)
+            version = {"id": version_id, "graph_id": found.id, "folder_id": self._folder_id, "state": BUILDING}
+            connection.execute(insert(graph_versions), version)
+        return found
+
+    def swap(
+        self,
+        graph: GraphRow,
+        version_id: str,
+        built: SealedParts,
+        instead_of: str | None = None,
+        forgotten: frozenset[int] | None = None,
+    ) -> None:
+        """Makes a version the current one, where `instead_of` still is, if given. LoadError when the graph was
+        deleted meanwhile, has another version by now, or is to have forgotten more than `forgotten`."""
+        loaded = {
+            "state": COMPLETE,
+            "loaded_at": datetime.now(UTC),
+            "sealed_info": built.sealed_info,
+            "sealed_policy": built.sealed_policy,
+        }
+        with self._engine.begin() as connection:
+            this = graphs.c.id == graph.id
+            if instead_of is not None:
+                this &= graphs.c.current_version == instead_of
+            moved = connection.execute(update(graphs).where(this).values(current_version=version_id))
+            if moved.rowcount != 1:
+                raise LoadError("the graph was deleted, or got another version, meanwhile")
+            if forgotten is not None and not forgotten_mids(connection, graph.id) <= forgotten:
+                raise LoadError("something was forgotten in the graph meanwhile: load it again")
+            of_graph = graph_versions.c.graph_id == graph.id
+            retired = update(graph_versions).where(of_graph, graph_versions.c.state == COMPLETE)
+            connection.execute(retired.values(state=RETIRED))
+            connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(loaded))
+
+    def current(self, tenant: str, name: str | None = None) -> list[VersionRow]:
+        """The current versions of a tenant's graphs, by name; of one graph when it is named."""
+        query, wanted = (_CURRENT, {}) if name is None else (_CURRENT_OF_ONE, {"name": name})
+        with self._engine.connect() as connection:
+            rows = connection.execute(query, {"tenant": tenant, **wanted}).all()
+        return [VersionRow(row.id, row.tenant, row.name, row.folder_id, *row[4:]) for row in rows]
+
+    def is_empty(self) -> bool:
+        with self._engine.connect() as connection:
+            return connection.execute(select(graphs.c.id).where(graphs.c.current_version.is_not(None))).first() is None
+
+    def key_fits(self) -> bool:
+        """False when there are graphs and the master key opens none of them."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(select(graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key)).all()
+        return not rows or any(self._opens(*row) for row in rows)
+
+    def _opens(self, tenant: str, name: str, sealed: bytes) -> bool:
+        try:
+            self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), sealed)
+        except KeyProblem:
+            return False
+        return True
+
+    def delete_graph(self, tenant: str, name: str) -> None:
+        """UnknownGraph when there is none with a complete version."""
+        with self._engine.begin() as connection:
+            row = connection.execute(
+                select(graphs.c.id).where(
+                    graphs.c.tenant == tenant, graphs.c.name == name, graphs.c.current_version.is_not(None)
+                )
+            ).first()
+            if row is None:
+                raise UnknownGraph("no graph of that name")
+            versions = update(graph_versions).where(
+                graph_versions.c.graph_id == row.id, graph_versions.c.state == COMPLETE
+            )
+            connection.execute(versions.values(state=RETIRED))
+            connection.execute(delete(graphs).where(graphs.c.id == row.id))
+            for table in (forgotten_things, erasures):
+                connection.execute(delete(table).where(table.c.graph_id == row.id))
+
+    def forgotten(self, graph: GraphRow) -> frozenset[int]:
+        """The MIDs that no version of the graph may hold."""
+        with self._engine.connect() as connection:
+            return forgotten_mids(connection, graph.id)
+
+    def mid_key(self, tenant: str, name: str) -> bytes:
+        """The key of a graph's MIDs. Raises UnknownGraph."""
+        with self._engine.connect() as connection:
+            found = self._find(connection, tenant, name)
+        if found is None:
+            raise UnknownGraph("no graph of that name")
+        return found.mid_key
+
+    def older_versions(self, tenant: str, name: str) -> list[str]:
+        """Versions of a graph that were replaced and not yet swept away, or are being built."""
+        query = (
+            select(graph_versions.c.id)
+            .join(graphs, graphs.c.id == graph_versions.c.graph_id)
+            .where(graphs.c.tenant == tenant, graphs.c.name == name, graph_versions.c.state != COMPLETE)
+        )
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
+        """Deletes the rows of `mids` from the older versions of a graph; which versions those are."""
+        versions = self.older_versions(tenant, name)
+        for version_id in versions:
+            for start in range(0, len(mids), _MIDS_AT_ONCE):
+                some = vault_entries.c.mid.in_(list(mids[start : start + _MIDS_AT_ONCE]))
+                with self._engine.begin() as connection:
+                    connection.execute(delete(vault_entries).where(vault_entries.c.version_id == version_id, some))
+        return versions
+
+    def retire(self, version_id: str) -> None:
+        """What a failed load has begun is left to be swept away; a version that was swapped in stays."""
+        begun = (graph_versions.c.id == version_id, graph_versions.c.state == BUILDING)
+        with self._engine.begin() as connection:
+            connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))
+
+    def not_current(self) -> list[str]:
+        """Versions of this folder that are unfinished or retired."""
+        query = select(graph_versions.c.id).where(
+            graph_versions.c.folder_id == self._folder_id, graph_versions.c.state != COMPLETE
+        )
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def complete_ids(self) -> set[str]:
+        query = select(graph_versions.c.id).where(graph_versions.c.state == COMPLETE)
+        with self._engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
+    def is_complete(self, version_id: str) -> bool:
+        query = select(graph_versions.c.state).where(graph_versions.c.id == version_id)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar() == COMPLETE
+
+    def forget(self, version_id: str) -> None:
+        """Deletes a version's rows, some at a time, so that other writers get their turn."""
+        some = (
+            select(vault_entries.c.mid).where(vault_entries.c.version_id == version_id).limit(_DELETED_ROWS)
+        ).scalar_subquery()
+        of_version = vault_entries.c.version_id == version_id
+        deleted = _DELETED_ROWS
+        while deleted == _DELETED_ROWS:
+            with self._engine.begin() as connection:
+                found = connection.execute(delete(vault_entries).where(of_version, vault_entries.c.mid.in_(some)))
+                deleted = found.rowcount
+        with self._engine.begin() as connection:
+            connection.execute(delete(graph_versions).where(graph_versions.c.id == version_id))
+            _forget_empty_graphs(connection)
+
+    def _find(self, connection: Connection, tenant: str, name: str) -> GraphRow | None:
+        query = select(graphs.c.id, graphs.c.sealed_mid_key).where(graphs.c.tenant == tenant, graphs.c.name == name)
+        row = connection.execute(query).first()
+        if row is None:
+            return None
+        mid_key = self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), row.sealed_mid_key)
+        return GraphRow(row.id, tenant, name, mid_key)
+
+
+def _forget_empty_graphs(connection: Connection) -> None:
+    """Graphs whose only load failed."""
+    with_versions = select(graph_versions.c.graph_id).scalar_subquery()
+    connection.execute(delete(graphs).where(graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions)))

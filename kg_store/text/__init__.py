@@ -1,0 +1,4 @@
+"""Text: normal forms, dates, numbers, labels, words of English.
+
+Imports nothing of ours.
+"""

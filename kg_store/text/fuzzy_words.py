@@ -1,0 +1,72 @@
+"""NearWords: which words of a vocabulary a misspelt word may stand for, within the documented distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
+
+from kg_store.text.normalise import is_letters
+
+SHORTEST = 4
+_TWO_SLIPS_FROM = 9
+
+
+def slips_allowed(length: int) -> int:
+    """How many slips (a letter more, less, another, or two swapped) a word or name of so many letters may have."""
+    if length < SHORTEST:
+        return 0
+    return 2 if length >= _TWO_SLIPS_FROM else 1
+
+
+@dataclass(frozen=True, slots=True)
+class NearWords:
+    """Words by length, each with the set of its letters as bits: a slip changes at most two of them.
+
+    Comparing the bits of a whole vocabulary takes a fraction of a millisecond, and leaves few words to measure.
+    """
+
+    _words: npt.NDArray[np.object_] = field(repr=False)
+    _ids: npt.NDArray[np.int64] = field(repr=False)
+    _letters: npt.NDArray[np.uint32] = field(repr=False)
+    _starts: tuple[int, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> NearWords:
+        """`near` gives positions in `words`. Words shorter than SHORTEST and those with digits are left out."""
+        kept = [at for at, word in enumerate(words) if len(word) >= SHORTEST and is_letters(word)]
+        kept.sort(key=lambda at: len(words[at]))
+        lengths = [len(words[at]) for at in kept]
+        starts = np.searchsorted(lengths, np.arange((lengths[-1] if lengths else 0) + 2))
+        letters = np.fromiter((_bits(words[at]) for at in kept), dtype=np.uint32, count=len(kept))
+        ids = np.array(kept, dtype=np.int64)
+        spelt = np.array([words[at] for at in kept], dtype=np.object_)
+        return cls(spelt, ids, letters, tuple(starts.tolist()))
+
+    def near(self, word: str) -> dict[int, int]:
+        """Position -> number of slips, for every word that `word` may be with the slips that its own length allows."""
+        slips = slips_allowed(len(word) + 1)
+        if not slips or not is_letters(word):
+            return {}
+        first, last = self._start(len(word) - slips), self._start(len(word) + slips + 1)
+        changed = np.bitwise_count(self._letters[first:last] ^ np.uint32(_bits(word)))
+        able = np.flatnonzero(changed <= 2 * slips) + first
+        words = self._words[able].tolist()
+        distances = cdist((word,), words, scorer=OSA.distance, score_cutoff=slips, dtype=np.uint8)[0]
+        ids = self._ids[able].tolist()
+        near = np.flatnonzero(distances <= slips).tolist()
+        return {ids[at]: int(distances[at]) for at in near if distances[at] <= slips_allowed(len(words[at]))}
+
+    def _start(self, length: int) -> int:
+        return self._starts[min(max(length, 0), len(self._starts) - 1)]
+
+
+def _bits(word: str) -> int:
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) % 32)
+    return bits

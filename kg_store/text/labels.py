@@ -1,0 +1,143 @@
+"""Readable words for predicates and classes: labels, the inverse of a label, and local names made readable."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote
+
+MAX_LABEL_WORDS = 4
+_MAX_LABEL_CHARS = 80
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Path segments that tell nobody anything: versions, dates, bare numbers.
+_DULL_SEGMENT = re.compile(r"[\d.]*|v\d.*|ns|terms?|vocab|vocabulary|ontology|www\..*", re.IGNORECASE)
+_PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})
+# Verbs in the third person, so that nouns in the plural ("children") are not taken for verbs.
+_PARTICIPLES = {
+    "acts": "acted", "belongs": "belonged", "buys": "bought", "causes": "caused", "contains": "contained",
+    "covers": "covered", "creates": "created", "diagnoses": "diagnosed", "directs": "directed",
+    "employs": "employed", "follows": "followed", "gives": "given", "governs": "governed", "hires": "hired",
+    "includes": "included", "knows": "known", "leads": "led", "likes": "liked", "lives": "lived",
+    "loves": "loved", "makes": "made", "manages": "managed", "offers": "offered", "orders": "ordered",
+    "owns": "owned", "performs": "performed", "plays": "played", "prescribes": "prescribed",
+    "produces": "produced", "provides": "provided", "publishes": "published", "reads": "read",
+    "requires": "required", "sees": "seen", "sells": "sold", "sends": "sent", "specializes": "specialized",
+    "speaks": "spoken", "studies": "studied", "supervises": "supervised", "supports": "supported",
+    "takes": "taken", "teaches": "taught", "treats": "treated", "uses": "used", "visits": "visited",
+    "works": "worked", "writes": "written",
+}  # fmt: skip
+
+_EXACT = {
+    "belongs to": "has", "born in": "birthplace of", "died in": "place of death of", "lives at": "home of",
+    "lives in": "home of", "located in": "location of", "works at": "employs", "works for": "employs",
+    "works in": "workplace of",
+}  # fmt: skip
+_SYMMETRIC = frozenset({"married", "related", "connected", "linked", "adjacent", "similar", "same"})
+_VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
+
+
+def local_name(iri: str) -> str:
+    """The last part of an IRI, percent signs decoded: behind `#`, the last `/`, or the last `:`."""
+    scheme, _, rest = iri.partition(":")
+    if scheme in ("mailto", "tel"):
+        return unquote(rest)
+    tail = re.split(r"[#/]", iri.rstrip("/#"))[-1]
+    return unquote(tail.rsplit(":", 1)[-1] if iri.startswith(("urn:", "tag:")) or "/" not in iri else tail)
+
+
+def readable(text: str) -> str:
+    """Underscores and camelCase to spaces, case kept: `John_Gage` -> `John Gage`."""
+    return " ".join(_CAMEL.sub(" ", text.replace("_", " ")).split())
+
+
+def readable_relation(predicate: str, is_iri: bool) -> str:
+    """A relation's words without a label: `takesCareOf` -> `takes care of`; the dots of TSV text stay."""
+    text = readable(local_name(predicate)).lower() if is_iri else " ".join(predicate.replace("_", " ").split())
+    return clean(text) or "related to"
+
+
+def clean(label: str) -> str:
+    """Without the characters that a label never contains; at most 80 characters."""
+    return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
+
+
+def is_short_label(label: str) -> bool:
+    """Whether a label is a relation's word rather than a sentence about it."""
+    short = 0 < len(label.split()) <= MAX_LABEL_WORDS and len(label) <= _MAX_LABEL_CHARS
+    return short and label[-1] not in ".!?"
+
+
+def inverse_of(label: str) -> str:
+    """Words for the relation walked backwards, by form: `directed by` -> `directed`, `spouse` -> `spouse of`."""
+    prefix, dot, stem = label.rpartition(".")
+    words = stem.split()
+    return prefix + dot + _inverse(words) if words else f"{label} inverse"
+
+
+def _inverse(words: list[str]) -> str:
+    text, first, last = " ".join(words), words[0], words[-1]
+    if text in _EXACT or first in _SYMMETRIC:
+        return _EXACT.get(text, text)
+    if first in ("has", "have") and len(words) > 1:
+        return f"{' '.join(words[1:])} of"
+    if first in _PARTICIPLES and (len(words) == 1 or last in _PREPOSITIONS):
+        return f"{' '.join([_PARTICIPLES[first], *words[1:]])} by"
+    if len(words) == 1 or last not in _PREPOSITIONS:
+        return f"{text} of"
+    if last == "by":
+        return _VERBS[first] if first in _VERBS and len(words) == 2 else " ".join(words[:-1])
+    return f"has {' '.join(words[:-1])}" + (" here" if last in ("in", "at") else "")
+
+
+def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
+    """`labels`, made different where predicates share one: a namespace's word before it, else a number behind it.
+
+    Plain text predicates that differ only in underscores keep their own spelling.
+    """
+    result = list(labels)
+    for clash in _clashes(result):
+        for position in clash:
+            result[position] = _longer(labels[position], predicates[position])
+    for clash in _clashes(result):
+        for count, position in enumerate(clash[1:], start=2):
+            result[position] = f"{result[position]} {count}"
+    # A number may have met another label: rare enough for the predicate's position to settle it.
+    for clash in _clashes(result):
+        for position in clash[1:]:
+            result[position] = f"{result[position]} n{position}"
+    return result
+
+
+def _clashes(labels: Sequence[str]) -> list[list[int]]:
+    positions: dict[str, list[int]] = defaultdict(list)
+    for position, label in enumerate(labels):
+        positions[label.casefold()].append(position)
+    return [found for found in positions.values() if len(found) > 1]
+
+
+def _longer(label: str, predicate: str) -> str:
+    if "/" not in predicate and "#" not in predicate:
+        return clean(predicate) or label
+    segments = [part for part in re.split(r"[/#]", predicate.partition("://")[2])[:-1] if part]
+    telling = [part for part in segments if not _DULL_SEGMENT.fullmatch(part)]
+    return f"{readable(clean(unquote(telling[-1]))).lower()} {label}" if telling else label
+
+
+def class_word(iri: str, labels: Mapping[str, str], is_iri: bool = True) -> str:
+    """A class in words: its short label where the file has one, else its local name made readable."""
+    label = clean(labels.get(iri, ""))
+    if is_short_label(label):
+        return label.lower() if label in (label.title(), label.capitalize()) else label
+    word = readable(local_name(iri)).lower() if is_iri else " ".join(iri.replace("_", " ").split())
+    return clean(word) or "thing"
+
+
+FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
+
+
+def clean_label(label: str) -> str:
+    """`label` without spaces around it. Raises ValueError."""
+    if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
+        raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
+    return label.strip()

@@ -1,0 +1,264 @@
+"""Text as names are compared: one spelling for every way to write a name, with the way back to the original."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import groupby
+from typing import Final
+
+_HARD = "\x00"
+"""Stands for a character that can't be folded alone: one that goes, grows, or joins the one before it."""
+
+_APOSTROPHES = frozenset("'`´‘’‚‛′‵ʹʻʼʽˈ՚＇｀＇ꞌ")
+_QUOTES = frozenset('"“”„‟″‶〝〞〟＂')
+_HYPHENS = frozenset("⁃−˗﹣－")
+_IGNORED = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800") | {
+    chr(code)
+    for start, end in (
+        (0x334, 0x338),
+        (0x20D2, 0x20DC),
+        (0x20DD, 0x20F0),
+        (0x180B, 0x180F),
+        (0xFE00, 0xFE0F),
+        (0xE0100, 0xE01EF),
+    )
+    for code in range(start, end + 1)
+}
+_SIGNS_OF_NUMBERS = range(0x0600, 0x0606)  # Arabic signs: formats by category, visible all the same.
+_RUN = re.compile(r"\x00[\x00 ]*| [\x00 ]+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029"
+    "\u3041-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\ua980-\ua9df\uaa60-\uaa7f\uac00-\ud7ff\uf900-\ufaff"
+    "\U0001b000-\U0001b16f\U00020000-\U000323af]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A stretch of the normalised text: copied one to one from `origin`, or folded with a span per character."""
+
+    start: int
+    origin: int
+    spans: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
+
+    def span_of(self, position: int) -> tuple[int, int]:
+        if self.spans is None:
+            begin = self.origin + position - self.start
+            return begin, begin + 1
+        return self.spans[position - self.start]
+
+
+_UNCHANGED = (_Piece(0, 0),)
+"""Every character stands for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """A normalised text. `seams` are the positions in front of which an invisible character was dropped."""
+
+    text: str = field(repr=False)
+    seams: frozenset[int] = field(default=frozenset(), repr=False)
+    _pieces: tuple[_Piece, ...] = field(default=_UNCHANGED, repr=False)
+    _starts: tuple[int, ...] = field(default=(0,), repr=False)
+
+    @property
+    def is_one_to_one(self) -> bool:
+        """Whether every character stands where it stood in the original text."""
+        return self._pieces == _UNCHANGED
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the normalised characters from `start` to `end` stand in the original text."""
+        if self.is_one_to_one:
+            return start, end
+        if end <= start:
+            where = self._span_of(start)[0] if start < len(self.text) else self._end()
+            return where, where
+        return self._span_of(start)[0], self._span_of(end - 1)[1]
+
+    def is_border(self, position: int) -> bool:
+        """Whether a word may begin or end at `position`; scripts without spaces have borders everywhere."""
+        text = self.text
+        if position <= 0 or position >= len(text):
+            return True
+        before, after = text[position - 1], text[position]
+        if not (is_word_character(before) and is_word_character(after)) or position in self.seams:
+            return True
+        return is_unspaced(before) or is_unspaced(after)
+
+    def _span_of(self, position: int) -> tuple[int, int]:
+        return self._pieces[bisect_right(self._starts, position) - 1].span_of(position)
+
+    def _end(self) -> int:
+        return self._span_of(len(self.text) - 1)[1] if self.text else 0
+
+
+def normalise(text: str) -> Normalised:
+    """NFKC and casefold; apostrophes of all kinds to '; hyphens, underscores and white space runs to one space.
+
+    Zero-width and control characters are dropped. Normalising twice changes nothing.
+    """
+    easy = text.translate(_FOLDED)
+    if _HARD not in easy and "  " not in easy:
+        return Normalised(easy)
+    return _join(text, easy)
+
+
+def is_word_character(character: str) -> bool:
+    """Letters, digits and the marks that belong to them."""
+    return character.isalnum() or (not character.isascii() and unicodedata.category(character)[0] == "M")
+
+
+def is_unspaced(character: str) -> bool:
+    """Of a script that writes words without spaces, or hangs particles on names: CJK, Thai, Hangul and others."""
+    return not character.isascii() and _UNSPACED.match(character) is not None
+
+
+def _join(text: str, easy: str) -> Normalised:
+    parts: list[str] = []
+    pieces: list[_Piece] = []
+    seams: set[int] = set()
+    length = done = 0
+    for run in _RUN.finditer(easy):
+        begin, end = run.span()
+        if easy[begin] == _HARD and begin > done:
+            begin -= 1  # The character before a mark may melt into it.
+        if begin > done:
+            pieces.append(_Piece(length, done))
+            parts.append(easy[done:begin])
+            length += begin - done
+        folded, spans, dropped = _fold_run(text, begin, end)
+        if folded:
+            pieces.append(_Piece(length, begin, spans))
+            parts.append(folded)
+        seams.update(length + position for position in dropped)
+        length, done = length + len(folded), end
+    if done < len(text):
+        pieces.append(_Piece(length, done))
+        parts.append(easy[done:])
+    pieces = pieces or [*_UNCHANGED]
+    return Normalised("".join(parts), frozenset(seams), tuple(pieces), tuple(piece.start for piece in pieces))
+
+
+def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, int], ...], list[int]]:
+    """The folded characters of text[begin:end], the original span of each, and where something was dropped."""
+    characters: list[str] = []
+    spans: list[tuple[int, int]] = []
+    seams: list[int] = []
+    for cluster, first, last, after_drop in _clusters(text, begin, end):
+        if after_drop:
+            seams.append(len(characters))
+        for character in _fold_cluster(cluster):
+            if character == " " and characters and characters[-1] == " ":
+                spans[-1] = (spans[-1][0], last)
+                continue
+            characters.append(character)
+            spans.append((first, last))
+    return "".join(characters), tuple(spans), seams
+
+
+def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool]]:
+    """Each character with the marks that join it: (characters, start, end, something was dropped in front)."""
+    found: list[tuple[str, int, int, bool]] = []
+    dropped = False
+    for position in range(begin, end):
+        character = text[position]
+        if _is_ignored(character):
+            dropped = True
+        elif found and _joins(character) and _swap(found[-1][0][-1]) != " ":
+            before = found[-1]
+            found[-1] = (before[0] + character, before[1], position + 1, before[3])
+            dropped = False
+        else:
+            found.append((character, position, position + 1, dropped))
+            dropped = False
+    if dropped:
+        found.append(("", end, end, True))
+    return found
+
+
+@lru_cache(maxsize=16_384)
+def _fold_cluster(cluster: str) -> str:
+    folded = "".join(map(_swap, cluster))
+    for _ in range(3):
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
+    # A dotted capital I folds to i and a dot of its own; nobody types that dot in lower case.
+    return "".join(map(_swap, folded.replace("i\u0307", "i")))
+
+
+@lru_cache(maxsize=16_384)
+def _swap(character: str) -> str:
+    """The one spelling of separators, apostrophes and quotes; any other character stays."""
+    if character in _APOSTROPHES:
+        return "'"
+    if character in _QUOTES:
+        return '"'
+    if character in _HYPHENS or character.isspace() or unicodedata.category(character) in ("Pd", "Pc"):
+        return " "
+    if not is_word_character(character) and (character.isupper() or character.islower()):
+        return "\ufffd"  # Squared letters: pictures with a case, which would pass for the start of a word.
+    return character
+
+
+@lru_cache(maxsize=16_384)
+def _is_ignored(character: str) -> bool:
+    if character in _IGNORED:
+        return True
+    category = unicodedata.category(character)
+    if category == "Cf":
+        return ord(character) not in _SIGNS_OF_NUMBERS
+    return category == "Cs" or (category == "Cc" and not character.isspace())
+
+
+@lru_cache(maxsize=16_384)
+def _joins(character: str) -> bool:
+    """Whether composition may melt `character` into the one before it: marks, and Hangul vowels and finals."""
+    first = unicodedata.normalize("NFKC", character)[0]
+    return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff" or "\ud7b0" <= first <= "\ud7ff"
+
+
+class _Folded(dict[int, str]):
+    """One folded character per code point, or _HARD; filled as text is met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        folded = _HARD
+        if _swap(character) != character:
+            folded = _swap(character)
+        elif not _is_ignored(character) and not _joins(character):
+            alone = _fold_cluster(character)
+            if len(alone) == 1 and not _joins(alone) and not _is_ignored(alone):
+                folded = alone
+        self[code] = folded
+        return folded
+
+
+_FOLDED = _Folded()
+
+
+_LAST_WITH_MARKS = 0x1F000
+
+
+def _mark_ranges() -> Iterator[str]:
+    codes = [code for code in range(0x300, _LAST_WITH_MARKS) if unicodedata.category(chr(code))[0] == "M"]
+    for _, group in groupby(enumerate(codes), key=lambda pair: pair[1] - pair[0]):
+        run = [code for _, code in group]
+        yield f"{chr(run[0])}-{chr(run[-1])}"
+
+
+MARKS: Final = "".join(_mark_ranges())
+"""For a class of a pattern: `[\\w{MARKS}]` are the characters of words, vowel signs of Indic scripts among them."""
+
+
+def is_letters(word: str) -> bool:
+    """Whether `word` is letters and the marks on them alone."""
+    return word.isalpha() or (not word.isascii() and all(map(_is_letter_or_mark, word)) and word[:1].isalpha())
+
+
+@cache
+def _is_letter_or_mark(character: str) -> bool:
+    return character.isalpha() or unicodedata.category(character)[0] == "M"

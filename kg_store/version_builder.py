@@ -1,0 +1,253 @@
+"""Builder: fills a new version of a graph: from a load, or from the version before with something changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from sqlalchemy import Engine
+
+from kg_store.errors import LoadError
+from kg_store.graph.adjacency import Adjacency
+from kg_store.graph.masked_relations import notes_on, refuse_telling
+from kg_store.graph.pruning import facts_of, pruned
+from kg_store.graph.removal import Going, going_with
+from kg_store.graph.role_view import refuse_unknown_words, unknown_words
+from kg_store.graph.schema import phrases_of, schema_bytes, with_concepts
+from kg_store.graph_info import GraphInfo, info_bytes, info_of
+from kg_store.loading.load import LoadedGraph, LoadedNode, placeholder_schema
+from kg_store.names.index import NameIndex
+from kg_store.names.name_words import NameWords
+from kg_store.sources.policy import Policy
+from kg_store.storage.data_folder import DataFolder
+from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.vault import Vault, VaultScope, write_records
+from kg_store.storage.versions import GraphRow
+from kg_store.terms import Edges, Mids, NodeKind, Schema, as_mids
+from kg_store.text.public_words import PublicWords
+
+Progress = Callable[[str, float], None]
+"""Gets the step's name and the share of the whole load that is done, 0 to 1."""
+
+NameConcepts = Callable[[Schema], Sequence[str]]
+"""One concept per signature of a schema whose concepts are placeholders."""
+
+Review = Callable[[Adjacency, Schema, NameIndex], None]
+"""Sees a version before it goes live; what it raises keeps it from that."""
+
+SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
+INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
+_UNSEEN_FILE = "unseen.npy"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A version that is whole on the disk and in the vault, and what its row is to say."""
+
+    info: GraphInfo
+    sealed_info: bytes = field(repr=False)
+    sealed_policy: bytes = field(repr=False)
+
+
+class Sealer:
+    """The sealed files and columns of versions."""
+
+    def __init__(self, folder: DataFolder, master: MasterKey) -> None:
+        self._folder, self._master = folder, master
+
+    def write(self, scope: VaultScope, file: str, plain: bytes) -> None:
+        (self._folder.path_of(scope.version_id) / file).write_bytes(self.seal(scope, file, plain))
+
+    def read(self, scope: VaultScope, file: str) -> bytes:
+        return self.unseal(scope, file, (self._folder.path_of(scope.version_id) / file).read_bytes())
+
+    def seal(self, scope: VaultScope, purpose: str, plain: bytes) -> bytes:
+        return self._master.seal(purpose, bind(scope.tenant, scope.graph, scope.version_id), plain)
+
+    def unseal(self, scope: VaultScope, purpose: str, sealed: bytes) -> bytes:
+        return self._master.open(purpose, bind(scope.tenant, scope.graph, scope.version_id), sealed)
+
+
+class Builder:
+    """Fills the folder and the vault rows of a version that nobody can open yet."""
+
+    def __init__(self, folder: DataFolder, engine: Engine, master: MasterKey, public_phrases: tuple[str, ...]) -> None:
+        self._folder, self._engine, self._master = folder, engine, master
+        self._sealer = Sealer(folder, master)
+        self._public_phrases = public_phrases
+
+    def public_words(self, schema: Schema, policy: Policy) -> PublicWords:
+        return PublicWords.of((*self._public_phrases, *phrases_of(schema), *policy.words))
+
+    def from_load(
+        self,
+        graph: GraphRow,
+        version_id: str,
+        loaded: LoadedGraph,
+        policy: Policy,
+        name_concepts: NameConcepts,
+        progress: Progress,
+        review: Review,
+    ) -> Built:
+        """The version of one load. Raises what `review` raises."""
+        scope = VaultScope(graph.tenant, graph.name, version_id)
+        progress("naming concepts", 0.5)
+        schema = placeholder_schema(loaded)
+        schema = with_concepts(schema, name_concepts(schema))
+        refuse_unknown_words(policy, schema)
+        notes = self._notes_on_unsaid(loaded, schema, policy)
+        self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen)
+        total = max(1, sum(loaded.counts.values()))
+        records = ((node.mid, node.record) for node in loaded.nodes())
+        for written in write_records(self._engine, self._master, scope, records):
+            progress("sealing names and values", 0.55 + 0.25 * min(1.0, written / total))
+        progress("indexing names", 0.8)
+        index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
+        index = index.with_public(self.public_words(schema, policy))
+        self._sealer.write(scope, NAMES_FILE, index.to_bytes())
+        words = NameWords.of(node.record for node in loaded.nodes())
+        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
+        progress("measuring anonymity", 0.95)
+        review(loaded.adjacency, schema, index)
+        info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words, notes)
+        return self._finished(scope, info, policy)
+
+    def renamed(self, scope: VaultScope, before: Source, concepts: Sequence[str], progress: Progress) -> Built:
+        """The same but for its concepts. LoadError when one of them would make a name a public word."""
+        schema = with_concepts(before.schema, concepts)
+        index = before.names.with_public(self.public_words(schema, before.policy))
+        fresh = set(index.report().public_words) - set(before.names.report().public_words)
+        if fresh:
+            raise LoadError(f"the concepts would make {len(fresh)} names public words")
+        if unknown_words(before.policy, schema) > unknown_words(before.policy, before.schema):
+            raise LoadError("roles of the policy name concepts that would not be there any more")
+        path = self._folder.path_of(before.info.version)
+        self._write_arrays(scope, Adjacency.map_from(path), schema, read_unseen(path))
+        return self._copied(scope, before, index, before.info, frozenset(), progress)
+
+    def without(
+        self, scope: VaultScope, before: Source, going: Going, name_concepts: NameConcepts, progress: Progress
+    ) -> Built:
+        """The same without what goes. Concepts stay where the relations around a thing do, else they are named."""
+        path = self._folder.path_of(before.info.version)
+        adjacency = Adjacency.map_from(path)
+        facts = facts_of(adjacency)
+        if going.nodes.all():
+            raise LoadError("nothing else is in the graph: delete it instead")
+        left = pruned(adjacency, before.schema, going.nodes, np.ones(len(facts.heads), dtype=np.bool_), facts)
+        concepts = list(left.schema.concepts)
+        if left.changed:
+            named = with_concepts(left.schema, name_concepts(left.schema)).concepts
+            for at in left.changed:
+                concepts[at] = named[at]
+        schema = replace(left.schema, concepts=tuple(concepts))
+        unseen = read_unseen(path)
+        self._write_arrays(scope, left.adjacency, schema, unseen and unseen_without(unseen, going.mids))
+        gone = frozenset(going.mids.tolist())
+        index = before.names.without(gone).with_public(self.public_words(schema, before.policy))
+        counts = left.counts()
+        info = replace(
+            before.info, triples=left.facts, relations=len(schema.relations), entities=counts[NodeKind.ENTITY],
+            values=counts[NodeKind.VALUE], mediators=counts[NodeKind.MEDIATOR],
+        )  # fmt: skip
+        return self._copied(scope, before, index, info, gone, progress)
+
+    def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema, policy: Policy) -> tuple[str, ...]:
+        """Raises LoadError where the description of a masked relation says what it stands in the place of."""
+        bare = replace(schema, relations=tuple(replace(each, description="") for each in schema.relations))
+        public = self.public_words(bare, policy)
+        refuse_telling(schema, loaded.unsaid, public)
+        return notes_on(loaded.unsaid, public)
+
+    def _copied(
+        self,
+        scope: VaultScope,
+        before: Source,
+        index: NameIndex,
+        info: GraphInfo,
+        gone: frozenset[int],
+        progress: Progress,
+    ) -> Built:
+        self._sealer.write(scope, NAMES_FILE, index.to_bytes())
+        words = NameWords.of(record for mid, record in before.vault.all_records() if mid not in gone)
+        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
+        total = max(1, info.entities + info.values + info.mediators)
+        records = ((mid, record) for mid, record in before.vault.all_records() if mid not in gone)
+        for written in write_records(self._engine, self._master, scope, records):
+            progress("sealing names and values", min(1.0, written / total))
+        info = replace(
+            info, version=scope.version_id, loaded_at=datetime.now(UTC).replace(microsecond=0),
+            public_words=index.report().public_words,
+        )  # fmt: skip
+        return self._finished(scope, info, before.policy)
+
+    def _write_arrays(self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges | None) -> None:
+        path = self._folder.path_of(scope.version_id)
+        adjacency.save(path)
+        if unseen is not None:
+            np.save(path / _UNSEEN_FILE, np.stack([unseen.heads, unseen.tails]), allow_pickle=False)
+        self._sealer.write(scope, SCHEMA_FILE, schema_bytes(schema))
+
+    def _finished(self, scope: VaultScope, info: GraphInfo, policy: Policy) -> Built:
+        self._folder.finish(scope.version_id)
+        sealed_policy = self._sealer.seal(scope, POLICY_PURPOSE, policy.to_toml().encode())
+        return Built(info, self._sealer.seal(scope, INFO_PURPOSE, info_bytes(info)), sealed_policy)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The version that a new one is made of, opened and held."""
+
+    info: GraphInfo
+    schema: Schema
+    vault: Vault = field(repr=False)
+    names: NameIndex = field(repr=False)
+    policy: Policy = field(repr=False)
+
+
+def read_unseen(path: Path) -> Edges | None:
+    """Who has what only hidden relations lead to; None in versions of before this was kept."""
+    try:
+        heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
+    except FileNotFoundError:
+        return None
+    return Edges(heads, tails)
+
+
+def unseen_without(unseen: Edges, gone: Mids) -> Edges:
+    stays = ~(np.isin(unseen.heads, gone) | np.isin(unseen.tails, gone))
+    return Edges(unseen.heads[stays], unseen.tails[stays])
+
+
+def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGraph:
+    """A load without the things that its graph is to have forgotten; a note tells how many. Raises LoadError."""
+    if not forgotten:
+        return loaded
+    schema = placeholder_schema(loaded)
+    going = going_with(loaded.adjacency, schema, loaded.unseen, as_mids(list(forgotten)))
+    if not len(going.chosen):
+        return loaded
+    if going.nodes.all():
+        raise LoadError("everything in the source was forgotten in this graph earlier")
+    facts = facts_of(loaded.adjacency)
+    left = pruned(loaded.adjacency, schema, going.nodes, np.ones(len(facts.heads), dtype=np.bool_), facts)
+    gone = frozenset(going.mids.tolist())
+
+    def nodes() -> Iterator[LoadedNode]:
+        return (node for node in loaded.nodes() if node.mid not in gone)
+
+    note = f"{len(going.chosen)} things of the source were forgotten in this graph earlier, and are left out"
+    return replace(
+        loaded,
+        relations=left.schema.relations,
+        signatures=left.schema.signatures,
+        adjacency=left.adjacency,
+        facts=left.facts,
+        counts=left.counts(),
+        notes=(*loaded.notes, note),
+        nodes=nodes,
+        unseen=unseen_without(loaded.unseen, going.mids),
+    )

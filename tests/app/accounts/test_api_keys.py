@@ -1,0 +1,136 @@
+"""Access: keys are random, kept as hashes, bound to a tenant, and end when they are revoked or expire."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from sqlalchemy import Engine
+
+from app.accounts.api_keys import (
+    Access,
+    Caller,
+    NoGrant,
+    NotAuthenticated,
+    NotPermitted,
+    Role,
+    UnknownKey,
+    require_admin,
+    require_grant,
+)
+from app.database.engine import make_engine
+from app.database.tables import metadata
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    engine = make_engine(f"sqlite:///{tmp_path / 'keys.db'}")
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+def test_a_created_key_authenticates_its_caller(engine: Engine) -> None:
+    issued = Access(engine).create("north", "user", ["clinic", "films"])
+    caller = Access(engine).authenticate(issued.key)
+    assert caller == Caller("north", issued.key_id, "user", frozenset({"clinic", "films"}))
+
+
+def test_keys_are_long_random_and_prefixed(engine: Engine) -> None:
+    keys = {Access(engine).create("north", "user", []).key for _ in range(5)}
+    assert len(keys) == 5
+    assert all(key.startswith("arog_") and len(key) == 5 + 43 for key in keys)
+
+
+def test_the_database_holds_no_key(engine: Engine, tmp_path: Path) -> None:
+    issued = Access(engine).create("north", "user", ["clinic"])
+    engine.dispose()
+    assert all(issued.key.encode() not in file.read_bytes() for file in tmp_path.iterdir())
+    assert issued.key not in repr(issued)
+
+
+@pytest.mark.parametrize("key", ["", "arog_", "arog_" + "A" * 43, "\ud800", "ключ"])
+def test_unknown_keys_are_refused(engine: Engine, key: str) -> None:
+    Access(engine).create("north", "user", ["clinic"])
+    with pytest.raises(NotAuthenticated):
+        Access(engine).authenticate(key)
+
+
+def test_a_revoked_key_is_refused_at_once_and_by_another_replica(engine: Engine) -> None:
+    issued = Access(engine).create("north", "user", ["clinic"])
+    other_replica = Access(engine)
+    other_replica.authenticate(issued.key)
+    Access(engine).revoke("north", issued.key_id)
+    Access(engine).revoke("north", issued.key_id)
+    with pytest.raises(NotAuthenticated):
+        other_replica.authenticate(issued.key)
+
+
+def test_an_expired_key_is_refused(engine: Engine) -> None:
+    issued = Access(engine).create("north", "user", ["clinic"], days=-1)
+    with pytest.raises(NotAuthenticated):
+        Access(engine).authenticate(issued.key)
+
+
+def test_another_tenants_key_can_not_be_revoked(engine: Engine) -> None:
+    issued = Access(engine).create("north", "user", ["clinic"])
+    with pytest.raises(UnknownKey):
+        Access(engine).revoke("south", issued.key_id)
+    Access(engine).authenticate(issued.key)
+
+
+def test_the_operators_key_is_an_admin_of_the_default_tenant(engine: Engine) -> None:
+    key = secrets.token_urlsafe(32)
+    caller = Access(engine, SecretStr(key)).authenticate(key)
+    assert (caller.tenant, caller.role, caller.is_operator) == ("default", "admin", True)
+    with pytest.raises(NotAuthenticated):
+        Access(engine).authenticate(key)
+
+
+def test_keys_are_listed_per_tenant_with_their_end(engine: Engine) -> None:
+    access = Access(engine)
+    first, second = access.create("north", "user", ["b", "a"]), access.create("north", "admin", ["*"], days=1)
+    access.create("south", "user", [])
+    access.revoke("north", first.key_id)
+    records = access.keys("north")
+    assert [record.key_id for record in records] == [first.key_id, second.key_id]
+    assert records[0].revoked_at is not None
+    assert records[0].revoked_at.tzinfo is not None
+    assert records[1].expires_at is not None
+
+
+def test_a_graph_is_closed_without_a_grant() -> None:
+    caller = Caller("north", "k1", "user", frozenset({"clinic"}))
+    require_grant(caller, "clinic")
+    with pytest.raises(NoGrant):
+        require_grant(caller, "films")
+    require_grant(Caller("north", "k1", "user", frozenset({"*"})), "films")
+
+
+def test_a_role_other_than_admin_may_not_administer() -> None:
+    with pytest.raises(NotPermitted):
+        require_admin(Caller("north", "k1", "user", frozenset({"*"})))
+
+
+@pytest.mark.parametrize(
+    ("role", "grants", "graph", "may"),
+    [
+        ("user", {"clinic", "inspect:clinic"}, "clinic", True),
+        ("user", {"*", "inspect:*"}, "clinic", True),
+        ("user", {"clinic", "inspect:*"}, None, True),
+        ("user", {"clinic"}, "clinic", False),
+        ("user", {"*"}, "clinic", False),
+        ("user", {"inspect:clinic"}, "clinic", False),
+        ("user", {"clinic", "films", "inspect:films"}, "clinic", False),
+        ("user", {"clinic", "inspect:clinic"}, None, False),
+        ("user", {"inspect:clinic"}, "inspect:clinic", False),
+        ("admin", set(), "clinic", True),
+        ("admin", set(), None, True),
+    ],
+)
+def test_names_in_a_trace_take_a_grant_of_their_own(
+    role: Role, grants: set[str], graph: str | None, may: bool
+) -> None:
+    assert Caller("north", "k", role, frozenset(grants)).may_inspect(graph) is may

@@ -1,0 +1,89 @@
+"""The model endpoints as /readyz and the admin API tell of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
+from app.main import create_app
+from app.wiring.services import build
+from client_sdk.protocol import EndpointList, Readiness
+from tests.support.processes.model_server import Canned, ModelServer, failure, in_turn
+from tests.support.service import OPERATOR, bearer, settings_in
+
+
+@asynccontextmanager
+async def served(folder: Path, url: str) -> AsyncIterator[httpx2.AsyncClient]:
+    """The real application with a model endpoint, built."""
+    settings = settings_in(folder, reasoner="endpoint", endpoint_url=url, endpoint_model="Canaria")
+    app = create_app(settings, build)
+    async with app.router.lifespan_context(app):
+        while app.state.services is None:
+            await asyncio.sleep(0.005)
+            assert "could not be built" not in str((await app.state.readiness()).missing)
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://service") as http:
+            yield http
+
+
+async def readiness(http: httpx2.AsyncClient, state: str) -> tuple[int, Readiness]:
+    """What /readyz says once the endpoint is in that state."""
+    for _ in range(3000):
+        reply = await http.get("/readyz")
+        told = Readiness.model_validate_json(reply.content)
+        if told.endpoints and told.endpoints[0].state == state:
+            return reply.status_code, told
+    raise AssertionError("the endpoint does not get there")
+
+
+async def test_what_the_probe_found_is_told(tmp_path: Path) -> None:
+    with ScriptedEndpoint(counts_tokens=True) as scripted:
+        async with served(tmp_path, scripted.url) as http:
+            status, told = await readiness(http, "ready")
+            assert (status, told.ready) == (200, True)
+            (found,) = told.endpoints
+            assert (found.dialect, found.enforces_schema, found.reports_usage) == ("json_schema", True, True)
+            assert (found.streams, found.model, found.problem) == (False, "", "")
+            listed = EndpointList.model_validate_json((await http.get("/admin/endpoints", headers=OPERATOR)).content)
+            assert listed.endpoints == [found.model_copy(update={"model": "Canaria"})]
+
+
+async def test_an_endpoint_that_was_never_reached_makes_the_service_not_ready(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    server.replies = in_turn(failure(401, "Canaria Quenby"))
+    async with served(tmp_path, server.url) as http:
+        status, told = await readiness(http, "unreachable")
+        assert (status, told.ready) == (503, False)
+        assert told.endpoints[0].problem == "the endpoint refused the request with status 401"
+        assert any("model endpoint" in sentence for sentence in told.missing)
+        with ScriptedEndpoint() as scripted:
+            server.replies = lambda request: _relayed(scripted, request.body)
+            reply = await http.post("/admin/endpoints/probe", headers=OPERATOR)
+            assert EndpointList.model_validate_json(reply.content).endpoints[0].state == "ready"
+            assert (await http.get("/readyz")).status_code == 200
+        server.replies = in_turn(failure(500))
+        await http.post("/admin/endpoints/probe", headers=OPERATOR)
+        status, told = await readiness(http, "unreachable")
+        assert (status, told.ready) == (200, True)
+
+
+def _relayed(scripted: ScriptedEndpoint, body: bytes) -> Canned:
+    status, content = scripted.answer(Received(b"", body))
+    return Canned(json.dumps(content).encode(), status)
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/admin/endpoints"), ("POST", "/admin/endpoints/probe")])
+async def test_endpoints_are_the_operators_alone(tmp_path: Path, method: str, path: str) -> None:
+    with ScriptedEndpoint() as scripted:
+        async with served(tmp_path, scripted.url) as http:
+            wanted = {"tenant": "other", "grants": [], "role": "admin"}
+            made = await http.post("/admin/keys", json=wanted, headers=OPERATOR)
+            reply = await http.request(method, path, headers=bearer(made.json()["key"]))
+            assert (reply.status_code, reply.json()["code"]) == (403, "not_permitted")

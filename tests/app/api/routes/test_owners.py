@@ -1,0 +1,254 @@
+"""What the page for owners asks: previews, policies, held loads, keys, and the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from pathlib import Path
+
+import httpx2
+import pytest
+from sqlalchemy import update
+
+from app.egress.ledger.export import check_export
+from app.egress.ledger.tables import ledger_entries, ledger_heads
+from client_sdk.crypto.sealing import KeyPair, open_capsule
+from client_sdk.protocol import GraphPolicy, GraphPreview, JobStatus, KeyList, LedgerCheck, preview_context
+from tests.app.api.routes.test_chat import refused
+from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, bearer, question, running
+
+POLICY = """
+[relations."http://clinic.invalid/treatedBy"]
+mask = true
+description = "who looks after somebody"
+
+[relations."http://clinic.invalid/livesIn"]
+hide = true
+
+[relations."http://clinic.invalid/bornOn"]
+values = "year"
+
+[roles.reception]
+withhold_relations = ["http://clinic.invalid/bornOn"]
+"""
+BORN = '\n:p1 :bornOn "1961-02-11"^^<http://www.w3.org/2001/XMLSchema#date> .\n'
+
+
+async def preview(service: Running, policy: str | None = None, **params: object) -> httpx2.Response:
+    files: list[tuple[str, object]] = [("file", ("Valdis.ttl", (CLINIC + BORN).encode()))]
+    if policy is not None:
+        files.append(("policy", (None, policy.encode())))
+    return await service.http.post("/admin/preview", files=files, params=params, headers=OPERATOR)
+
+
+async def test_a_preview_tells_what_each_predicate_is_and_what_a_model_would_see(service: Running) -> None:
+    seen = GraphPreview.model_validate_json((await preview(service, POLICY)).content)
+    uses = {each.predicate.rsplit("/", 1)[-1]: each for each in seen.predicates}
+    assert {name: each.use for name, each in uses.items()} == {
+        "rdf-schema#label": "name", "treatedBy": "masked", "livesIn": "hidden", "bornOn": "relation",
+    }  # fmt: skip
+    assert uses["treatedBy"].label != "treated by"
+    assert uses["treatedBy"].description == "who looks after somebody"
+    assert (uses["bornOn"].label, uses["bornOn"].value_kind, uses["bornOn"].shown_as) == ("born on", "date", "year")
+    assert uses["livesIn"].triples == 2
+    assert (seen.is_proposed, seen.entities) == (False, 3)
+    facts = [(fact.relation, fact.end) for each in seen.sample for fact in each.facts]
+    assert ("born on", "V (date, its year shown)") in facts
+    assert "treated by" not in {relation for relation, _end in facts}
+
+
+async def test_without_a_policy_the_proposed_one_is_used_and_told_and_works(service: Running) -> None:
+    first = GraphPreview.model_validate_json((await preview(service)).content)
+    assert first.is_proposed
+    again = GraphPreview.model_validate_json((await preview(service, first.policy, sample=2)).content)
+    assert (again.is_proposed, again.policy, len(again.sample)) == (False, first.policy, 2)
+    assert again.predicates == first.predicates
+
+
+async def test_no_name_or_value_is_in_a_preview_but_sealed_to_the_callers_key(service: Running) -> None:
+    reader = KeyPair.generate()
+    bare = await preview(service)
+    assert GraphPreview.model_validate_json(bare.content).capsule is None
+    reply = await preview(service, public_key=reader.public_text)
+    for text in (bare.text, reply.text):
+        assert not [name for name in (*SECRET_NAMES, "1961") if name in text]
+    seen = GraphPreview.model_validate_json(reply.content)
+    assert seen.capsule is not None
+    table = open_capsule(seen.capsule, reader, preview_context(seen)).table
+    assert {name for names in table.values() for name in names.names} == {
+        "Valdis Ozolkrasts", "Quenby Thistlewood", "Zemgalburg",
+    }  # fmt: skip
+    assert set(table) == {each.pseudonym for each in seen.sample}
+
+
+async def test_a_preview_loads_nothing_and_leaves_nothing_on_the_disk(service: Running, tmp_path: Path) -> None:
+    before = (await service.http.get("/admin/graphs", headers=OPERATOR)).json()
+    broken = [("file", ("a.ttl", CLINIC.encode() + b':p9 rdfs:label "Nora Lindqvist .\n'))]
+    assert (await preview(service)).status_code == 200
+    told = refused(await service.http.post("/admin/preview", files=broken, headers=OPERATOR), 422, "load_failed")
+    assert told.message.startswith("file-1.ttl, line ")
+    told = refused(await preview(service, "types = 'Nora'"), 422, "bad_policy")
+    assert "Nora" not in told.message
+    bomb = [("file", ("a.nt.gz", gzip.compress(b"x")[:-3]))]
+    refused(await service.http.post("/admin/preview", files=bomb, headers=OPERATOR), 422, "load_failed")
+    assert (await service.http.get("/admin/graphs", headers=OPERATOR)).json() == before
+    assert not list(service.services.store.incoming.glob("*"))
+    for path in tmp_path.rglob("*"):
+        content = path.read_bytes() if path.is_file() else b""
+        assert not [name for name in SECRET_NAMES if name.encode() in content], path.name
+
+
+async def test_a_preview_takes_files_an_admins_key_and_a_device_that_is_admitted(tmp_path: Path) -> None:
+    async with running(tmp_path, require_devices=True) as service:
+        refused(await service.http.post("/admin/preview", json={}, headers=OPERATOR), 422, "bad_request")
+        files = [("file", ("a.ttl", CLINIC.encode()))]
+        user = service.key("default", "*")
+        refused(await service.http.post("/admin/preview", files=files, headers=user), 403, "not_permitted")
+        key = KeyPair.generate().public_text
+        refused(await preview(service, public_key=key), 403, "device_not_admitted")
+
+
+async def test_previews_are_made_one_at_a_time(service: Running) -> None:
+    making = service.services.graphs.previewer._making
+    with making:
+        refused(await preview(service), 409, "preview_busy")
+    assert (await preview(service)).status_code == 200
+
+
+async def held(service: Running, name: str = "held") -> str:
+    """A job that waits, its privacy told."""
+    files = [("file", ("a.ttl", CLINIC.encode()))]
+    reply = await service.http.post(f"/admin/graphs/{name}?hold=true", files=files, headers=OPERATOR)
+    job_id: str = reply.json()["id"]
+    for _ in range(2000):
+        job = await status_of(service, job_id)
+        if job.state == "waiting":
+            assert job.privacy is not None
+            return job_id
+        assert job.state in ("queued", "running")
+        await asyncio.sleep(0.005)
+    raise AssertionError("the job does not wait")
+
+
+async def status_of(service: Running, job_id: str) -> JobStatus:
+    reply = await service.http.get(f"/admin/jobs/{job_id}", headers=OPERATOR)
+    return JobStatus.model_validate_json(reply.content)
+
+
+async def test_a_held_load_goes_live_by_a_word(service: Running) -> None:
+    job_id = await held(service)
+    assert "held" not in service.services.graphs.names("default")
+    south = service.key("south", "*", role="admin")
+    refused(await service.http.post(f"/admin/jobs/{job_id}/live", headers=south), 404, "unknown_job")
+    assert (await service.http.post(f"/admin/jobs/{job_id}/live", headers=OPERATOR)).status_code == 200
+    assert (await service.ended(job_id, OPERATOR))["state"] == "done"
+    assert "held" in service.services.graphs.names("default")
+    refused(await service.http.post(f"/admin/jobs/{job_id}/live", headers=OPERATOR), 409, "not_waiting")
+
+
+async def test_a_held_load_that_is_stopped_changes_nothing(service: Running) -> None:
+    before = (await service.http.get("/admin/graphs", headers=OPERATOR)).json()
+    job_id = await held(service, "clinic")
+    assert (await service.http.delete(f"/admin/jobs/{job_id}", headers=OPERATOR)).status_code == 200
+    job = JobStatus.model_validate(await service.ended(job_id, OPERATOR))
+    assert (job.state, job.error and job.error.code) == ("failed", "stopped")
+    assert (await service.http.get("/admin/graphs", headers=OPERATOR)).json() == before
+    assert not list(service.services.store.incoming.glob("*"))
+    assert (await service.http.delete(f"/admin/jobs/{job_id}", headers=OPERATOR)).json()["state"] == "failed"
+
+
+async def test_a_held_load_does_not_hold_up_the_end_of_the_service(tmp_path: Path) -> None:
+    async with running(tmp_path) as service:
+        await held(service)
+    async with running(tmp_path) as service:
+        assert service.services.graphs.names("default") == []
+
+
+async def test_the_policy_of_the_current_version_is_told(service: Running) -> None:
+    files = [("file", ("a.ttl", (CLINIC + BORN).encode())), ("policy", (None, POLICY.encode()))]
+    reply = await service.http.post("/admin/graphs/own", files=files, headers=OPERATOR)
+    await service.ended(reply.json()["id"], OPERATOR)
+    told = GraphPolicy.model_validate((await service.http.get("/admin/graphs/own/policy", headers=OPERATOR)).json())
+    assert (told.graph, told.roles) == ("own", ["reception"])
+    assert "mask = true" in told.policy
+    refused(await service.http.get("/admin/graphs/none/policy", headers=OPERATOR), 404, "unknown_graph")
+
+
+async def test_keys_are_listed_without_their_secrets(service: Running) -> None:
+    body = {"tenant": "default", "grants": ["clinic", "inspect:clinic"], "days": 2}
+    made = (await service.http.post("/admin/keys", json=body, headers=OPERATOR)).json()
+    admin = service.key("default", role="admin")
+    reply = await service.http.get("/admin/keys", headers=admin)
+    listed = KeyList.model_validate_json(reply.content)
+    (ours,) = [each for each in listed.keys if each.key_id == made["key_id"]]
+    assert (ours.grants, ours.role, ours.revoked_at) == (["clinic", "inspect:clinic"], "user", None)
+    assert ours.expires_at is not None
+    assert listed.own in {each.key_id for each in listed.keys}
+    assert made["key"] not in reply.text
+    await service.http.delete(f"/admin/keys/{made['key_id']}", headers=admin)
+    after = KeyList.model_validate_json((await service.http.get("/admin/keys", headers=admin)).content)
+    assert next(each for each in after.keys if each.key_id == made["key_id"]).revoked_at is not None
+
+
+async def test_keys_of_another_tenant_are_listed_for_the_operator_alone(service: Running) -> None:
+    south = service.key("south", role="admin")
+    refused(await service.http.get("/admin/keys?tenant=default", headers=south), 403, "not_permitted")
+    listed = KeyList.model_validate_json(
+        (await service.http.get("/admin/keys?tenant=south", headers=OPERATOR)).content
+    )
+    assert (listed.tenant, listed.own, len(listed.keys)) == ("south", "operator", 1)
+
+
+async def checked(service: Running) -> LedgerCheck:
+    return LedgerCheck.model_validate_json((await service.http.get("/admin/ledger/check", headers=OPERATOR)).content)
+
+
+async def test_a_ledger_is_checked_and_a_changed_row_is_told(service: Running) -> None:
+    assert (await checked(service)).rows == 0
+    await service.http.post("/chat", json=question(), headers=OPERATOR)
+    whole = await checked(service)
+    assert (whole.is_whole, whole.rows > 0, whole.findings) == (True, True, [])
+    with service.services.store.engine.begin() as connection:
+        connection.execute(update(ledger_entries).values(size=1))
+    broken = await checked(service)
+    assert (broken.is_whole, broken.wrong > 0) == (False, True)
+    assert any("was changed" in finding for finding in broken.findings)
+
+
+async def test_a_ledger_is_checked_some_rows_at_a_time(service: Running) -> None:
+    for _ in range(3):
+        await service.http.post("/chat", json=question(), headers=OPERATOR)
+    everything = await checked(service)
+    audit = service.services.store.audit
+    first = audit.check("default", most=2)
+    assert (first.is_whole, first.rows, first.wrong) == (False, 2, 0)
+    assert first.cursor is not None
+    params = {"cursor": first.cursor}
+    rest = (await service.http.get("/admin/ledger/check", params=params, headers=OPERATOR)).json()
+    assert (rest["is_whole"], rest["rows"], rest["cursor"]) == (True, everything.rows, None)
+    south = service.key("south", role="admin")
+    for headers, cursor in ((south, first.cursor), (OPERATOR, "AAAA"), (OPERATOR, "\u00e9"), (OPERATOR, "x")):
+        reply = await service.http.get("/admin/ledger/check", params={"cursor": cursor}, headers=headers)
+        refused(reply, 422, "bad_request")
+
+
+@pytest.mark.parametrize("payloads", [False, True])
+async def test_an_export_is_whole_and_signed_and_holds_no_name(service: Running, payloads: bool) -> None:
+    await service.http.post("/chat", json=question(), headers=OPERATOR)
+    url = f"/admin/ledger/export?payloads={str(payloads).lower()}"
+    reply = await service.http.post(url, headers=OPERATOR)
+    assert reply.headers["content-type"] == "application/x-ndjson"
+    outcome = check_export(reply.text.splitlines(), (await checked(service)).key)
+    assert (outcome.is_whole, outcome.rows > 0) == (True, True)
+    assert any("payload" in json.loads(line) for line in reply.text.splitlines()[1:]) == payloads
+    assert not [name for name in SECRET_NAMES if name in reply.text]
+    refused(await service.http.post(url, headers=bearer("arog_" + "x" * 43)), 401, "not_authenticated")
+
+
+async def test_a_ledger_with_a_strange_end_is_not_exported(service: Running) -> None:
+    await service.http.post("/chat", json=question(), headers=OPERATOR)
+    with service.services.store.engine.begin() as connection:
+        connection.execute(update(ledger_heads).values(number=77))
+    assert not (await checked(service)).is_whole
+    refused(await service.http.post("/admin/ledger/export", headers=OPERATOR), 409, "ledger_broken")

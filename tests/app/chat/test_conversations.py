@@ -1,0 +1,133 @@
+"""Conversations: sealed, bound to the key that opened them, saved once per version, gone when they expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from app.chat.conversations import PURPOSE, ConversationBusy, ConversationStore, UnknownConversation
+from app.database.engine import make_engine
+from app.database.tables import conversations, metadata
+from kg_store.errors import KeyProblem
+from kg_store.storage.master_key import MasterKey
+from kg_store.terms import Mid, Schema
+
+SCHEMA = Schema((), (), ())
+MASTER = MasterKey.from_text(MasterKey.generate())
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = make_engine(f"sqlite:///{tmp_path / 'rows.db'}")
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def store(engine: Engine) -> ConversationStore:
+    return ConversationStore(engine, MASTER, days=1)
+
+
+def saved(store: ConversationStore) -> str:
+    conversation = store.open("north", "k1", "clinic", None, SCHEMA)
+    conversation.table.of_entity(Mid(77))
+    store.save(conversation, SCHEMA)
+    return conversation.id
+
+
+def test_a_conversation_keeps_its_pseudonyms(store: ConversationStore) -> None:
+    first = store.open("north", "k1", "clinic", None, SCHEMA)
+    word = first.table.of_entity(Mid(77))
+    store.save(first, SCHEMA)
+    again = store.open("north", "k1", "clinic", first.id, SCHEMA)
+    assert again.version == 1
+    assert again.table.of_entity(Mid(77)) == word
+    store.save(again, SCHEMA)
+    assert store.open("north", "k1", "clinic", first.id, SCHEMA).version == 2
+
+
+def test_a_conversation_that_was_never_saved_is_unknown(store: ConversationStore) -> None:
+    unsaved = store.open("north", "k1", "clinic", None, SCHEMA)
+    with pytest.raises(UnknownConversation):
+        store.open("north", "k1", "clinic", unsaved.id, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("tenant", "key_id", "graph"), [("south", "k1", "clinic"), ("north", "k2", "clinic"), ("north", "k1", "films")]
+)
+def test_nobody_enters_anothers_conversation(store: ConversationStore, tenant: str, key_id: str, graph: str) -> None:
+    conversation_id = saved(store)
+    with pytest.raises(UnknownConversation) as foreign:
+        store.open(tenant, key_id, graph, conversation_id, SCHEMA)
+    with pytest.raises(UnknownConversation) as missing:
+        store.open("north", "k1", "clinic", "nothing", SCHEMA)
+    assert str(foreign.value) == str(missing.value) == ""
+
+
+def test_of_two_answers_at_once_the_second_is_refused(store: ConversationStore) -> None:
+    conversation_id = saved(store)
+    one = store.open("north", "k1", "clinic", conversation_id, SCHEMA)
+    two = store.open("north", "k1", "clinic", conversation_id, SCHEMA)
+    store.save(one, SCHEMA)
+    with pytest.raises(ConversationBusy):
+        store.save(two, SCHEMA)
+
+
+def test_a_first_turn_saved_twice_is_refused(store: ConversationStore) -> None:
+    first = store.open("north", "k1", "clinic", None, SCHEMA)
+    store.save(first, SCHEMA)
+    with pytest.raises(ConversationBusy):
+        store.save(first, SCHEMA)
+
+
+def test_an_expired_conversation_is_unknown_and_is_purged(engine: Engine) -> None:
+    short, long = ConversationStore(engine, MASTER, days=-1), ConversationStore(engine, MASTER, days=1)
+    expired, kept = saved(short), saved(long)
+    with pytest.raises(UnknownConversation):
+        long.open("north", "k1", "clinic", expired, SCHEMA)
+    assert long.purge() == 1
+    with engine.connect() as connection:
+        assert list(connection.execute(select(conversations.c.id)).scalars()) == [kept]
+
+
+def test_a_row_moved_to_another_owner_does_not_open(engine: Engine, store: ConversationStore) -> None:
+    conversation_id = saved(store)
+    with engine.begin() as connection:
+        connection.execute(update(conversations).values(key_id="k2"))
+    with pytest.raises(KeyProblem):
+        store.open("north", "k2", "clinic", conversation_id, SCHEMA)
+
+
+def test_conversations_over_a_deleted_graph_are_forgotten(store: ConversationStore) -> None:
+    conversation_id = saved(store)
+    assert store.forget_graph("south", "clinic") == 0
+    assert store.forget_graph("north", "clinic") == 1
+    with pytest.raises(UnknownConversation):
+        store.open("north", "k1", "clinic", conversation_id, SCHEMA)
+
+
+def test_the_row_holds_no_mid_in_clear(engine: Engine, store: ConversationStore) -> None:
+    conversation = store.open("north", "k1", "clinic", None, SCHEMA)
+    mid = Mid(0x1122_3344_5566_7788)
+    word = conversation.table.of_entity(mid)
+    store.save(conversation, SCHEMA)
+    with engine.connect() as connection:
+        sealed = connection.execute(select(conversations.c.sealed)).scalar_one()
+    for plain in (word.encode(), str(mid).encode(), mid.to_bytes(8, "big"), mid.to_bytes(8, "little")):
+        assert plain not in sealed
+    assert word not in repr(conversation)
+
+
+def test_a_row_of_before_reasons_were_kept_opens_without_one(engine: Engine, store: ConversationStore) -> None:
+    conversation = store.open("north", "k1", "clinic", saved(store), SCHEMA)
+    word = conversation.table.of_entity(Mid(77))
+    plain = conversation.table.to_bytes(SCHEMA)
+    with engine.begin() as connection:
+        connection.execute(update(conversations).values(sealed=MASTER.seal(PURPOSE, conversation.context, plain)))
+    again = store.open("north", "k1", "clinic", conversation.id, SCHEMA)
+    assert again.table.of_entity(Mid(77)) == word
+    assert (again.reason.facts, again.reason.expressions) == ([], [])

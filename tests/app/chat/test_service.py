@@ -1,0 +1,434 @@
+"""ChatService on a real graph, with the embedded reasoner and with models over real HTTP, good ones and bad ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import create_engine
+
+from app.accounts.quotas import UNLIMITED, Budgets
+from app.chat.conversations import UnknownConversation
+from app.chat.service import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, ChatService
+from app.egress.guard import Blocked, StaticSegments
+from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailable
+from app.egress.profile import Profile
+from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from app.llm.embedded.concept_namer import ConceptNamer
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.completion import Price
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.endpoint.request_body import Wording
+from app.llm.reasoner import Reasoner, ReasonerUnavailable, ReplyUnusable
+from app.privacy.pseudonym_format import shaped_in
+from app.strategies.arog.prompts import AROG_TASKS
+from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.services import graphs_of
+from app.wiring.store import Store, open_store
+from client_sdk.crypto.sealing import BadPublicKey
+from client_sdk.protocol import ChatRequest, Message
+from kg_store.errors import UnknownGraph
+from kg_store.storage.master_key import MasterKey
+from tests.support.asking import PEOPLE, plan_along, secrets_in
+from tests.support.house import CALLER, DOCTOR_OF, House, drafting, step, visible
+from tests.support.processes.model_server import (
+    Canned,
+    ModelServer,
+    Request,
+    completion,
+    failure,
+    in_turn,
+    sent_to,
+)
+from tests.support.service import settings_in
+
+TWINS = """
+:p4 a :Patient ; rdfs:label "Marisol Ventrake" ; :li :c1 . :p5 a :Doctor ; rdfs:label "Marisol Ventrake" ; :li :c2 .
+"""
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    folder = tmp_path_factory.mktemp("house")
+    opened = open_store(settings_in(folder))
+    file = folder / "clinic.ttl"
+    file.write_text(PEOPLE + TWINS, "utf-8")
+    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
+    assert graphs_of(opened).summaries("default")
+    yield opened
+    opened.close()
+
+
+Around = Callable[..., House]
+
+
+@pytest.fixture
+def around(store: Store, embedder: Embedder) -> Around:
+    def built(
+        reasoner: Reasoner,
+        ledger: Ledger | None = None,
+        strategy: str = "sets",
+        budgets: Budgets = UNLIMITED,
+        **options: int,
+    ) -> House:
+        statics = StaticSegments()
+        for kind in (STEP, *AROG_TASKS):
+            for data in reasoner.statics_of(kind):
+                statics.register(data)
+        strategies = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
+        ledger = ledger or store.ledger
+        chat = ChatService(
+            store.catalog, store.conversations, ledger, reasoner, strategies, statics,
+            currency="USD", budgets=budgets,
+        )  # fmt: skip
+        return House(chat, ledger, strategy, options)
+
+    return built
+
+
+@pytest.fixture
+def embedded(around: Around, embedder: Embedder) -> House:
+    return around(EmbeddedReasoner(embedder))
+
+
+# --- what the caller gets ------------------------------------------------------------------------------------
+
+
+async def test_names_are_in_the_capsule_and_nowhere_else(embedded: House) -> None:
+    answer = await embedded.ask(DOCTOR_OF)
+    assert answer.text == "Zofia Quarrel is treated by Ottoline Brackwater."
+    assert (answer.answered, answer.grounded, answer.names) == (True, True, ["Ottoline Brackwater"])
+    assert secrets_in(visible(embedded.last)) == []
+    assert [item.kind for item in embedded.last.entities] == ["entity"]
+
+
+@pytest.mark.parametrize("strategy", ["sets", "arog"])
+async def test_both_strategies_answer(around: Around, embedder: Embedder, strategy: str) -> None:
+    house = around(EmbeddedReasoner(embedder), strategy=strategy)
+    assert set((await house.ask("Which wards was Zofia Quarrel admitted to?")).names) == {
+        "Kestrel Wing",
+        "Gyrfalcon Wing",
+    }
+    assert (await house.ask("How many patients are treated by Ottoline Brackwater?")).names == ["2"]
+
+
+@pytest.mark.parametrize("strategy", ["sets", "arog"])
+async def test_stages_are_told_by_name_and_rounds_by_number(around: Around, embedder: Embedder, strategy: str) -> None:
+    house, told = around(EmbeddedReasoner(embedder), strategy=strategy), list[tuple[str, int | None]]()
+    request = house.dialogue.request("Which wards was Zofia Quarrel admitted to?", None, {})
+    answer = await house.chat.answer(CALLER, request, lambda name, number: told.append((name, number)))
+    rounds = [("round", number) for number in range(1, answer.usage.rounds + 1)]
+    assert len(rounds) >= 1
+    stages = ("opening", "linking", "finding", *rounds, "concluding", "sealing", "keeping")
+    assert told == [stage if isinstance(stage, tuple) else (stage, None) for stage in stages]
+
+
+async def test_only_what_the_answer_cites_is_named(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("It is {1}.", "{treated by}", follow=("treated by", "lives in", "date of birth"))
+    answer = await house.ask(DOCTOR_OF)
+    assert answer.names == ["Ottoline Brackwater"]
+    assert len(answer.evidence) == 3
+    assert house.named == {"Ottoline Brackwater", "Zofia Quarrel"}
+    assert secrets_in(visible(house.last) + server.everything) == []
+
+
+async def test_what_the_text_names_beside_its_expressions_is_named_too(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("{1}, who lives in {lives in}.", "{treated by}", follow=("treated by", "lives in"))
+    assert (await house.ask(DOCTOR_OF)).text == "Ottoline Brackwater, who lives in Zemgalburg."
+
+
+async def test_without_a_key_nothing_is_named(embedded: House) -> None:
+    request = ChatRequest(graph="clinic", messages=[Message(role="user", content=DOCTOR_OF)])
+    answer = await embedded.chat.answer(CALLER, request)
+    assert (answer.answered, answer.capsule) == (True, None)
+    assert secrets_in(answer.model_dump_json().encode()) == []
+
+
+async def test_no_more_names_than_were_asked_for(around: Around, embedder: Embedder) -> None:
+    house = around(EmbeddedReasoner(embedder), names=1)
+    (entity,) = (await house.ask("Which wards was Zofia Quarrel admitted to?")).entities
+    assert (len(entity.names), entity.total) == (1, 2)
+    assert all(len(names.names) <= 1 for names in house.capsule.values())
+
+
+async def test_who_is_asked_about_is_no_answer(around: Around, embedder: Embedder) -> None:
+    question = "Who lives in the city Zofia Quarrel lives in?"
+    with ScriptedEndpoint(counts_tokens=True) as scripted:
+        scripted.expect(plan_along(["lives in", "^lives in"]), question)
+        endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
+        house = around(PromptedReasoner(endpoint, embedder))
+        answer = await house.ask(question)
+        await endpoint.close()
+        assert set(answer.names) == {"Aurelio Vantongeren", "Ptolemy Ashgrove", "Marisol Ventrake"}
+        assert scripted.contract_breaks == []
+        assert answer.usage.tokens_counted_by == "endpoint"
+        assert secrets_in(b"".join(each.head + each.body for each in scripted.received)) == []
+
+
+async def test_usage_tells_calls_retries_and_cost(around: Around, embedder: Embedder, server: ModelServer) -> None:
+    right = drafting("It is {1}.", "{treated by}")
+    spoilt = [failure(503), completion("", usage=(10, 1))]
+
+    def replies(request: Request) -> Canned:
+        return spoilt.pop(0) if spoilt else _with_usage(right(request))
+
+    server.replies = replies
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=20, price=Price(prompt=2.0, completion=10.0))
+    house = around(PromptedReasoner(endpoint, embedder))
+    usage = (await house.ask(DOCTOR_OF)).usage
+    await endpoint.close()
+    # Two useful calls, one whose reply was empty and asked for again, and one request that failed before it.
+    assert (usage.calls, usage.retries, len(server.received), house.recorded) == (3, 2, 4, 3)
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.tokens_counted_by) == (2010, 201, "endpoint")
+    assert usage.cost == pytest.approx((2010 * 2 + 201 * 10) / 1_000_000)
+    assert usage.currency == "USD"
+
+
+async def test_the_guard_reads_the_salt_of_a_tenant_and_lets_it_pass(
+    around: Around, embedder: Embedder, server: ModelServer
+) -> None:
+    server.replies = drafting("It is {1}.", "{treated by}")
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=20, wording=Wording("m", is_salted=True))
+    for key in range(5):
+        house = around(PromptedReasoner(endpoint, embedder, salt_key=bytes([key]) * 32))
+        assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
+    await endpoint.close()
+    salts = {request.json["cache_salt"] for request in server.received}
+    assert len(salts) == 5
+    assert all(salt.isdecimal() and len(salt) > 60 for salt in salts)
+
+
+async def test_without_prices_nothing_is_said_of_cost(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = drafting("It is {1}.", "{treated by}")
+    usage = (await around(model).ask(DOCTOR_OF)).usage
+    assert (usage.cost, usage.currency, usage.retries, usage.tokens_counted_by) == (None, "", 0, "wordpiece")
+
+
+def _with_usage(canned: Canned) -> Canned:
+    body = {**json.loads(canned.body), "usage": {"prompt_tokens": 1000, "completion_tokens": 100}}
+    return Canned(json.dumps(body).encode())
+
+
+async def test_a_name_that_two_share_is_asked_about_with_its_choices(embedded: House) -> None:
+    answer = await embedded.ask("Where does Marisol Ventrake live?")
+    (choices,) = embedded.last.ambiguous
+    assert len(choices.choices) == 2
+    assert [names.names for word, names in embedded.capsule.items() if word in choices.choices] == [
+        ["Marisol Ventrake"], ["Marisol Ventrake"],
+    ]  # fmt: skip
+    assert len(answer.ambiguous) == 1
+
+
+async def test_every_call_is_recorded_and_counted(embedded: House) -> None:
+    usage = (await embedded.ask(DOCTOR_OF)).usage
+    assert usage.calls == embedded.recorded >= 1
+    assert usage.prompt_tokens == usage.completion_tokens == 0
+    assert {"linking", "retrieving", "guarding", "reasoning", "sealing"} <= set(usage.milliseconds)
+    assert all(spent >= 0 for spent in usage.milliseconds.values())
+
+
+async def test_the_limits_reach_the_model(around: Around, server: ModelServer, model: PromptedReasoner) -> None:
+    house = around(model, width=2, depth=1)
+    server.replies = drafting("{1}", "{treated by}", follow=("treated by", "lives in", "date of birth"))
+    assert len((await house.ask(DOCTOR_OF)).evidence) <= 2
+    assert {each["width"] for each in sent_to(server, "step")} == {2}
+    # Where `treated by` is not among the two that were followed, the draft names nothing, and a repair follows.
+    assert [each["last_round"] for each in sent_to(server, "step")][:2] == [False, True]
+
+
+# --- dialogue ------------------------------------------------------------------------------------------------
+
+
+async def test_a_follow_up_leans_on_the_turns_before(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("It is {1}.", "{treated by}")
+    first = await house.ask(DOCTOR_OF)
+    server.replies = drafting("It is {1}.", "{works in}", follow=("works in",))
+    second = await house.ask("And in which ward does she work?")
+    assert second.conversation == first.conversation
+    assert second.names == ["Kestrel Wing"]
+    dialogue = sent_to(server, "step")[-1]["dialogue"]
+    assert [turn["role"] for turn in dialogue] == ["user", "assistant"]
+    assert dialogue[1]["text"] == first.pseudonymous_text
+    assert secrets_in(server.everything) == []
+
+
+async def _words_sent(house: House, server: ModelServer, question: str) -> set[str]:
+    """Every pseudonym in the bytes that `question` made leave."""
+    server.received.clear()
+    await house.ask(question)
+    return {standing.word for standing in shaped_in(json.dumps(sent_to(server, "step")))}
+
+
+async def test_questions_that_lean_on_nothing_share_no_pseudonym_on_the_wire(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    house.chat.profile = Profile.KIND
+    server.replies = drafting("It is {1}.", "{treated by}")
+    questions = (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", DOCTOR_OF)
+    sent = [await _words_sent(house, server, question) for question in questions]
+    assert not sent[0] & sent[1]
+    assert sent[1] & sent[2]
+    assert not (sent[0] | sent[1] | sent[2]) & sent[3]
+    assert not set().union(*sent) & set(house.capsule)
+    assert secrets_in(server.everything) == []
+
+
+async def test_a_question_that_leans_takes_along_the_turns_of_its_thread_alone(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    house.chat.profile = Profile.KIND
+    server.replies = drafting("It is {1}.", "{treated by}")
+    turns = []
+    for question in (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", "And there?"):
+        await house.ask(question)
+        turns.append(len(sent_to(server, "step")[-1].get("dialogue", [])))
+    assert turns == [0, 0, 2, 4]
+
+
+async def test_a_thing_keeps_its_pseudonym_in_its_conversation_and_has_another_elsewhere(embedded: House) -> None:
+    await embedded.ask(DOCTOR_OF)
+    first = embedded.last.entities[0].pseudonym
+    await embedded.ask(DOCTOR_OF)
+    assert embedded.last.entities[0].pseudonym == first
+    embedded.dialogue.reset()
+    await embedded.ask(DOCTOR_OF)
+    assert embedded.last.entities[0].pseudonym != first
+
+
+async def test_graphs_and_conversations_that_are_not_there_cost_no_call(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    ask = [Message(role="user", content=DOCTOR_OF)]
+    with pytest.raises(UnknownGraph):
+        await house.chat.answer(CALLER, ChatRequest(graph="other", messages=ask))
+    with pytest.raises(UnknownConversation):
+        await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, conversation="nothing"))
+    with pytest.raises(BadPublicKey):
+        await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, public_key="AAAA"))
+    assert server.received == []
+
+
+# --- what a model can't do -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "draft"),
+    [
+        ("It is {1}.", "Ez9y8x"),
+        ("It is {1}, said Ez9y8x.", "{treated by}"),
+        ("It is {1}.", "count({treated by}"),
+        ("It is {1}.", "__import__(os)"),
+        ("It is {2}.", "{treated by}"),
+        ("It is {00010}.", "{treated by}"),
+        ("It is {1}.", 'sum({treated by}, "lives in")'),
+        ("It is {1}.", 'reach({treated by}, "adores")'),
+    ],
+)
+async def test_what_can_not_be_traced_to_the_graph_is_not_shown(
+    around: Around, server: ModelServer, model: PromptedReasoner, text: str, draft: str
+) -> None:
+    house = around(model)
+    server.replies = drafting(text, draft)
+    answer = await house.ask(DOCTOR_OF)
+    assert (answer.answered, answer.grounded, answer.text) == (False, False, NOT_GROUNDED)
+    assert (house.last.entities, house.capsule) == ([], {})
+
+
+async def test_a_pseudonym_of_another_question_is_outside_the_evidence(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("It is {1}.", "{treated by}")
+    await house.ask(DOCTOR_OF)
+    earlier = house.last.entities[0].pseudonym
+    server.replies = drafting("It is {1}.", earlier, follow=("lives in",))
+    answer = await house.ask("Where does Bertil Oxenhame live?")
+    assert (answer.grounded, house.capsule) == (False, {})
+
+
+@pytest.mark.parametrize(
+    "draft", [None, "intersect({treated by}, {lives in})", 'filter({treated by}, "lives in", =, {lives in})']
+)
+async def test_nothing_found_is_said_and_names_nothing(
+    around: Around, server: ModelServer, model: PromptedReasoner, draft: str | None
+) -> None:
+    house = around(model)
+    server.replies = (
+        drafting("{1}", draft, follow=("treated by", "lives in")) if draft else in_turn(step("not_in_graph"))
+    )
+    answer = await house.ask(DOCTOR_OF)
+    assert (answer.answered, answer.grounded, answer.text) == (False, True, NOT_IN_GRAPH)
+    assert house.capsule == {}
+
+
+# --- when a part fails ---------------------------------------------------------------------------------------
+
+
+async def test_nothing_is_sent_when_the_guard_stops_a_request(
+    store: Store, server: ModelServer, embedder: Embedder
+) -> None:
+    endpoint = ModelEndpoint(server.url, "zofia quarrel", deadline_s=20)
+    strategies = {"sets": SetsStrategy(embedder)}
+    unregistered = StaticSegments()
+    reasoner = PromptedReasoner(endpoint, embedder)
+    chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, unregistered)
+    before = len(store.ledger.entries("default", limit=MAX_ENTRIES))
+    with pytest.raises(Blocked):
+        await House(chat, store.ledger).ask(DOCTOR_OF)
+    await endpoint.close()
+    assert server.received == []
+    newest, *rest = store.ledger.entries("default", limit=MAX_ENTRIES)
+    assert (newest.verdict, newest.payload, len(rest)) == ("blocked", None, before)
+
+
+async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    engine = create_engine("sqlite://")
+    house = around(model, ledger=Ledger(engine, MasterKey.from_text(MasterKey.generate())))
+    with pytest.raises(LedgerUnavailable):
+        await house.ask(DOCTOR_OF)
+    engine.dispose()
+    assert server.received == []
+
+
+@pytest.mark.parametrize(
+    ("canned", "error"), [(failure(503, "Quarrel"), ReasonerUnavailable), (completion("Quarrel"), ReplyUnusable)]
+)
+async def test_a_model_that_fails_is_an_error_without_its_words(
+    around: Around, server: ModelServer, model: PromptedReasoner, canned: Canned, error: type[Exception]
+) -> None:
+    server.replies = in_turn(canned)
+    with pytest.raises(error) as caught:
+        await around(model).ask(DOCTOR_OF)
+    assert "Quarrel" not in str(caught.value)
+
+
+async def test_an_end_by_the_budget_is_not_told_as_one_by_the_graph(
+    around: Around, model: PromptedReasoner, server: ModelServer
+) -> None:
+    house = around(model, budgets=Budgets(question=300))
+    answer = await house.ask(DOCTOR_OF)
+    assert (answer.answered, answer.text) == (False, OVER_BUDGET)
+    assert (house.last.usage.over_budget, house.last.usage.calls, server.received) == (True, 0, [])
+    assert answer.notes == ("The question's budget of tokens was used up in round 1.",)

@@ -1,0 +1,285 @@
+"""The service's commands: graphs and keys on the data folder, failures as sentences, and a first start."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from app.accounts.api_keys import Access
+from app.cli import serve
+from app.cli.first_run import demo_key_file, prepare_folder
+from app.cli.main import commands
+from app.database.engine import make_engine
+from app.settings import PREFIX, Settings, load_settings
+from app.wiring import services as wiring
+from kg_store.storage.master_key import MasterKey
+from kg_store.terms import Schema
+from tests.support.service import CLINIC, ScriptedReasoner, close_nothing
+
+
+class Namer:
+    """Implements what wiring needs of ConceptNamer, without a model."""
+
+    def __init__(self, _embedder: object) -> None:
+        """Needs nothing."""
+
+    def name(self, schema: Schema) -> Sequence[str]:
+        return ["thing"] * len(schema.signatures)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("AROG_MASTER_KEY", MasterKey.generate())
+    monkeypatch.setattr(wiring, "ConceptNamer", Namer)
+    (tmp_path / "clinic.ttl").write_text(CLINIC)
+    return tmp_path
+
+
+def arog(*arguments: str, answer: str | None = None) -> Result:
+    app = typer.Typer()
+    commands(app)
+    return CliRunner().invoke(app, list(arguments), input=answer, env={"COLUMNS": "200"})
+
+
+def test_a_graph_is_loaded_listed_and_deleted(folder: Path) -> None:
+    loaded = arog("graph", "load", "clinic", "clinic.ttl")
+    assert loaded.exit_code == 0, loaded.output
+    assert "clinic: 3 triples, 3 entities, 0 values, 2 relations" in loaded.stdout
+    assert "proposed one was used" in loaded.stderr
+    assert "clinic" in arog("graph", "list").stdout
+    assert "clinic" not in arog("graph", "list", "--tenant", "south").stdout
+    assert arog("graph", "delete", "clinic", answer="n\n").exit_code == 1
+    assert arog("graph", "delete", "clinic", answer="y\n").exit_code == 0
+    gone = arog("graph", "delete", "clinic", "--yes")
+    assert gone.exit_code == 2
+    assert gone.stderr.startswith("arog: no graph of that name")
+
+
+def test_inspect_shows_what_a_model_would_see_and_proposes_a_policy(folder: Path) -> None:
+    seen = arog("graph", "inspect", "clinic.ttl")
+    assert seen.exit_code == 0, seen.output
+    assert "Valdis Ozolkrasts  ->  E" in seen.stderr
+    assert "treated by  ->  E" in seen.stderr
+    assert "rdf-schema#label" in seen.stdout
+    assert "Valdis" not in seen.stdout
+    assert not (folder / "data").exists()
+    assert arog("graph", "inspect", "clinic.ttl", "--out", "clinic.toml").exit_code == 0
+    assert arog("graph", "inspect", "clinic.ttl", "--policy", "clinic.toml").stdout == ""
+    again = arog("graph", "load", "clinic", "clinic.ttl", "--policy", "clinic.toml")
+    assert again.exit_code == 0
+    assert "proposed" not in again.output
+
+
+def test_a_table_is_inspected_and_loaded_with_what_was_proposed(folder: Path) -> None:
+    rows = "1,Valdis Ozolkrasts,1960-01-02\n2,Nora Quist,1970-03-04\n"
+    (folder / "patients.csv").write_text(f"patient_id,name,born\n{rows}")
+    assert arog("graph", "inspect", "patients.csv", "--out", "tables.toml").exit_code == 0
+    assert '[[tables]]\nfile = "patients.csv"\nkey = "patient_id"\nconcept = "patient"' in (
+        folder / "tables.toml"
+    ).read_text("utf-8")
+    loaded = arog("graph", "load", "tables", "patients.csv", "--policy", "tables.toml")
+    assert loaded.exit_code == 0
+    assert "2 entities, 2 values, 1 relations" in loaded.stdout
+
+
+def test_a_short_list_of_triples_is_refused_until_it_is_called_one(folder: Path) -> None:
+    (folder / "links.csv").write_text("Nora Quist,knows,Valdis Ozolkrasts\nNora Quist,cousin of,Ida Storm\n")
+    for command in (("inspect",), ("load", "links")):
+        told = arog("graph", *command, "links.csv")
+        assert told.exit_code == 2
+        assert "say in the policy which it is" in told.stderr
+        assert "Nora" not in told.output
+    assert "Relations a model would see: cousin of, knows" in arog("graph", "inspect", "links.csv", "--triples").stderr
+    loaded = arog("graph", "load", "links", "links.csv", "--triples")
+    assert loaded.exit_code == 0, loaded.output
+    assert "2 triples, 3 entities" in loaded.stdout
+    (folder / "links.toml").write_text("[[triples]]\n")
+    assert arog("graph", "load", "links", "links.csv", "--policy", "links.toml").exit_code == 0
+
+
+def test_what_is_masked_is_shown_to_the_owner_by_inspect_and_counted_by_load(folder: Path) -> None:
+    (folder / "told.ttl").write_text(CLINIC + ":p1 :approvedByBrackwede :p2 ; a :PatientOfBrackwede .\n")
+    seen = arog("graph", "inspect", "told.ttl").stderr
+    assert "Masked, relation that holds a word that is not a common English one: approved by brackwede" in seen
+    assert "Masked, class that holds a word that is not a common English one: patient of brackwede" in seen
+    # As a model would see it.
+    assert "brackwede" not in seen.split("Masked, ")[0].lower()
+    loaded = arog("graph", "load", "told", "told.ttl")
+    assert "1 relation masked by default: each holds a word that is not a common English one" in loaded.stderr
+    assert "brackwede" not in loaded.output.lower()
+
+
+@pytest.mark.parametrize("command", [("load", "bad", "broken.ttl"), ("inspect", "broken.ttl")])
+def test_a_broken_file_is_told_by_file_and_line(folder: Path, command: tuple[str, ...]) -> None:
+    (folder / "broken.ttl").write_text(CLINIC + ':p9 rdfs:label "Nora Lindqvist .\n')
+    told = arog("graph", *command)
+    assert told.exit_code == 2
+    assert "arog: broken.ttl, line " in told.stderr
+    assert "Nora" not in told.output
+    assert "Traceback" not in told.output
+
+
+def test_an_unknown_error_is_told_by_type_and_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: object, schema: Schema) -> Sequence[str]:
+        raise ValueError("Nora Lindqvist")
+
+    monkeypatch.setattr(Namer, "name", fail)
+    told = arog("graph", "load", "clinic", "clinic.ttl")
+    assert told.exit_code == 1
+    assert "arog: ValueError at " in told.stderr
+    assert "Nora" not in told.output
+
+
+@pytest.mark.parametrize("arguments", [("load", "No Name", "clinic.ttl"), ("list", "--tenant", "../x")])
+def test_a_bad_name_is_refused(folder: Path, arguments: tuple[str, ...]) -> None:
+    assert arog("graph", *arguments).exit_code == 2
+
+
+def test_a_key_is_made_listed_and_revoked(folder: Path) -> None:
+    made = arog("key", "create", "--grant", "clinic", "--grant", "films", "--days", "2")
+    key = made.stdout.strip()
+    assert key.startswith("arog_")
+    settings = load_settings()
+    engine = make_engine(settings.database)
+    caller = Access(engine).authenticate(key)
+    engine.dispose()
+    assert caller.grants == {"clinic", "films"}
+    listed = arog("key", "list").stdout
+    assert caller.key_id in listed
+    assert "clinic, films" in listed
+    assert key not in listed
+    assert arog("key", "revoke", caller.key_id).exit_code == 0
+    assert "revoked" in arog("key", "list").stdout
+    assert "There is no key of that id." in arog("key", "revoke", "k0").stderr
+
+
+def test_a_setting_that_can_not_be_is_told_in_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_ADMIN_KEY", "change-me")
+    for command in (("key", "list"), ("serve",)):
+        told = arog(*command)
+        assert told.exit_code == 2
+        assert told.stderr.startswith("arog: AROG_ADMIN_KEY is an example or too simple")
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("AROG_PORT", str(taken.getsockname()[1]))
+        told = arog("serve")
+    assert told.exit_code == 2
+    assert "is taken" in told.stderr
+    assert "AROG_PORT" in told.stderr
+
+
+def test_an_address_of_another_machine_is_told_by_its_setting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_HOST", "192.0.2.1")
+    told = arog("serve")
+    assert told.exit_code == 2
+    assert "AROG_HOST" in told.stderr
+
+
+def test_a_data_folder_that_can_not_be_made_is_told_by_its_setting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AROG_DATA_DIR", str(folder / "clinic.ttl"))
+    for command in (("serve",), ("graph", "list")):
+        told = arog(*command)
+        assert told.exit_code == 2
+        assert "AROG_DATA_DIR" in told.stderr
+
+
+def test_a_key_for_a_graph_that_is_not_there_is_made_with_a_word_about_it(folder: Path) -> None:
+    assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0
+    assert "'clinik'" in arog("key", "create", "--grant", "clinik").stderr
+    assert "no graph" not in arog("key", "create", "--grant", "clinic", "--grant", "*").stderr
+
+
+def test_without_a_master_key_nothing_starts_but_in_a_new_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AROG_MASTER_KEY")
+    (folder / "data").mkdir()
+    (folder / "data" / "something").touch()
+    told = arog("serve")
+    assert told.exit_code == 2
+    assert told.stderr.startswith("arog: no master key: set AROG_MASTER_KEY")
+    assert not (folder / "data" / "master.key").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "init", "written"), [(False, False, True), (True, False, False), (True, True, True)]
+)
+def test_a_master_key_is_written_into_a_new_folder_or_on_demand(
+    tmp_path: Path, content: bool, init: bool, written: bool
+) -> None:
+    settings = Settings(_env_file=None, data_dir=tmp_path / "data")
+    if content:
+        settings.data_dir.mkdir()
+        (settings.data_dir / "arog.db").touch()
+    assert (prepare_folder(settings, init) == settings.key_file) is written
+    assert settings.key_file.exists() is written
+    if written:
+        assert stat.S_IMODE(settings.key_file.stat().st_mode) == 0o600
+        before = settings.key_file.read_text()
+        MasterKey.from_file(settings.key_file)
+        assert prepare_folder(settings, init=True) is None
+        assert settings.key_file.read_text() == before
+
+
+def test_a_new_data_folder_is_the_owners_alone(tmp_path: Path) -> None:
+    settings = Settings(_env_file=None, data_dir=tmp_path / "data")
+    prepare_folder(settings, init=False)
+    assert stat.S_IMODE(settings.data_dir.stat().st_mode) == 0o700
+
+
+def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> None:
+    store = wiring.open_store(load_settings())
+    path = demo_key_file(store.settings, store.access)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    key = path.read_text()
+    assert demo_key_file(store.settings, store.access).read_text() == key
+    caller = store.access.authenticate(key.strip())
+    assert (caller.grants, caller.role) == ({"demo", "inspect:demo"}, "user")
+    store.access.revoke("default", caller.key_id)
+    assert demo_key_file(store.settings, store.access).read_text() != key
+    store.close()
+
+
+def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
+    store = wiring.open_store(load_settings())
+    thinking = wiring.Thinking(ScriptedReasoner(), {}, (), Namer(None).name, "endpoint", close_nothing)
+    services = wiring.build(store.settings, thinking)
+
+    def told(**changes: object) -> str:
+        settings = store.settings.model_copy(update={"reasoner": "endpoint", **changes})
+        return "\n".join(serve.how_to_ask(settings, services))
+
+    assert "AROG_PROFILE=kind, the default for an endpoint, since it is not trusted" in told()
+    assert "AROG_PROFILE=open, as you set it" in told(profile="open")
+    assert "AROG_PROFILE" not in told(reasoner="embedded")
+    store.close()
+
+
+def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
+    store = wiring.open_store(load_settings())
+    graphs = wiring.graphs_of(store)
+    thinking = wiring.Thinking(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
+    services = wiring.build(store.settings, thinking)
+    assert any("key create --grant" in line for line in serve.how_to_ask(store.settings, services))
+    graphs.loading("default", "demo", [folder / "clinic.ttl"], None)(lambda _step, _percent: None)
+    lines = "\n".join(serve.how_to_ask(store.settings, services))
+    assert 'AROG_API_KEY="$(cat data/demo.key)" .venv/bin/arog ask ' in lines
+    assert 'curl -s http://127.0.0.1:8000/chat -H "Authorization: Bearer $(cat data/demo.key)"' in lines
+    assert os.path.exists("data/demo.key")
+    store.close()

@@ -1,0 +1,211 @@
+"""`arog keys`: the master key is replaced while a service runs, killed at any moment or not."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import typer
+from sqlalchemy import Engine
+from typer.testing import CliRunner, Result
+
+from app.cli.main import commands
+from app.egress.ledger.ledger import LedgerEntry, LedgerReply
+from app.egress.ledger.reader import check
+from app.graphs.erasure import key_rotation
+from app.settings import PREFIX, Settings, load_settings
+from app.wiring import services
+from app.wiring.store import Store, open_store
+from kg_store.errors import KeyProblem
+from kg_store.storage.data_folder import DataFolder
+from kg_store.storage.master_key import MasterKey
+from kg_store.storage.reencryption import SealedColumn
+from kg_store.terms import Schema
+from tests.support.processes.postgres import running
+from tests.support.service import CLINIC
+
+BODY = b"Eq7f2k"
+DIGEST = sha256(BODY).hexdigest()
+
+
+class Namer:
+    """Implements what wiring needs of ConceptNamer, without a model."""
+
+    def __init__(self, _embedder: object) -> None:
+        """Needs nothing."""
+
+    def name(self, schema: Schema) -> Sequence[str]:
+        return ["thing"] * len(schema.signatures)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    if request.param == "sqlite":
+        yield None
+        return
+    with running() as url:
+        yield url
+
+
+def sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None) -> Path:
+    """The file of the ring; a folder with a graph, a conversation and a ledger is sealed with it."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "ring"
+    path.write_text(MasterKey.generate() + "\n")
+    path.chmod(0o600)
+    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("AROG_MASTER_KEY_FILE", str(path))
+    if url is not None:
+        monkeypatch.setenv("AROG_DATABASE_URL", url)
+    monkeypatch.setattr(services, "ConceptNamer", Namer)
+    (tmp_path / "clinic.ttl").write_text(CLINIC)
+    assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0
+    store = open_store(load_settings())
+    add_to(store)
+    store.upkeep.checkpoint("default")
+    store.close()
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return sealed(tmp_path, monkeypatch, None)
+
+
+@pytest.fixture
+def path_of_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str | None) -> Path:
+    return sealed(tmp_path, monkeypatch, database)
+
+
+def add_to(store: Store) -> str:
+    """A conversation, a request and its reply; the conversation's id."""
+    schema = store.catalog.open("default", "clinic").blind.schema
+    conversation = store.conversations.open("default", "k", "clinic", None, schema)
+    store.conversations.save(conversation, schema)
+    entry = LedgerEntry("default", "k", "a", conversation.id, "step", len(BODY), DIGEST, "clear", payload=BODY)
+    store.ledger.record(entry)
+    store.ledger.record_replies([LedgerReply(entry, "used", "Vx81zp")])
+    return conversation.id
+
+
+def arog(*arguments: str) -> Result:
+    app = typer.Typer()
+    commands(app)
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+
+
+def all_opens(store: Store, conversation: str | None = None) -> None:
+    """Names of the graph, the policy, conversation, ledger."""
+    graph = store.catalog.open("default", "clinic")
+    assert "Valdis Ozolkrasts" in {name for _, record in graph.vault.all_records() for name in record.names}
+    assert [each.name for each in store.catalog.graphs("default")] == ["clinic"]
+    entries = store.ledger.entries("default")
+    assert {entry.payload for entry in entries} == {BODY}
+    assert {reply.text for reply in store.ledger.replies_to(entries).values()} == {"Vx81zp"}
+    if conversation is not None:
+        store.conversations.open("default", "k", "clinic", conversation, graph.blind.schema)
+
+
+def without_old(path: Path) -> MasterKey:
+    return MasterKey.from_text(path.read_text().split(",")[0])
+
+
+def test_everything_is_sealed_anew_and_then_the_old_key_can_go(path_of_either: Path) -> None:
+    path = path_of_either
+    rotated = arog("keys", "rotate")
+    assert rotated.exit_code == 0, rotated.output
+    assert "v1: 0 sealed\nnothing is sealed with an older key any more" in rotated.stdout
+    assert "within the last hour" in arog("keys", "drop").stderr
+    os.utime(path, (time.time() - 7200,) * 2)
+    assert arog("keys", "drop").exit_code == 0
+    assert path.read_text().startswith("v2:")
+    assert "," not in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+    store = open_store(load_settings())
+    all_opens(store)
+    assert check(store.engine, store.master, store.upkeep.signer, "default").is_whole
+    store.close()
+
+
+def test_a_running_service_meets_the_new_key_and_goes_on(path: Path) -> None:
+    running = open_store(load_settings())
+    conversation = add_to(running)
+    assert arog("keys", "rotate").exit_code == 0
+    assert running.master.newest == 1
+    all_opens(running, conversation)
+    assert running.master.newest == 2
+    add_to(running)
+    running.close()
+    assert "v1: 0 sealed" in arog("keys", "status").stdout
+
+
+def test_what_a_service_sealed_with_the_old_key_keeps_it_from_being_dropped(path: Path) -> None:
+    late = open_store(load_settings())
+    arog("keys", "rotate")
+    late.ledger.record(LedgerEntry("other", "k", "a", "c", "step", 6, DIGEST, "clear", payload=BODY))
+    late.close()
+    told = arog("keys", "drop", "--restarted")
+    assert told.exit_code == 2
+    assert "still sealed with an older key" in told.stderr
+    again = arog("keys", "rotate")
+    assert "going on with v2" in again.stderr
+    assert "v1: 0 sealed" in again.stdout
+    assert "the last rotation is done" in arog("keys", "rotate").stderr
+    assert arog("keys", "drop", "--restarted").exit_code == 0
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.mark.parametrize("column", range(len(key_rotation.sealed_columns())))
+def test_killed_before_any_part_everything_opens_and_the_next_call_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch, column: int
+) -> None:
+    calls = iter(range(99))
+    real = key_rotation.reseal
+
+    def reseal(engine: Engine, master: MasterKey, where: SealedColumn):  # type: ignore[no-untyped-def]
+        if next(calls) == column:
+            raise Killed
+        return real(engine, master, where)
+
+    monkeypatch.setattr(key_rotation, "reseal", reseal)
+    with pytest.raises(Killed):
+        CliRunner().invoke(_app(), ["keys", "rotate"], catch_exceptions=False)
+    monkeypatch.setattr(key_rotation, "reseal", real)
+    store = open_store(load_settings())
+    all_opens(store)
+    store.close()
+    assert "going on with v2" in arog("keys", "rotate").stderr
+    store = open_store(load_settings())
+    assert set(+key_rotation.sealed_by(store.engine, DataFolder(store.settings.data_dir))) == {2}
+    store.close()
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer()
+    commands(app)
+    return app
+
+
+def test_with_the_new_key_alone_the_old_seals_do_not_open(path: Path) -> None:
+    old = MasterKey.from_text(path.read_text())
+    sealed = old.seal("purpose", b"", b"Zephyrine")
+    arog("keys", "rotate")
+    with pytest.raises(KeyProblem, match="not in the ring"):
+        without_old(path).open("purpose", b"", sealed)
+
+
+def test_a_ring_in_the_environment_is_told_to_move_into_a_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_MASTER_KEY", path.read_text().strip())
+    monkeypatch.delenv("AROG_MASTER_KEY_FILE")
+    told = arog("keys", "rotate")
+    assert told.exit_code == 2
+    assert "put it into a file" in told.stderr

@@ -1,0 +1,349 @@
+"""GuardedReasoner: clear, record, ask; and nothing is sent when one of the first two fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, repeat
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, create_engine
+
+from app.egress.budgets import QuestionBudgetUsedUp, TenantBudgetUsedUp
+from app.egress.guard import Blocked, Guard, StaticSegments
+from app.egress.guarded_reasoner import Errand, GuardedReasoner
+from app.egress.ledger.ledger import Ledger, LedgerUnavailable
+from app.egress.ledger.tables import metadata
+from app.egress.wire_pseudonyms import Veil
+from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyUnusable, Tokens
+from app.llm.tasks import ReplyT, StructureInput, Task, TaskKind
+from app.privacy.safe_text import Egress, Segment
+from app.privacy.words.lexicon import Lexicon
+from app.strategies.arog.prompts import STRUCTURE
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.names.name_words import NameWords
+from kg_store.storage.master_key import MasterKey
+from kg_store.text.public_words import PublicWords
+
+ERRAND = Errand("t1", "k1", "a1", "c1")
+
+
+class KeepingReasoner:
+    """Implements Reasoner: keeps what it is sent, and says how many entries the ledger then had."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.sent: list[bytes] = []
+        self.tenants: list[str] = []
+        self.recorded: list[int] = []
+        self.tokens = Tokens(10, 3, by_endpoint=True)
+        self.fails = False
+        self.complains = False
+        self.words: str | None = None
+        self.waits: asyncio.Event | None = None
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
+        return ()
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        told = "".join(task.manner.complaints).encode()
+        return Egress((Segment(told), Segment(task.input.model_dump_json().encode())))
+
+    @property
+    def longest_reply(self) -> int:
+        return 3
+
+    def tokens_in(self, egress: Egress) -> int:
+        return 10
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+        self.tenants.append(task.manner.tenant)
+        self.sent.append(egress.body)
+        self.recorded.append(len(self.ledger.entries("t1")))
+        if self.waits is not None:
+            await self.waits.wait()
+        if self.fails:
+            raise ReasonerUnavailable("no")
+        if self.complains and not task.manner.complaints:
+            unusable = ReplyUnusable("no")
+            unusable.tokens, unusable.words = self.tokens, "neither {this} nor that"
+            unusable.again = replace(task, manner=replace(task.manner, complaints=("Be brief. ",)))
+            raise unusable
+        value = task.kind.reply_model.model_validate({"thought": "", "path": [], "guess": ""})
+        return Reply(value, self.tokens, self.words)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}")
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def ledger(engine: Engine) -> Ledger:
+    return Ledger(engine, MasterKey.from_text(MasterKey.generate()))
+
+
+LEXICON = Lexicon(PublicWords.of(["b", "c"]), NameWords())
+
+
+@pytest.fixture
+def guarded(ledger: Ledger) -> GuardedReasoner:
+    entries = [
+        NameEntry(1, "Zofia Quarrel", "name", None, True, True),
+        NameEntry(2, "Eq7f2k", "name", None, True, True),
+    ]
+    names = NameIndex.build(entries).with_public(PublicWords.of(()))
+    veil = Veil(issued=frozenset({"Eq7f2k"}))
+    return GuardedReasoner(
+        KeepingReasoner(ledger),
+        Guard(names, StaticSegments(), LEXICON),
+        ledger,
+        ERRAND,
+        lambda: veil,
+    )
+
+
+def inner(guarded: GuardedReasoner) -> KeepingReasoner:
+    assert isinstance(guarded.inner, KeepingReasoner)
+    return guarded.inner
+
+
+def task(question: str) -> Task:  # type: ignore[type-arg]
+    return Task(STRUCTURE, StructureInput(question=question, dialogue=[], things=[]))
+
+
+async def test_what_is_sent_has_been_recorded_before(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    await guarded.ask(task("who is Eq7f2k"))
+    (body,) = inner(guarded).sent
+    assert inner(guarded).recorded == [1]
+    (entry,) = ledger.entries("t1")
+    assert (entry.payload, entry.size, entry.verdict, entry.hits) == (body, len(body), "clear", 0)
+    assert (entry.tenant, entry.caller, entry.answer, entry.conversation) == ("t1", "k1", "a1", "c1")
+    assert entry.step == "structure"
+
+
+async def test_the_number_that_fits_is_recorded_and_not_sent(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    asked = task("who is Eq7f2k")
+    await guarded.ask(replace(asked, manner=replace(asked.manner, anonymity=4321)))
+    assert b"4321" not in inner(guarded).sent[0]
+    (entry,) = ledger.entries("t1")
+    assert (entry.anonymity, entry.payload) == (4321, inner(guarded).sent[0])
+
+
+async def test_a_name_stops_the_request_and_is_recorded_as_a_count(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who treats zofia quarrel"))
+    assert inner(guarded).sent == []
+    (entry,) = ledger.entries("t1")
+    assert (entry.verdict, entry.hits, entry.payload) == ("blocked", 1, None)
+    assert guarded.spent.calls == 0
+
+
+@pytest.mark.parametrize("question", ["who is Eq7f2k", "who is Zofia Quarrel"])
+async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
+    guarded: GuardedReasoner, engine: Engine, question: str
+) -> None:
+    metadata.drop_all(engine)
+    with pytest.raises(LedgerUnavailable):
+        await guarded.ask(task(question))
+    assert inner(guarded).sent == []
+
+
+async def test_a_pseudonym_issued_meanwhile_is_known_at_the_next_call(guarded: GuardedReasoner) -> None:
+    issued = {"Eq7f2k"}
+    guarded.veil = lambda: Veil(issued=frozenset(issued))
+    issued.clear()
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who is Eq7f2k"))
+    issued.add("Eq7f2k")
+    await guarded.ask(task("who is Eq7f2k"))
+    assert len(inner(guarded).sent) == 1
+
+
+async def test_a_pseudonym_goes_out_under_its_sent_word_alone(guarded: GuardedReasoner) -> None:
+    guarded.veil = lambda: Veil({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    await guarded.ask(task("who is Eq7f2k"))
+    assert b"Ez9y8x" in inner(guarded).sent[0]
+    assert b"Eq7f2k" not in inner(guarded).sent[0]
+
+
+async def test_a_pseudonym_that_kept_its_own_word_is_blocked(guarded: GuardedReasoner) -> None:
+    put_on, needed = Veil(), Veil({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    veils = chain((put_on,), repeat(needed))
+    guarded.veil = lambda: next(veils)
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert not inner(guarded).sent
+
+
+async def test_what_was_spent_adds_up(guarded: GuardedReasoner) -> None:
+    await guarded.ask(task("a"))
+    assert guarded.spent.by_endpoint
+    inner(guarded).tokens = Tokens(5, 2)
+    await guarded.ask(task("b"))
+    spent = guarded.spent
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (2, 15, 5)
+    assert not spent.by_endpoint
+    assert spent.guard_s > 0
+
+
+async def test_an_error_of_the_model_goes_through_and_its_request_stays_recorded(
+    guarded: GuardedReasoner, ledger: Ledger
+) -> None:
+    inner(guarded).fails = True
+    with pytest.raises(ReasonerUnavailable):
+        await guarded.ask(task("a"))
+    assert (guarded.spent.calls, len(ledger.entries("t1"))) == (0, 1)
+    assert guarded.spent.reasoner_s > 0
+
+
+async def test_a_repair_is_cleared_recorded_and_counted_like_any_request(
+    guarded: GuardedReasoner, ledger: Ledger
+) -> None:
+    inner(guarded).complains = True
+    await guarded.ask(task("who is Eq7f2k"))
+    first, second = inner(guarded).sent
+    assert second == b"Be brief. " + first
+    assert inner(guarded).recorded == [1, 2]
+    assert [entry.payload for entry in ledger.entries("t1")] == [second, first]
+    spent = guarded.spent
+    assert (spent.calls, spent.prompt_tokens, spent.retries) == (2, 20, 1)
+    assert inner(guarded).tenants == ["t1", "t1"]
+
+
+async def test_a_repair_that_would_name_something_is_blocked(guarded: GuardedReasoner) -> None:
+    inner(guarded).complains = True
+    guarded.veil = lambda: Veil(issued=frozenset({"Eq7f2k"} if not inner(guarded).sent else ()))
+    with pytest.raises(Blocked):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert len(inner(guarded).sent) == 1
+
+
+async def test_cost_adds_up_only_while_every_call_has_a_price(guarded: GuardedReasoner) -> None:
+    inner(guarded).tokens = Tokens(10, 3, by_endpoint=True, retries=2, cost=0.25)
+    await guarded.ask(task("a"))
+    await guarded.ask(task("b"))
+    assert (guarded.spent.cost, guarded.spent.retries) == (0.5, 4)
+    inner(guarded).tokens = Tokens(10, 3)
+    await guarded.ask(task("c"))
+    assert guarded.spent.cost is None
+
+
+async def test_every_reply_is_recorded_with_its_request(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    inner(guarded).complains = True
+    async with guarded:
+        await guarded.ask(task("who is Eq7f2k"))
+        inner(guarded).complains, inner(guarded).words = False, '```json\n{"guess": "Eq7f2k"}```'
+        await guarded.ask(task("where is Eq7f2k"))
+    entries = ledger.entries("t1")[::-1]
+    replies = ledger.replies_to(entries)
+    assert [(replies[entry.id].outcome, replies[entry.id].text) for entry in entries] == [
+        ("unusable", "neither {this} nor that"),
+        ("used", '{"thought":"","path":[],"guess":""}'),
+        ("used", '```json\n{"guess": "Eq7f2k"}```'),
+    ]
+
+
+async def test_replies_of_a_question_that_fails_are_recorded_too(guarded: GuardedReasoner, ledger: Ledger) -> None:
+    async def question() -> None:
+        async with guarded:
+            await guarded.ask(task("who is Eq7f2k"))
+            inner(guarded).fails = True
+            await guarded.ask(task("where is Eq7f2k"))
+
+    with pytest.raises(ReasonerUnavailable):
+        await question()
+    entries = ledger.entries("t1")
+    assert list(ledger.replies_to(entries)) == [entries[1].id]
+
+
+async def test_replies_that_can_not_be_recorded_are_an_error(guarded: GuardedReasoner, engine: Engine) -> None:
+    async def question() -> None:
+        async with guarded:
+            await guarded.ask(task("who is Eq7f2k"))
+            metadata.drop_all(engine)
+
+    with pytest.raises(LedgerUnavailable):
+        await question()
+
+
+class KeptAccount:
+    """Implements Account: keeps what it is told, and refuses where the test says so."""
+
+    def __init__(self, is_limited: bool = True, refuses: bool = False) -> None:
+        self.is_limited, self.refuses = is_limited, refuses
+        self.reserved: list[tuple[int, int]] = []
+        self.settled: list[int] = []
+
+    def reserve(self, tokens: int, spent: int) -> None:
+        if self.refuses:
+            raise TenantBudgetUsedUp(60)
+        self.reserved.append((tokens, spent))
+
+    def settle(self, spent: int) -> None:
+        self.settled.append(spent)
+
+
+async def test_a_request_that_a_budget_does_not_allow_is_neither_sent_nor_recorded(
+    guarded: GuardedReasoner, ledger: Ledger
+) -> None:
+    # A call is counted for 10 tokens and 3 of its longest reply.
+    guarded.most_tokens = 25
+    await guarded.ask(task("who is Eq7f2k"))
+    assert not guarded.fits(task("a"))
+    with pytest.raises(QuestionBudgetUsedUp):
+        await guarded.ask(task("who is Eq7f2k"))
+    guarded.most_tokens, guarded.account = None, KeptAccount(refuses=True)
+    with pytest.raises(TenantBudgetUsedUp):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert (len(inner(guarded).sent), len(ledger.entries("t1"))) == (1, 1)
+
+
+async def test_what_fits_is_asked_to_the_last_token(guarded: GuardedReasoner) -> None:
+    guarded.most_tokens = 26
+    assert guarded.fits(task("a"), task("b"))
+    assert not guarded.fits(task("a"), task("b"), task("c"))
+    await guarded.ask(task("a"))
+    await guarded.ask(task("b"))
+    assert guarded.spent.tokens == 26
+
+
+async def test_a_repair_has_to_fit_too(guarded: GuardedReasoner) -> None:
+    inner(guarded).complains = True
+    guarded.most_tokens = 25
+    with pytest.raises(QuestionBudgetUsedUp):
+        await guarded.ask(task("who is Eq7f2k"))
+    assert len(inner(guarded).sent) == 1
+
+
+@pytest.mark.parametrize("is_limited", [True, False])
+async def test_the_account_is_settled_with_what_was_taken(guarded: GuardedReasoner, is_limited: bool) -> None:
+    guarded.account = account = KeptAccount(is_limited)
+    inner(guarded).tokens = Tokens(7, 2)
+    async with guarded:
+        await guarded.ask(task("a"))
+        await guarded.ask(task("b"))
+    assert account.reserved == ([(13, 0), (13, 9)] if is_limited else [])
+    assert account.settled == [18]
+
+
+async def test_a_question_that_is_given_up_has_cost_its_prompt(guarded: GuardedReasoner) -> None:
+    guarded.account = account = KeptAccount()
+    inner(guarded).waits = asyncio.Event()
+
+    async def question() -> None:
+        async with guarded:
+            await guarded.ask(task("a"))
+
+    running = asyncio.create_task(question())
+    while not inner(guarded).sent:
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert account.settled == [10]

@@ -1,0 +1,56 @@
+"""Replay: the same question asked twice makes the same requests, and a request of another kind is told from it."""
+
+from __future__ import annotations
+
+from app.evaluation.attacks.setup.egress import prompts_of
+from app.evaluation.attacks.setup.exchanges import exchange_all
+from app.evaluation.attacks.setup.related_questions import made_questions
+from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.structure.known_graph import KnownGraph
+from app.evaluation.attacks.structure.replay import _asks_the_same, replay, told
+from app.evaluation.bench.question_sets import DEMO
+from app.llm.tasks import Candidate, Evidence
+from tests.app.evaluation.attacks.made import step
+
+
+def test_pseudonyms_and_order_make_no_difference_and_all_else_does() -> None:
+    def shown(name: str, end: str, *paths: str, size: str = "2-5") -> list[object]:
+        return told(
+            prompts_of(
+                [
+                    step(
+                        [Evidence(start=name, path=["spouse"], end=end, end_concept="person", size=size)],
+                        [Candidate(number=at, start=name, path=[path], concept="") for at, path in enumerate(paths)],
+                        name,
+                        f"Who is {name} married to?",
+                    )
+                ]
+            )
+        )
+
+    first = shown("Eaaaa1", "Sbbbb1", "spouse", "lives in")
+    assert first == shown("Ezzzz9", "Syyyy9", "lives in", "spouse")
+    assert first != shown("Ezzzz9", "Syyyy9", "lives in", "works at")
+    assert first != shown("Ezzzz9", "Eyyyy9", "lives in", "spouse")
+    assert first != shown("Ezzzz9", "Syyyy9", "lives in", "spouse", size="6-20")
+
+
+async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests() -> None:
+    async with Scenes(limit=6) as scenes:
+        scene = await scenes.open(DEMO, "scripted")
+        graph = scene.bench.graph(scene.loaded)
+        known = KnownGraph.of(graph.blind, 1.0, 0)
+        judged = 0
+        for question in made_questions(graph, 4, seed=2):
+            exchange = (await exchange_all(scene, [question]))[0]
+            prompts = prompts_of(exchange.bodies)
+            named = [word for word in (thing.name for thing in prompts[0].things) if word in prompts[0].question]
+            if len(named) == 1 and len(exchange.truth[named[0]]) == 1:
+                judged += 1
+                node = known.number_of(int(exchange.truth[named[0]][0]))
+                assert await _asks_the_same(scene, known, question, node, told(prompts))
+                assert not await _asks_the_same(scene, known, question, node, told(prompts)[:-1])
+        assert judged
+        (line,) = await replay(scenes)
+        assert 0 <= line.successes <= line.tries <= 6
+        assert line.tries

@@ -1,0 +1,396 @@
+"""`arog graph forget`: a person is taken out of everything that is kept, whenever it is killed, and others stay."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import typer
+from sqlalchemy import select
+from typer.testing import CliRunner, Result
+
+from app.chat.conversations import UnknownConversation
+from app.cli.main import commands
+from app.database.tables import conversations
+from app.egress.ledger.ledger import LedgerEntry, LedgerReply
+from app.egress.ledger.reader import check
+from app.egress.ledger.tables import ledger_entries, ledger_replies
+from app.evaluation.checks.canaries import PREFIXES, canaries_in
+from app.graphs.erasure import Forgetter
+from app.settings import PREFIX, Settings, load_settings
+from app.wiring import services
+from app.wiring.services import forgetter_of
+from app.wiring.store import Store, open_store
+from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.tables import erasures, forgotten_things, vault_entries
+from kg_store.terms import Mid, Schema, ValueKind
+from tests.support.processes.postgres import running
+
+ROOT = Path(__file__).parents[4]
+GRAPH = (
+    PREFIXES
+    + """
+:p1 a :Patient ; rdfs:label "Vexquilda Thrombury" ; skos:altLabel "Quillowmere" ; :ssn "536-22-8174" ;
+    :salary 4841739.25 ; :dateOfBirth "1961-07-23"^^xsd:date ; :treatedBy :d1 ; :livesIn :a1 ; :dossier "Snickelby-9" ;
+    :remark "Told in confidence to the neighbour Plumbrechtson." .
+:p2 a :Patient ; rdfs:label "Klautrix Ozolkrasts" ; :dateOfBirth "1961-07-23"^^xsd:date ; :treatedBy :d1 ;
+    :note "A friend of Vexquilda Thrombury, they say." .
+:p3 a :Patient ; rdfs:label "Klautrix Ozolkrasts" ; :dateOfBirth "1977-01-02"^^xsd:date ; :treatedBy :d1 .
+:d1 a :Doctor ; rdfs:label "Orvindel Jaskworthy" .
+:a1 a :Address ; rdfs:label "12 Grizzlewick Walk" .
+[] :of :p1 ; :by :d1 ; :on "2020-03-12"^^xsd:date .
+"""
+)
+POLICY = '[relations."http://house.invalid/dossier"]\nhide = true\n'
+HERS = (
+    "Vexquilda",
+    "Thrombury",
+    "Quillowmere",
+    "536-22-8174",
+    "4841739.25",
+    "Snickelby",
+    "Plumbrechtson",
+    "Grizzlewick",
+)
+HERS_ALONE = tuple(name for name in HERS if name not in ("Vexquilda", "Thrombury"))
+
+
+class Namer:
+    """Implements what wiring needs of ConceptNamer, without a model."""
+
+    def __init__(self, _embedder: object) -> None:
+        """Needs nothing."""
+
+    def name(self, schema: Schema) -> Sequence[str]:
+        return [each.classes[0] if each.classes else "thing" for each in schema.signatures]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    if request.param == "sqlite":
+        yield None
+        return
+    with running() as url:
+        yield url
+
+
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
+    """The data folder of a loaded graph; commands of this process, and of its children, work in it."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "ring"
+    path.write_text(MasterKey.generate() + "\n")
+    path.chmod(0o600)
+    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("AROG_MASTER_KEY_FILE", str(path))
+    if url is not None:
+        monkeypatch.setenv("AROG_DATABASE_URL", url)
+    monkeypatch.setattr(services, "ConceptNamer", Namer)
+    (tmp_path / "house.ttl").write_text(GRAPH)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    loaded = arog("graph", "load", "house", "house.ttl", "--policy", "policy.toml")
+    assert loaded.exit_code == 0, loaded.output
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return made(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def folder_of_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str | None) -> Path:
+    return made(tmp_path, monkeypatch, database)
+
+
+def arog(*arguments: str, typed: str = "") -> Result:
+    app = typer.Typer()
+    commands(app)
+    return CliRunner().invoke(app, list(arguments), input=typed, env={"COLUMNS": "200"})
+
+
+def mid_of(store: Store, name: str) -> Mid:
+    records = store.catalog.open("default", "house").vault.all_records()
+    return Mid(next(mid for mid, record in records if name in (*record.names, record.lexical)))
+
+
+def talk(store: Store, *mids: Mid, text: str = "Does Eq7f2k know her?", typed: str = "") -> str:
+    """A conversation that has met these things, with one request and its reply in the ledger; its id."""
+    schema = store.catalog.open("default", "house").blind.schema
+    talked = store.conversations.open("default", "k1", "house", None, schema)
+    for mid in mids:
+        talked.table.of_entity(mid)
+    if typed:
+        talked.table.of_literal(typed, ValueKind.TEXT)
+    store.conversations.save(talked, schema)
+    body = text.encode()
+    entry = LedgerEntry(
+        "default", "k1", "a", talked.id, "step", len(body), sha256(body).hexdigest(), "clear", payload=body
+    )
+    store.ledger.record(entry)
+    store.ledger.record_replies([LedgerReply(entry, "used", "It is Vx81zp.")])
+    return talked.id
+
+
+def everything_opened(store: Store) -> bytes:
+    """All that the master key opens, written down without the code that erases or scans."""
+    opened: list[bytes] = []
+    master, catalog = store.master, store.catalog
+    graph = catalog.open("default", "house")
+    opened += [repr(each).encode() for each in graph.vault.all_records()]
+    opened += [repr([(record.names, record.lexical) for _, record in graph.vault.all_records()]).encode()]
+    folder = Path(os.environ["AROG_DATA_DIR"]) / "graphs" / graph.version
+    for file in ("names.sealed", "schema.sealed"):
+        sealed = (folder / file).read_bytes()
+        opened.append(master.open(file, bind("default", "house", graph.version), sealed))
+    with store.engine.connect() as connection:
+        versions = set(connection.execute(select(vault_entries.c.version_id).distinct()).scalars())
+        assert versions == {graph.version}
+        for row in connection.execute(select(conversations)):
+            opened.append(master.open("conversation", bind(row.tenant, row.key_id, row.graph, row.id), row.sealed))
+    entries = store.ledger.entries("default", limit=1000)
+    opened += [entry.payload for entry in entries if entry.payload is not None]
+    opened += [(reply.text or "").encode() for reply in store.ledger.replies_to(entries).values()]
+    return b"\n".join(opened)
+
+
+def raw(folder: Path) -> bytes:
+    return b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def is_whole(store: Store) -> bool:
+    return check(store.engine, store.master, store.upkeep.signer, "default").is_whole
+
+
+def test_a_person_is_gone_from_all_that_is_kept_and_others_stay(folder_of_either: Path) -> None:
+    store = open_store(load_settings())
+    met = talk(store, mid_of(store, "Vexquilda Thrombury"))
+    of_address = talk(store, mid_of(store, "12 Grizzlewick Walk"))
+    typed = talk(store, typed="quillowmere")
+    guessed = talk(store, text="Is it Quillowmere, or \\u0051uillowmere?")
+    other = talk(store, mid_of(store, "Orvindel Jaskworthy"))
+    sealed_before = rows_of_hers(store)
+    assert set(canaries_in(everything_opened(store), HERS)) == set(HERS)
+    store.close()
+    told = arog("graph", "forget", "house", "vexquilda THROMBURY", "--yes", "--with-mentions", "--wait", "5")
+    assert told.exit_code == 0, told.output
+    assert "3 conversations and the texts of 4 requests went with them" in told.stdout
+    assert "in 0 of " in told.stdout
+    assert canaries_in(told.output.encode(), HERS) == []
+    store = open_store(load_settings())
+    assert canaries_in(everything_opened(store), HERS) == []
+    left = raw(folder_of_either)
+    assert canaries_in(left, HERS) == []
+    # Not even sealed: no page of the database, free or not, and no log of its changes has a row of hers.
+    assert len(sealed_before) == 8
+    assert [row for row in sealed_before if row in left] == []
+    schema = store.catalog.open("default", "house").blind.schema
+    for conversation in (met, of_address, typed):
+        with pytest.raises(UnknownConversation):
+            store.conversations.open("default", "k1", "house", conversation, schema)
+    for conversation in (guessed, other):
+        store.conversations.open("default", "k1", "house", conversation, schema)
+    kept = {entry.conversation: entry.payload for entry in store.ledger.entries("default")}
+    assert {conversation for conversation, payload in kept.items() if payload is not None} == {other}
+    assert len(kept) == 5
+    assert is_whole(store)
+    graph = store.catalog.open("default", "house")
+    values = [record.lexical for _, record in graph.vault.all_records()]
+    assert "1961-07-23" in values
+    assert sum("Klautrix Ozolkrasts" in record.names for _, record in graph.vault.all_records()) == 2
+    assert [hit for name in HERS for hit in graph.names.find_secret(name)] == []
+    assert graph.linker.find_mentions("Vexquilda Thrombury") == []
+    with store.engine.connect() as connection:
+        assert connection.execute(select(erasures)).all() == []
+    store.close()
+
+
+def rows_of_hers(store: Store) -> list[bytes]:
+    """The sealed rows of the vault that are to go."""
+    forgetter = forgetter_of(store)
+    opened = store.catalog.open("default", "house")
+    going = store.catalog.going_with(opened, [mid_of(store, "Vexquilda Thrombury")])
+    assert isinstance(forgetter, Forgetter)
+    with store.engine.connect() as connection:
+        rows = select(vault_entries.c.sealed).where(vault_entries.c.mid.in_(going.mids.tolist()))
+        return [bytes(sealed) for sealed in connection.execute(rows).scalars()]
+
+
+def test_a_dry_run_tells_what_would_go_and_changes_nothing(folder: Path) -> None:
+    store = open_store(load_settings())
+    talk(store, mid_of(store, "Vexquilda Thrombury"))
+    before = store.catalog.graphs("default")
+    told = arog("graph", "forget", "house", "Quillowmere", "--dry-run")
+    assert told.exit_code == 0, told.output
+    assert told.stdout.splitlines() == [
+        "1 things go, with 3 names and 9 facts",
+        "with them 5 values that nobody else has, 1 mediators that joined them to others, 1 things that hung on them "
+        "alone",
+        "1 conversations in which they were met, and the texts of 1 requests",
+        "what they had facts with stays: 1 of kind doctor",
+        "1 names or values of others hold one of the names, and stay as they are",
+    ]
+    assert store.catalog.graphs("default") == before
+    with store.engine.connect() as connection:
+        assert connection.execute(select(forgotten_things)).all() == []
+    assert arog("graph", "forget", "house", "Quillowmere", typed="n\n").exit_code == 1
+    assert store.catalog.graphs("default") == before
+    store.close()
+
+
+def test_names_of_others_that_hold_the_name_are_told_and_stay(folder: Path) -> None:
+    told = arog("graph", "forget", "house", "-", "--yes", typed="Vexquilda Thrombury\n")
+    assert told.exit_code == 0, told.output
+    assert "1 names or values of others hold one of its names, and stay as they are" in told.stdout
+    store = open_store(load_settings())
+    assert canaries_in(everything_opened(store), HERS) == ["Vexquilda", "Thrombury"]
+    assert canaries_in(everything_opened(store), HERS_ALONE) == []
+    store.close()
+
+
+def test_an_ambiguous_name_is_told_apart_and_asks_for_an_id(folder: Path) -> None:
+    told = arog("graph", "forget", "house", "Klautrix Ozolkrasts", "--yes")
+    assert told.exit_code == 2
+    lines = [line for line in told.stderr.splitlines() if "--id" in line and "patient" in line]
+    assert len(lines) == 2
+    wanted = next(line for line in lines if "1977-01-02" in line).split()[2]
+    done = arog("graph", "forget", "house", "Klautrix Ozolkrasts", "--id", wanted, "--yes")
+    assert done.exit_code == 0
+    assert "1 of its names are others' too, and stay for them: not looked for" in done.stdout
+    store = open_store(load_settings())
+    assert "1977-01-02" not in everything_opened(store).decode("utf-8", "replace")
+    # The one of that name who stays keeps it.
+    assert mid_of(store, "Klautrix Ozolkrasts")
+    store.close()
+
+
+def test_an_id_of_the_source_names_one_thing(folder: Path) -> None:
+    told = arog("graph", "forget", "house", "http://house.invalid/p3", "--yes", "--with-kind", "doctor")
+    assert told.exit_code == 0, told.output
+    store = open_store(load_settings())
+    assert canaries_in(everything_opened(store), ["1977-01-02", "Jaskworthy"]) == []
+    assert "2 things are forgotten" in told.stdout
+    store.close()
+
+
+def test_a_name_that_is_not_there_is_told_and_so_is_a_graph(folder: Path) -> None:
+    for arguments in (["house", "Wendolphine"], ["house", "Quillowmere", "--with-kind", "wendolphine"], ["house"]):
+        told = arog("graph", "forget", *arguments, "--yes")
+        assert told.exit_code == 1
+        assert "nothing of that name" in told.stderr
+        assert "endolphine" not in told.output
+    assert "no graph of that name" in arog("graph", "forget", "elsewhere", "Quillowmere", "--yes").stderr
+
+
+def test_the_same_source_does_not_bring_a_person_back_unless_that_is_lifted(folder: Path) -> None:
+    arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mentions", "--wait", "5")
+    again = arog("graph", "load", "house", "house.ttl", "--policy", "policy.toml")
+    assert "2 things of the source were forgotten in this graph earlier, and are left out" in again.stderr
+    store = open_store(load_settings())
+    assert canaries_in(everything_opened(store), HERS) == []
+    assert "│ 1      │" in arog("graph", "forgotten", "house").stdout
+    assert "2 things may come back" in arog("graph", "forgotten", "house", "--lift", "1").stdout
+    store.close()
+    arog("graph", "load", "house", "house.ttl", "--policy", "policy.toml")
+    assert set(canaries_in(everything_opened(store), HERS)) == set(HERS)
+    store.close()
+
+
+def test_an_upload_that_was_never_loaded_goes_too(folder: Path) -> None:
+    left, fresh = folder / "incoming" / "u1" / "0.ttl", folder / "incoming" / "u2" / "0.ttl"
+    for path in (left, fresh):
+        path.parent.mkdir(parents=True)
+        path.write_text(GRAPH)
+    os.utime(left, (time.time() - 3600,) * 2)
+    told = arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mentions", "--wait", "5")
+    # One that is still being loaded, perhaps, is told and not touched.
+    assert told.exit_code == 1
+    assert "traces are left: 0 of" in told.stderr
+    assert " 1 of " in told.stderr
+    assert not left.exists()
+    fresh.unlink()
+    again = arog("graph", "forget", "house", "--yes")
+    assert again.exit_code == 0, again.output
+    assert canaries_in(raw(folder), HERS) == []
+
+
+def test_who_still_reads_the_version_before_is_waited_for(folder: Path) -> None:
+    store = open_store(load_settings())
+    held = store.catalog.open("default", "house")
+    told = arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--wait", "0")
+    assert told.exit_code == 1
+    assert "still reads the version before" in told.stderr
+    assert canaries_in(repr([record.names for _, record in held.vault.all_records()]).encode(), HERS_ALONE) == []
+    del held
+    store.catalog.let_go()
+    assert arog("graph", "forget", "house", "vexquilda thrombury", "--yes", "--wait", "0").exit_code == 0
+    store.close()
+
+
+KILLED_AT = (
+    "kg_store.storage.erasures.ForgottenRows.keep",
+    "kg_store.version_builder.write_records",
+    "kg_store.storage.versions.GraphRows.swap",
+    "kg_store.catalog.Catalog.cut_out",
+    "kg_store.storage.versions.GraphRows.forget",
+    "app.graphs.erasure.eraser.requests_about",
+    "app.chat.conversations.ConversationStore.forget",
+    "app.graphs.erasure.eraser.look_for",
+    "kg_store.storage.erasures.ForgottenRows.end",
+)
+CHILD = """
+import importlib, os, signal, sys
+from tests.app.test_forgetting import Namer, arog
+from app import wiring
+wiring.ConceptNamer = Namer
+module, _, name = sys.argv[1].rpartition(".")
+try:
+    holder = importlib.import_module(module)
+except ModuleNotFoundError:
+    module, _, owner = module.rpartition(".")
+    holder = getattr(importlib.import_module(module), owner)
+getattr(holder, name)
+setattr(holder, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mentions", "--wait", "5")
+"""
+
+
+@pytest.mark.parametrize("place", KILLED_AT)
+def test_killed_at_any_step_the_graph_is_whole_and_the_next_call_goes_on(folder: Path, place: str) -> None:
+    store = open_store(load_settings())
+    talk(store, mid_of(store, "Vexquilda Thrombury"))
+    other = talk(store, mid_of(store, "Orvindel Jaskworthy"), text="Quillowmere?")
+    store.close()
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    killed = subprocess.run([sys.executable, "-c", CHILD, place], env=environment, check=False, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stdout + killed.stderr
+    store = open_store(load_settings())
+    graph = store.catalog.open("default", "house")
+    # One of them is the word of the hidden relation.
+    assert len(list(graph.vault.all_records())) in (15, 6)
+    assert mid_of(store, "Orvindel Jaskworthy")
+    assert is_whole(store)
+    del graph
+    store.close()
+    again = arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes")
+    assert again.exit_code == 0, again.output
+    store = open_store(load_settings())
+    assert canaries_in(everything_opened(store), HERS) == []
+    assert canaries_in(raw(folder), HERS) == []
+    assert is_whole(store)
+    schema = store.catalog.open("default", "house").blind.schema
+    store.conversations.open("default", "k1", "house", other, schema)
+    with store.engine.connect() as connection:
+        assert connection.execute(select(ledger_entries.c.id).where(ledger_entries.c.sealed.is_not(None))).all() == []
+        assert (
+            connection.execute(select(ledger_replies.c.entry).where(ledger_replies.c.sealed.is_not(None))).all() == []
+        )
+    store.close()

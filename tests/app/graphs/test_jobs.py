@@ -1,0 +1,189 @@
+"""Jobs: progress is seen while they run, errors become bodies, and no job outlives its process as running."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, insert
+
+from app.api.problems import error_body
+from app.database.engine import make_engine
+from app.database.tables import jobs, metadata
+from app.graphs.errors import GraphBusy, UnknownJob
+from app.graphs.job_control import JobGate, JobStopped, NotWaiting
+from app.graphs.jobs import LOADS_AT_ONCE, JobRunner, Loaded, Progress
+from client_sdk.protocol import GraphSummary, JobStatus, PrivacySummary
+from kg_store.errors import LoadError
+
+GRAPH = GraphSummary(
+    name="clinic", version="v1", triples=3, entities=2, values=1, relations=1,
+    loaded_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), public_words=0,
+)  # fmt: skip
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = make_engine(f"sqlite:///{tmp_path / 'jobs.db'}")
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def runner(engine: Engine) -> Iterator[JobRunner]:
+    runner = JobRunner(engine, "home", error_body)
+    yield runner
+    runner.close()
+
+
+def ended(runner: JobRunner, job_id: str) -> JobStatus:
+    status = runner.status("north", job_id)
+    while status.state not in ("done", "failed"):
+        time.sleep(0.005)
+        status = runner.status("north", job_id)
+    return status
+
+
+def nothing() -> None:
+    """No clean-up."""
+
+
+class Gate:
+    """Work that reports half, then waits until it is let through."""
+
+    def __init__(self) -> None:
+        self.reached, self.open = threading.Event(), threading.Event()
+
+    def __call__(self, progress: Progress) -> Loaded:
+        progress("sealing", 50.0)
+        self.reached.set()
+        assert self.open.wait(10)
+        return Loaded(GRAPH, policy="[relations]", notes=("a note",))
+
+
+def test_a_job_tells_how_far_it_is_and_what_it_made(runner: JobRunner) -> None:
+    gate = Gate()
+    job_id = runner.start("north", "clinic", gate, nothing).id
+    assert gate.reached.wait(10)
+    running = runner.status("north", job_id)
+    assert (running.state, running.step, running.percent) == ("running", "sealing", 50.0)
+    gate.open.set()
+    done = ended(runner, job_id)
+    assert (done.state, done.percent, done.graph, done.policy) == ("done", 100.0, GRAPH, "[relations]")
+    assert done.notes == ["a note"]
+
+
+def test_one_load_of_a_graph_at_a_time_and_others_beside_it(runner: JobRunner) -> None:
+    gate, other, cleaned = Gate(), Gate(), threading.Event()
+    first = runner.start("north", "clinic", gate, nothing).id
+    with pytest.raises(GraphBusy):
+        runner.start("north", "clinic", Gate(), cleaned.set)
+    assert cleaned.is_set()
+    with pytest.raises(GraphBusy):
+        runner.refuse_while_loading("north", "clinic")
+    runner.refuse_while_loading("south", "clinic")
+    second = runner.start("north", "films", other, nothing).id
+    assert other.reached.wait(10)
+    gate.open.set()
+    other.open.set()
+    assert ended(runner, first).state == ended(runner, second).state == "done"
+
+
+def failing(error: Exception) -> Callable[[Progress], Loaded]:
+    def work(_progress: Progress) -> Loaded:
+        raise error
+
+    return work
+
+
+def test_a_load_error_is_told_with_file_and_line(runner: JobRunner) -> None:
+    error = LoadError("an IRI that is not valid", "file-1.ttl", 12)
+    body = ended(runner, runner.start("north", "clinic", failing(error), nothing).id).error
+    assert body is not None
+    assert (body.code, body.message) == ("load_failed", "file-1.ttl, line 12: an IRI that is not valid.")
+
+
+def test_any_other_error_is_told_by_an_id_alone_and_cleans_up(runner: JobRunner) -> None:
+    cleaned = threading.Event()
+    job_id = runner.start("north", "clinic", failing(ValueError("Nora Lindqvist")), cleaned.set).id
+    body = ended(runner, job_id).error
+    assert body is not None
+    assert body.code == "internal"
+    assert "Nora" not in body.model_dump_json()
+    assert cleaned.is_set()
+    runner.start("north", "clinic", failing(ValueError()), nothing)
+
+
+def test_a_job_of_another_tenant_is_unknown(runner: JobRunner) -> None:
+    job_id = runner.start("north", "clinic", failing(ValueError()), nothing).id
+    for tenant, wanted in (("south", job_id), ("north", "nothing")):
+        with pytest.raises(UnknownJob):
+            runner.status(tenant, wanted)
+
+
+def test_what_a_killed_process_left_running_has_failed_at_the_next_start(engine: Engine) -> None:
+    row = {
+        "tenant": "north", "graph": "clinic", "step": "sealing", "percent": 30.0, "result": {},
+        "created_at": dt.datetime.now(dt.UTC),
+    }  # fmt: skip
+    left = {"j1": ("home", "running"), "j2": ("home", "queued"), "j3": ("home", "done"), "j4": ("away", "running")}
+    with engine.begin() as connection:
+        for job_id, (home, state) in left.items():
+            connection.execute(insert(jobs).values({**row, "id": job_id, "home": home, "state": state}))
+    runner = JobRunner(engine, "home", error_body)
+    assert runner.mark_interrupted() == 2
+    states = {job_id: runner.status("north", job_id).state for job_id in left}
+    assert states == {"j1": "failed", "j2": "failed", "j3": "done", "j4": "running"}
+    error = runner.status("north", "j1").error
+    assert error is not None
+    assert error.code == "interrupted"
+
+
+def test_a_queued_and_a_running_job_are_stopped_at_their_next_step(runner: JobRunner) -> None:
+    gates = [Gate() for _ in range(LOADS_AT_ONCE)]
+    running = [runner.start("north", f"g{number}", gate, nothing).id for number, gate in enumerate(gates)]
+    assert all(gate.reached.wait(10) for gate in gates)
+    ran = threading.Event()
+
+    def work(_progress: Progress) -> Loaded:
+        ran.set()
+        return Loaded(GRAPH)
+
+    queued = runner.start("north", "late", work, nothing).id
+    for job_id in (queued, *running):
+        with pytest.raises(UnknownJob):
+            runner.stop("south", job_id)
+        assert runner.stop("north", job_id).state in ("queued", "running")
+    for gate in gates:
+        gate.open.set()
+    assert ended(runner, queued).error is not None
+    assert not ran.is_set()
+    # Work that reports no further step is done: what is done can't be stopped.
+    assert {ended(runner, job_id).state for job_id in running} == {"done"}
+
+
+def test_a_gate_that_nobody_opens_in_time_stops_its_job() -> None:
+    told = PrivacySummary(k=20, profiles=[], warnings=[])
+    gate = JobGate(holds=True, waits_at_most_s=0.0)
+    with pytest.raises(JobStopped):
+        gate.wait(told)
+    with pytest.raises(NotWaiting):
+        gate.let_through()
+    JobGate().wait(told)
+
+
+def test_a_job_of_another_process_is_stopped_there(runner: JobRunner, engine: Engine) -> None:
+    gate = Gate()
+    job_id = runner.start("north", "clinic", gate, nothing).id
+    other = JobRunner(engine, "another home", error_body)
+    for act in (other.stop, other.let_through):
+        with pytest.raises(NotWaiting):
+            act("north", job_id)
+    gate.open.set()
+    assert ended(runner, job_id).state == "done"
+    other.close()

@@ -1,0 +1,260 @@
+"""The endpoint over real HTTP: bytes as they are, retries, streams, and typed errors that quote nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import structlog
+
+from app.llm.endpoint.circuit_breaker import Resting
+from app.llm.endpoint.completion import Completion
+from app.llm.endpoint.model_endpoint import ATTEMPTS, ModelEndpoint
+from app.llm.endpoint.retry import TooLate
+from app.llm.endpoint.transport import MAX_REPLY_BYTES
+from app.llm.reasoner import ReasonerError, ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, serving
+from tests.support.waiting import until
+
+BODY = '{"model":"m", "messages":[],  "odd": "Eq7f2k é"}'.encode()
+CANARY = "Canaria Quenby"
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@asynccontextmanager
+async def endpoint(url: str, key: str = "", deadline_s: float = 10.0) -> AsyncIterator[ModelEndpoint]:
+    opened = ModelEndpoint(url, "m", key, deadline_s)
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+async def ask(server: ModelServer, key: str = "", deadline_s: float = 10.0) -> Completion:
+    async with endpoint(server.url, key, deadline_s) as opened:
+        return await opened.complete(BODY)
+
+
+async def refusal(server: ModelServer, *canned: Canned, deadline_s: float = 10.0) -> ReasonerError:
+    """The error that these responses end in; neither it nor anything logged quotes them."""
+    server.replies = in_turn(*canned)
+    with structlog.testing.capture_logs() as logs, pytest.raises(ReasonerError) as caught:
+        await ask(server, deadline_s=deadline_s)
+    assert "Canaria" not in f"{caught.value!r} {caught.value.__cause__!r} {logs}"
+    return caught.value
+
+
+async def test_exactly_the_cleared_bytes_are_sent_with_the_key(server: ModelServer) -> None:
+    server.replies = in_turn(completion("Eq7f2k", usage=(30, 4)))
+    assert await ask(server, key="k-123") == Completion("Eq7f2k", "stop", 30, 4)
+    (request,) = server.received
+    assert request.body == BODY
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    assert (headers["authorization"], headers["content-type"]) == ("Bearer k-123", "application/json")
+
+
+async def test_no_header_tells_of_the_machine_or_of_this_shell(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", CANARY)
+    monkeypatch.setenv("OPENAI_PROJECT_ID", CANARY)
+    server.replies = in_turn(completion("x"))
+    await ask(server)
+    headers = {name.lower(): value for name, value in server.received[0].headers.items()}
+    assert headers.pop("user-agent") == "arog"
+    assert set(headers) <= {
+        "host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization",
+    }  # fmt: skip
+
+
+async def test_an_endpoint_without_a_key_is_asked_all_the_same(server: ModelServer) -> None:
+    server.replies = in_turn(completion("x"))
+    assert await ask(server) == Completion("x", "stop", None, None)
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
+async def test_a_busy_endpoint_is_asked_again(server: ModelServer, status: int) -> None:
+    server.replies = in_turn(failure(status), completion("x"))
+    got = await ask(server)
+    assert (got.content, got.retries) == ("x", 1)
+    assert [request.body for request in server.received] == [BODY, BODY]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_an_endpoint_that_stays_busy_is_unavailable_after_its_retries(server: ModelServer, status: int) -> None:
+    error = await refusal(server, failure(status, CANARY))
+    assert isinstance(error, ReasonerUnavailable)
+    assert str(status) in str(error)
+    assert len(server.received) == ATTEMPTS
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+async def test_a_refusal_is_final(server: ModelServer, status: int) -> None:
+    error = await refusal(server, failure(status, CANARY))
+    assert isinstance(error, ReasonerRefused)
+    assert str(status) in str(error)
+    assert len(server.received) == 1
+
+
+async def test_a_used_up_quota_is_not_asked_again(server: ModelServer) -> None:
+    error = await refusal(server, failure(429, CANARY, code="insufficient_quota"))
+    assert isinstance(error, ReasonerRefused)
+    assert len(server.received) == 1
+
+
+async def test_a_redirect_is_not_followed(server: ModelServer) -> None:
+    with serving(in_turn(completion("x"))) as elsewhere:
+        location = ("Location", f"{elsewhere.url}/chat/completions")
+        error = await refusal(server, Canned(status=307, headers=(location,)))
+        assert isinstance(error, ReasonerRefused)
+        assert elsewhere.received == []
+
+
+@pytest.mark.parametrize("canned", [Canned(hangs=True), Canned(drips=True)], ids=["hangs", "drips"])
+async def test_an_answer_that_does_not_come_in_time_is_given_up(server: ModelServer, canned: Canned) -> None:
+    error = await refusal(server, canned, deadline_s=0.3)
+    assert isinstance(error, ReasonerUnavailable)
+    assert "deadline" in str(error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"choices": [{"message": {"content": "Canaria', b"", b"null", b"[1]", b'"Canaria"', b"\xff\xfeCanaria",
+        b"{}", b'{"choices": []}', b'{"choices": null}', b'{"choices": "Canaria"}', b'{"choices": [{}]}',
+        b'{"choices": [{"message": null}]}', b'{"choices": [{"message": "Canaria"}]}',
+        b'{"choices": [{"message": {"content": ["Canaria"]}}]}',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
+async def test_what_is_no_completion_is_a_typed_error(server: ModelServer, body: bytes, content_type: str) -> None:
+    error = await refusal(server, Canned(body, content_type=content_type))
+    assert isinstance(error, ReplyUnusable)
+
+
+async def test_a_body_that_can_not_be_unpacked_is_a_typed_error(server: ModelServer) -> None:
+    packed = Canned(CANARY.encode(), headers=(("Content-Encoding", "gzip"),))
+    assert isinstance(await refusal(server, packed), ReasonerUnavailable)
+
+
+async def test_absent_content_and_half_a_usage_are_told_as_they_are(server: ModelServer) -> None:
+    body = {"choices": [{"message": {"content": None, "reasoning": "x"}}], "usage": {"prompt_tokens": 3}}
+    server.replies = in_turn(Canned(json.dumps(body).encode()))
+    assert await ask(server) == Completion("", "", 3, None)
+
+
+async def test_an_unreachable_port_is_a_typed_error() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        async with endpoint(f"http://127.0.0.1:{port}/v1", key=CANARY) as opened:
+            with pytest.raises(ReasonerUnavailable) as caught:
+                await opened.complete(BODY)
+    assert "Canaria" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", [b'{"error": {"message": "Canaria", "code": 3}}', b'{"object": "error", "code": 3}'])
+async def test_an_error_that_comes_as_a_success_is_one(server: ModelServer, body: bytes) -> None:
+    error = await refusal(server, Canned(body))
+    assert isinstance(error, ReasonerUnavailable)
+    assert len(server.received) == ATTEMPTS
+
+
+async def test_a_reply_without_end_is_given_up(server: ModelServer) -> None:
+    error = await refusal(server, Canned(b" " * (MAX_REPLY_BYTES + 1)))
+    assert isinstance(error, ReplyUnusable)
+
+
+def streamed(*events: object, done: bool = True) -> Canned:
+    """A stream of chunks, each given as what stands in it, or as a piece of content."""
+    chunks = [{"choices": [{"delta": {"content": each}}]} if isinstance(each, str) else each for each in events]
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks] + ["data: [DONE]\n\n"] * done
+    return Canned("".join(lines).encode(), content_type="text/event-stream; charset=utf-8")
+
+
+END = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_stream_is_put_together(server: ModelServer, done: bool) -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 30, "completion_tokens": 4}}
+    role = {"choices": [{"delta": {"role": "assistant", "content": None, "reasoning": "Canaria"}}]}
+    server.replies = in_turn(streamed(role, "Eq7", {"choices": []}, "f2k", END, usage, done=done))
+    assert await ask(server) == Completion("Eq7f2k", "stop", 30, 4)
+
+
+async def test_comments_of_a_stream_are_let_be(server: ModelServer) -> None:
+    canned = streamed("x", END)
+    body = b": keep-alive Canaria\n\n" + canned.body
+    server.replies = in_turn(Canned(body, content_type=canned.content_type))
+    assert (await ask(server)).content == "x"
+
+
+@pytest.mark.parametrize(
+    "error", [{"error": {"message": "Canaria", "code": 500}}, {"error": "Canaria"}, {"object": "error"}], ids=str
+)
+async def test_an_error_inside_a_stream_is_one(server: ModelServer, error: dict[str, object]) -> None:
+    assert isinstance(await refusal(server, streamed("Canaria", error)), ReasonerUnavailable)
+    assert len(server.received) == ATTEMPTS
+
+
+@pytest.mark.parametrize("line", ["data: Canaria\n\n", "data: [1, 2]\n\n", 'data: {"choices": "Canaria"}\n\n'])
+async def test_a_stream_of_something_else_is_a_typed_error(server: ModelServer, line: str) -> None:
+    canned = Canned(line.encode(), content_type="text/event-stream")
+    assert isinstance(await refusal(server, canned), ReplyUnusable)
+
+
+async def test_white_space_without_end_is_ended_at_once(server: ModelServer) -> None:
+    error = await refusal(server, streamed('{"thought": "', *[" \n\t "] * 20))
+    assert isinstance(error, ReplyUnusable)
+    assert "white space" in str(error)
+
+
+async def test_a_caller_who_goes_away_takes_the_request_along(server: ModelServer) -> None:
+    server.replies = in_turn(Canned(drips=True))
+    async with endpoint(server.url) as opened:
+        asking = asyncio.create_task(opened.complete(BODY))
+        await until(lambda: bool(server.received))
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await until(lambda: server.hung_up == 1)
+        server.replies = in_turn(completion("x"))
+        assert (await opened.complete(BODY)).content == "x"
+        assert opened.breaker.state == "closed"
+
+
+async def test_an_endpoint_that_fails_again_and_again_is_let_rest(server: ModelServer) -> None:
+    server.replies = in_turn(failure(500))
+    async with endpoint(server.url) as opened:
+        for _ in range(2):
+            with pytest.raises(ReasonerUnavailable):
+                await opened.complete(BODY)
+        met = len(server.received)
+        assert (opened.is_ready, opened.breaker.state, met) == (False, "open", 5)
+        with pytest.raises(Resting):
+            await opened.complete(BODY)
+        assert len(server.received) == met
+
+
+async def test_one_that_is_only_busy_is_not_let_rest(server: ModelServer) -> None:
+    server.replies = in_turn(failure(429))
+    async with endpoint(server.url) as opened:
+        for _ in range(3):
+            with pytest.raises(ReasonerUnavailable):
+                await opened.complete(BODY)
+        assert opened.is_ready
+
+
+async def test_a_place_that_never_comes_ends_at_the_deadline(server: ModelServer) -> None:
+    opened = ModelEndpoint(server.url, "m", deadline_s=0.2, concurrency=1)
+    async with opened._queue.place("other"):
+        with pytest.raises(TooLate, match="no place"):
+            await opened.complete(BODY, "mine")
+    await opened.close()
+    assert (server.received, opened.is_ready) == ([], True)

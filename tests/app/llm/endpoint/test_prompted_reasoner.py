@@ -1,0 +1,320 @@
+"""PromptedReasoner over real HTTP: parsed replies, one repair, fallbacks, and errors that never quote a reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.egress.guard import StaticSegments
+from app.evaluation.datasets.questions import Plan
+from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.completion import Price
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.endpoint.request_body import Wording
+from app.llm.endpoint.token_counts import MAX_FRAME_TOKENS, MAX_TIMES_OURS
+from app.llm.reasoner import ReasonerError, ReasonerUnavailable, Reply, ReplyUnusable, Tokens
+from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
+from app.strategies.arog.prompts import ANSWER
+from tests.support.processes.model_server import (
+    Canned,
+    ModelServer,
+    completion,
+    failure,
+    in_turn,
+    reply,
+    serving,
+)
+
+GOOD = {"thought": "t", "sufficient": True, "answer": ["Sa1b2c"], "text": "It is {1}."}
+FACT = Evidence(
+    start="Eq7f2k", start_concept="person", path=["treated by"], end="Sa1b2c", end_concept="doctor", size="1"
+)
+TASK = Task(
+    ANSWER,
+    AnswerInput(
+        question="who treats Eq7f2k", dialogue=[], path=[], things=[Thing(name="Eq7f2k", concept="person", size="1")],
+        evidence=[FACT], last_round=False,
+    ),
+)  # fmt: skip
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@pytest.fixture
+async def reasoner(server: ModelServer, embedder: Embedder) -> AsyncIterator[PromptedReasoner]:
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=10)
+    yield PromptedReasoner(endpoint, embedder)
+    await endpoint.close()
+
+
+async def test_a_reply_is_parsed_and_the_body_is_the_egress(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    server.replies = in_turn(completion(json.dumps(GOOD), usage=(40, 9)))
+    egress = reasoner.egress_of(TASK)
+    got = await reasoner.reply_to(TASK, egress)
+    assert got.value == AnswerReply.model_validate(GOOD)
+    assert (got.tokens.prompt, got.tokens.completion, got.tokens.by_endpoint) == (40, 9, True)
+    assert [request.body for request in server.received] == [egress.body]
+    assert {segment.data for segment in egress.segments if segment.static} <= set(reasoner.statics_of(ANSWER))
+
+
+async def test_tokens_are_counted_here_where_the_endpoint_tells_none(
+    server: ModelServer, reasoner: PromptedReasoner
+) -> None:
+    server.replies = in_turn(reply(GOOD))
+    tokens = (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).tokens
+    assert not tokens.by_endpoint
+    assert tokens.prompt > tokens.completion > 5
+
+
+ODD = [-1, -(10**6), 10**9, 10**15, 10**400, "12", "many", True, 3.0, 12.5, float("nan"), [7], {"n": 7}]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("field", ["prompt_tokens", "completion_tokens"])
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: str(odd)[:12])
+async def test_counts_that_can_not_be_right_are_counted_here_and_told(
+    server: ModelServer, embedder: Embedder, odd: object, field: str, streamed: bool
+) -> None:
+    usage = {"prompt_tokens": 40, "completion_tokens": 9, field: odd}
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=10, price=Price(1.0, 2.0))
+    reasoner = PromptedReasoner(endpoint, embedder)
+    server.replies = in_turn(with_usage(usage, streamed))
+    egress = reasoner.egress_of(TASK)
+    tokens = (await reasoner.reply_to(TASK, egress)).tokens
+    await endpoint.close()
+    assert (tokens.by_endpoint, tokens.odd_counts) == (False, 1)
+    assert (tokens.prompt, tokens.completion) == (reasoner.tokens_in(egress), embedder.count_tokens(json.dumps(GOOD)))
+    assert tokens.cost == pytest.approx((tokens.prompt + 2 * tokens.completion) / 1_000_000)
+
+
+@pytest.mark.parametrize("usage", [[1, 2], "many", 7, True], ids=str)
+async def test_usage_of_an_odd_shape_is_told_and_the_reply_is_used(
+    server: ModelServer, reasoner: PromptedReasoner, usage: object
+) -> None:
+    server.replies = in_turn(with_usage(usage, streamed=False))
+    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert got.value.answer == ["Sa1b2c"]
+    assert (got.tokens.by_endpoint, got.tokens.odd_counts) == (False, 1)
+
+
+async def test_counts_are_believed_up_to_what_the_request_may_take(
+    server: ModelServer, reasoner: PromptedReasoner
+) -> None:
+    egress = reasoner.egress_of(TASK)
+    most = reasoner.tokens_in(egress) * MAX_TIMES_OURS + MAX_FRAME_TOKENS
+    written = reasoner.longest_reply
+    for prompt, completed, odd in ((0, 0, 0), (most, written, 0), (most + 1, written, 1), (most, written + 1, 1)):
+        usage = {"prompt_tokens": prompt, "completion_tokens": completed}
+        server.replies = in_turn(with_usage(usage, streamed=False))
+        tokens = (await reasoner.reply_to(TASK, egress)).tokens
+        assert tokens.odd_counts == odd
+        assert (tokens.prompt, tokens.completion) == (prompt, completed) or odd
+
+
+async def test_a_reply_longer_than_was_asked_for_counts_as_what_was_asked_for(
+    server: ModelServer, embedder: Embedder
+) -> None:
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=10, wording=Wording("m", max_tokens=8))
+    reasoner = PromptedReasoner(endpoint, embedder)
+    server.replies = in_turn(reply(GOOD | {"thought": "t " * 5_000}))
+    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).tokens.completion == 8
+    await endpoint.close()
+
+
+def with_usage(usage: object, streamed: bool) -> Canned:
+    """A good reply with that as its `usage`."""
+    choice = {"message": {"role": "assistant", "content": json.dumps(GOOD)}, "finish_reason": "stop"}
+    if not streamed:
+        return Canned(json.dumps({"choices": [choice], "usage": usage}).encode())
+    delta = {"delta": {"content": json.dumps(GOOD)}, "finish_reason": "stop"}
+    chunks: list[object] = [{"choices": [delta]}, {"choices": [], "usage": usage}]
+    data = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+    return Canned(data.encode(), content_type="text/event-stream")
+
+
+@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n {} \n"])
+async def test_a_fence_around_the_reply_is_taken_off(
+    server: ModelServer, reasoner: PromptedReasoner, fence: str
+) -> None:
+    server.replies = in_turn(completion(fence.replace("{}", json.dumps(GOOD))))
+    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).value.answer == ["Sa1b2c"]
+
+
+BAD = [
+    completion(""),
+    completion(" \n\t"),
+    completion(json.dumps(GOOD), finish_reason="length"),
+    completion('{"thought": "' + " \n" * 40 + '"}'),
+    completion("Canaria is the answer."),
+    completion('{"thought": "Canaria", "suffic'),
+    reply({**GOOD, "sufficient": "Canaria"}),
+    reply({**GOOD, "answer": "Canaria"}),
+    reply({**GOOD, "Canaria": "more"}),
+    reply({"thought": "Canaria"}),
+    completion("[]"),
+    Canned(b'{"choices": []}'),
+]
+
+
+async def repaired(reasoner: PromptedReasoner) -> Reply[AnswerReply]:
+    """Asks as the guarded reasoner does: again, as long as the error says how."""
+    task: Task[AnswerReply] = TASK
+    while True:
+        try:
+            return await reasoner.reply_to(task, reasoner.egress_of(task))
+        except ReasonerError as error:
+            if error.again is None:
+                raise
+            task = error.again
+
+
+@pytest.mark.parametrize("bad", BAD)
+async def test_an_unusable_reply_is_asked_for_once_more_with_what_was_wrong(
+    server: ModelServer, reasoner: PromptedReasoner, bad: Canned
+) -> None:
+    server.replies = in_turn(bad, reply(GOOD))
+    assert (await repaired(reasoner)).value.text == "It is {1}."
+    first, second = (request.json["messages"] for request in server.received)
+    assert [first[0], len(second)] == [second[0], 2]
+    told, fence, block = second[1]["content"].partition("```json")
+    assert fence + block == first[1]["content"]
+    assert told.startswith("Your last reply to this can't be used. ")
+    assert "Canaria" not in told
+
+
+@pytest.mark.parametrize("bad", BAD)
+async def test_a_reply_that_stays_unusable_is_an_error_without_its_words(
+    server: ModelServer, reasoner: PromptedReasoner, bad: Canned
+) -> None:
+    server.replies = in_turn(bad)
+    with pytest.raises(ReplyUnusable) as caught:
+        await repaired(reasoner)
+    assert len(server.received) == 2
+    assert "Canaria" not in f"{caught.value!r} {caught.value.__cause__!r}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"sufficient": "Canaria"}, "`sufficient` must be true or false."),
+        ({"answer": ["Sa1b2c", 5]}, "`answer[]` must be text."),
+        ({"answer": None, "Canaria": 1}, "`answer` must be a list. The reply has a field that"),
+        ({"answer": []}, "`answer` must not be empty when it is given."),
+        ({"answer": ["Ezzzzz"]}, "`answer` must hold stand-ins that the input shows"),
+    ],
+)  # fmt: skip
+async def test_the_repair_names_the_field_and_the_rule(
+    server: ModelServer, reasoner: PromptedReasoner, changes: dict[str, object], told: str
+) -> None:
+    server.replies = in_turn(reply({**GOOD, **changes}), reply(GOOD))
+    await repaired(reasoner)
+    assert told in server.received[1].json["messages"][1]["content"]
+
+
+async def test_every_byte_of_a_repair_but_its_input_is_known_to_the_guard(
+    server: ModelServer, reasoner: PromptedReasoner
+) -> None:
+    statics = StaticSegments()
+    for data in reasoner.statics_of(ANSWER):
+        statics.register(data)
+    server.replies = in_turn(reply({"thought": "Canaria"}))
+    with pytest.raises(ReplyUnusable) as caught:
+        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert caught.value.again is not None
+    segments = reasoner.egress_of(caught.value.again).segments
+    (read,) = [segment.data for segment in segments if not segment.static]
+    assert json.loads(json.loads(f'"{read.decode()}"')) == TASK.input.model_dump(exclude_defaults=True)
+    assert all(segment.data in statics for segment in segments if segment.static)
+
+
+async def test_what_was_not_shown_is_handed_on_after_the_repair_for_the_grounding_check(
+    server: ModelServer, reasoner: PromptedReasoner
+) -> None:
+    server.replies = in_turn(reply({**GOOD, "answer": ["Ezzzzz"]}))
+    assert (await repaired(reasoner)).value.answer == ["Ezzzzz"]
+    assert len(server.received) == 2
+
+
+async def test_a_failed_call_tells_what_it_took(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    server.replies = in_turn(completion("{}", usage=(30, 4)))
+    with pytest.raises(ReplyUnusable) as caught:
+        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert caught.value.tokens == Tokens(30, 4, by_endpoint=True)
+    assert caught.value.words == "{}"
+
+
+async def test_a_reply_keeps_the_models_own_words(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    said = f"<think>Hm.</think>\n```json\n{json.dumps(GOOD)}\n```"
+    server.replies = in_turn(completion(said))
+    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert got.words == said
+    assert "Hm." not in repr(got)
+
+
+async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    server.replies = in_turn(completion("<think>Canaria {}</think>\n" + json.dumps(GOOD)))
+    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).value.text == "It is {1}."
+
+
+async def test_the_error_says_which_fields_did_not_fit(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    server.replies = in_turn(reply({"thought": "t", "answer": [], "text": 5}))
+    with pytest.raises(ReplyUnusable, match=r"answer: `sufficient` is missing. `text` must be text."):
+        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+
+
+@asynccontextmanager
+async def with_fallback(
+    server: ModelServer, second: ModelServer, embedder: Embedder
+) -> AsyncIterator[PromptedReasoner]:
+    endpoints = [
+        ModelEndpoint(server.url, "m", deadline_s=10),
+        ModelEndpoint(second.url, "other", deadline_s=10, price=Price(prompt=2.0, completion=10.0)),
+    ]
+    yield PromptedReasoner(endpoints[0], embedder, endpoints[1:])
+    for each in endpoints:
+        await each.close()
+
+
+@pytest.mark.parametrize("status", [401, 429, 500])
+async def test_the_next_endpoint_is_asked_in_its_own_words(
+    server: ModelServer, embedder: Embedder, status: int
+) -> None:
+    with serving(in_turn(completion(json.dumps(GOOD), usage=(500, 100)))) as second:
+        server.replies = in_turn(failure(status))
+        async with with_fallback(server, second, embedder) as reasoner:
+            got = await repaired(reasoner)
+            assert (got.value.text, got.tokens.cost) == ("It is {1}.", 0.002)
+            (request,) = second.received
+            assert request.json["model"] == "other"
+            # The first is let rest after five failures, and then no more is sent to it.
+            for _ in range(2):
+                await repaired(reasoner)
+            assert len(server.received) == {401: 3, 429: 9, 500: 5}[status]
+            assert len(second.received) == 3
+
+
+async def test_the_last_endpoints_error_is_the_end(server: ModelServer, embedder: Embedder) -> None:
+    with serving(in_turn(failure(500))) as second:
+        server.replies = in_turn(failure(500))
+        async with with_fallback(server, second, embedder) as reasoner:
+            with pytest.raises(ReasonerUnavailable):
+                await repaired(reasoner)
+            assert (len(server.received), len(second.received)) == (3, 3)
+
+
+async def test_the_scripted_endpoint_is_a_model_like_any_other(embedder: Embedder) -> None:
+    with ScriptedEndpoint(counts_tokens=True) as scripted:
+        scripted.expect(
+            Plan.model_validate({"sets": {"A": {"start": "topic:0", "path": ["treated by"]}}, "answer": ["A"]})
+        )
+        endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=10)
+        reasoner = PromptedReasoner(endpoint, embedder)
+        got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+        await endpoint.close()
+        assert (got.value.sufficient, got.value.answer, got.tokens.by_endpoint) == (True, ["Sa1b2c"], True)
+        assert scripted.contract_breaks == []

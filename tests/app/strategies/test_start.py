@@ -1,0 +1,73 @@
+"""Where retrieval starts: what the question names, what it leans on, and kinds where it names nothing."""
+
+from __future__ import annotations
+
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.strategies.start import MAX_KINDS, Start, starting_places
+from kg_store.terms import NodeKind
+from tests.support.asking import Asked
+
+
+def start(asked: Asked, embedder: Embedder, *turns: str) -> Start:
+    return starting_places(asked.inquiry(EmbeddedReasoner(embedder), *turns), embedder)
+
+
+def named(asked: Asked, found: Start) -> list[set[str]]:
+    return [asked.names(place.pseudonym) for place in found.frontier]
+
+
+def test_what_the_question_names_is_the_start(asked: Asked, embedder: Embedder) -> None:
+    found = start(asked, embedder, "Do Zofia Quarrel and Ptolemy Ashgrove live there?")
+    assert named(asked, found) == [{"Zofia Quarrel"}, {"Ptolemy Ashgrove"}]
+    assert [place.concept for place in found.frontier] == ["patient", "doctor"]
+
+
+def test_kinds_are_only_shown_beside_a_thing(asked: Asked, embedder: Embedder) -> None:
+    found = start(asked, embedder, "Which doctors treat Zofia Quarrel?")
+    assert named(asked, found) == [{"Zofia Quarrel"}]
+    assert [asked.names(place.pseudonym) for place in found.kinds] == [{"Ottoline Brackwater", "Ptolemy Ashgrove"}]
+
+
+def test_a_question_that_names_only_kinds_starts_from_all_of_them(asked: Asked, embedder: Embedder) -> None:
+    found = start(asked, embedder, "In which cities do doctors live?")
+    assert {place.concept for place in found.frontier} == {"city", "doctor"}
+    assert {frozenset(names) for names in named(asked, found)} == {
+        frozenset({"Zemgalburg", "Umbrathal"}), frozenset({"Ottoline Brackwater", "Ptolemy Ashgrove"}),
+    }  # fmt: skip
+    assert found.kinds == ()
+
+
+def test_kinds_come_in_the_order_of_the_question(asked: Asked, embedder: Embedder) -> None:
+    for question, kinds in (
+        ("Which wards have patients?", ["ward", "patient"]),
+        ("Which patients lie in wards?", ["patient", "ward"]),
+    ):
+        assert [place.concept for place in start(asked, embedder, question).frontier] == kinds
+
+
+def test_without_a_name_or_kind_the_nearest_kinds_are_taken(asked: Asked, embedder: Embedder) -> None:
+    found = start(asked, embedder, "Which physician earns most?")
+    assert found.frontier[0].concept == "doctor"
+    assert 1 <= len(found.frontier) <= MAX_KINDS
+
+
+def test_a_follow_up_leans_on_earlier_turns_and_a_new_subject_does_not(asked: Asked, embedder: Embedder) -> None:
+    earlier = ("Who is Zofia Quarrel treated by?", "It is so.")
+    assert {"Zofia Quarrel"} in named(asked, start(asked, embedder, *earlier, "Where does she live?"))
+    assert named(asked, start(asked, embedder, *earlier, "Where does Bertil Oxenhame live?")) == [{"Bertil Oxenhame"}]
+    both = named(asked, start(asked, embedder, *earlier, "Does Bertil Oxenhame live in her city?"))
+    assert both == [{"Bertil Oxenhame"}, {"Zofia Quarrel"}]
+
+
+def test_a_value_that_the_graph_does_not_hold_is_shown_beside_kinds(asked: Asked, embedder: Embedder) -> None:
+    found = start(asked, embedder, "Which patients were born before 1931-03-04?")
+    literal, kind = found.frontier
+    assert (literal.kind, len(literal.mids), literal.concept) == (NodeKind.VALUE, 0, "date")
+    assert (kind.concept, len(kind.mids)) == ("patient", 3)
+
+
+def test_a_value_of_the_graph_can_be_started_from(asked: Asked, embedder: Embedder) -> None:
+    found = start(asked, embedder, "Who was born on 1961-02-11?")
+    assert found.frontier[0].kind is NodeKind.VALUE
+    assert asked.names(found.frontier[0].pseudonym) == {"1961-02-11"}

@@ -1,0 +1,100 @@
+"""Training: the same head for the same examples, better on topics that it never saw, and only from gold paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
+from app.evaluation.bench.bench import Bench
+from app.evaluation.datasets.questions import read_questions, write_questions
+from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
+from app.llm.embeddings.adapters import NO_HEAD, Head, write_head
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.model_files import BOXED_MODEL
+from app.training.cli import app
+from app.training.examples import Example
+from app.training.gather import gather
+from app.training.train import TrainingProblem, train
+
+PATHS = (
+    WordedPath(("treated by",), ("doctor",)),
+    WordedPath(("lives in",), ("city",)),
+    WordedPath(("date of birth",), ("date",)),
+    WordedPath(("treated by", "lives in"), ("doctor", "city")),
+    WordedPath(("treated by", "date of birth"), ("doctor", "date")),
+)
+# Words of a trade that no sentence model knows.
+JARGON = {"what is the gruntle of {}": 2, "which wobbit has {}": 1, "who snorkled {}": 0, "{}'s overgruntle": 4}
+
+
+def jargon(topics: int) -> list[Example]:
+    return [
+        Example(
+            wording.format(f"E{number:03}ab"),
+            f"E{number:03}ab",
+            "patient",
+            PATHS,
+            tuple(at == right for at in range(len(PATHS))),
+            f"topic {number}",
+        )
+        for number in range(topics)
+        for wording, right in JARGON.items()
+    ]
+
+
+def hits(embedder: Embedder, examples: Sequence[Example], head: Head) -> float:
+    scorer = PathScorer(embedder, head=head)
+    best = [int(np.argmax(scorer.scores(each.question, each.topic, each.concept, each.paths))) for each in examples]
+    return float(np.mean([example.right[at] for example, at in zip(examples, best, strict=True)]))
+
+
+def test_wordings_that_were_trained_are_understood_of_topics_that_were_not(embedder: Embedder) -> None:
+    *known, last = [jargon(31)[at : at + len(JARGON)] for at in range(0, 31 * len(JARGON), len(JARGON))]
+    trained = train(embedder, [example for topic in known for example in topic], seed=0)
+    assert trained.after > trained.before
+    assert hits(embedder, last, NO_HEAD) < 0.8
+    assert hits(embedder, last, trained.head) == 1.0
+
+
+def test_the_same_examples_and_seed_give_the_same_file(tmp_path: Path, embedder: Embedder) -> None:
+    files = [tmp_path / "first.npz", tmp_path / "second.npz"]
+    for file in files:
+        write_head(train(embedder, jargon(20), seed=3).head, file, BOXED_MODEL)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    write_head(train(embedder, jargon(20), seed=4).head, files[1], BOXED_MODEL)
+    assert files[0].read_bytes() != files[1].read_bytes()
+
+
+@pytest.mark.parametrize("examples", [[], jargon(1)])
+def test_too_few_questions_are_told(embedder: Embedder, examples: list[Example]) -> None:
+    with pytest.raises(TrainingProblem, match="too few"):
+        train(embedder, examples, seed=0)
+
+
+async def test_examples_hold_the_gold_path_among_those_that_the_service_shows() -> None:
+    questions = read_questions(QUESTIONS_FILE)
+    async with Bench("embedded") as bench:
+        loaded = bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
+        gathered = await gather(bench, loaded, questions)
+    assert len(gathered.examples) >= 5
+    assert gathered.left_out == len(questions) - len(gathered.examples)
+    for example in gathered.examples:
+        assert sum(example.right) >= 1
+        assert len(example.paths) > 1
+        assert example.topic in example.question
+
+
+def test_the_command_says_that_there_are_too_few_questions(tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    write_questions(read_questions(QUESTIONS_FILE)[:2], file)
+    out = tmp_path / "head.npz"
+    arguments = ["reasoner", "--graph", GRAPH_FILE, "--policy", POLICY_FILE, "--questions", file, "--out", out]
+    result = CliRunner().invoke(app, [*map(str, arguments)])
+    assert result.exit_code == 2
+    assert "too few" in result.output
+    assert not out.exists()

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import httpx2
+import pytest
+
+from client_sdk.errors import (
+    ArogError,
+    BadAnswer,
+    BadRequest,
+    NotReady,
+    RateLimited,
+    ServerError,
+    Timeout,
+    Unreachable,
+)
+from client_sdk.protocol import LedgerPage
+from client_sdk.transport.flow import Call, Flow, Patience, Pause, Reply, Send, exchange
+
+OK = Reply(200, b'{"entries": []}')
+POST = Call("POST", "/chat", b"{}")
+GET = Call("GET", "/ledger", repeatable=True)
+
+Happening = Reply | httpx2.TransportError | Callable[[], Reply]
+
+
+class Played:
+    """Runs a flow with what happens at each send; a pause moves the clock on."""
+
+    def __init__(self, call: Call, happenings: list[Happening], send_s: float = 0.0, **patience: float) -> None:
+        self.now, self.sends, self.pauses = 1000.0, 0, []
+        self.result: LedgerPage | ArogError
+        flow = exchange(call, LedgerPage, Patience(**{"timeout_s": 100.0, **patience}), lambda: self.now)
+        try:
+            self.result = self._play(flow, iter(happenings), send_s)
+        except ArogError as error:
+            self.result = error
+
+    def _play(self, flow: Flow[LedgerPage], happenings, send_s: float) -> LedgerPage:
+        try:
+            step = next(flow)
+            while True:
+                if isinstance(step, Pause):
+                    self.now += step.seconds
+                    self.pauses.append(step.seconds)
+                    step = flow.send(None)
+                    continue
+                assert isinstance(step, Send)
+                assert step.deadline > self.now
+                self.sends, self.now = self.sends + 1, self.now + send_s
+                happened = next(happenings)
+                step = flow.throw(happened) if isinstance(happened, Exception) else flow.send(happened)
+        except StopIteration as done:
+            return done.value
+
+
+def busy(retry_after: str | None, status: int = 429) -> Reply:
+    return Reply(status, b"", retry_after)
+
+
+def test_a_reply_is_read() -> None:
+    played = Played(POST, [OK])
+    assert played.result == LedgerPage(entries=[])
+    assert played.pauses == []
+
+
+@pytest.mark.parametrize("failure", [httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout])
+@pytest.mark.parametrize("call", [POST, GET])
+def test_what_never_reached_the_service_is_sent_again_once(call: Call, failure: type[Exception]) -> None:
+    assert Played(call, [failure("x"), OK]).result == LedgerPage(entries=[])
+    twice = Played(call, [failure("x"), failure("x"), OK])
+    assert isinstance(twice.result, Unreachable)
+    assert twice.sends == 2
+
+
+@pytest.mark.parametrize("failure", [httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError])
+def test_a_question_whose_connection_broke_is_not_sent_again(failure: type[Exception]) -> None:
+    played = Played(POST, [failure("x"), OK])
+    assert isinstance(played.result, Unreachable)
+    assert played.sends == 1
+
+
+def test_a_repeatable_call_whose_connection_broke_is_sent_again() -> None:
+    assert Played(GET, [httpx2.ReadError("x"), OK]).result == LedgerPage(entries=[])
+
+
+def test_a_read_timeout_is_a_timeout_and_not_repeated() -> None:
+    played = Played(POST, [httpx2.ReadTimeout("x"), OK])
+    assert isinstance(played.result, Timeout)
+    assert played.sends == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_in_seconds_is_waited_for(status: int) -> None:
+    played = Played(POST, [busy("7", status), busy("0", status), OK])
+    assert played.result == LedgerPage(entries=[])
+    assert played.pauses == [7.0, 0.5]
+
+
+def test_retry_after_as_a_date_is_waited_for() -> None:
+    when = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    (pause,) = Played(POST, [busy(when), OK]).pauses
+    assert 25 < pause <= 30
+
+
+def test_a_wait_past_the_deadline_is_not_begun() -> None:
+    played = Played(POST, [busy("100"), OK])
+    assert isinstance(played.result, RateLimited)
+    assert played.result.retry_after_s == 100.0
+    assert played.pauses == []
+
+
+def test_all_sends_and_waits_together_stay_within_the_deadline() -> None:
+    played = Played(POST, [busy("30", 503)] * 9, timeout_s=100, send_s=10)
+    assert isinstance(played.result, NotReady)
+    assert played.now <= 1100
+
+
+def test_an_endless_retry_after_ends() -> None:
+    assert Played(POST, [busy("0")] * 99, timeout_s=1e9).sends == 6
+
+
+@pytest.mark.parametrize("retries", [0, 1, 9])
+def test_retries_bound_how_often_a_call_is_sent_again(retries: int) -> None:
+    assert Played(POST, [busy("0")] * 99, timeout_s=1e9, retries=retries).sends == 1 + retries
+    refused = Played(POST, [httpx2.ConnectError("x")] * 99, timeout_s=1e9, connect_retries=retries)
+    assert isinstance(refused.result, Unreachable)
+    assert refused.sends == 1 + retries
+
+
+def test_pauses_between_connections_double_up_to_five_seconds() -> None:
+    refused = Played(POST, [httpx2.ConnectError("x")] * 99, timeout_s=1e9, connect_retries=7)
+    assert refused.pauses == [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+
+
+def test_no_number_of_retries_sends_a_question_again_that_may_have_been_taken() -> None:
+    many = {"retries": 9, "connect_retries": 9}
+    for happening in (httpx2.ReadError("x"), httpx2.ReadTimeout("x"), busy("1", 500), busy("1", 502), busy(None)):
+        assert Played(POST, [happening, OK], **many).sends == 1
+
+
+@pytest.mark.parametrize(
+    "patience",
+    [{"timeout_s": 0}, {"timeout_s": -1}, {"connect_timeout_s": 0}, {"retries": -1}, {"connect_retries": -1}],
+)
+def test_patience_below_nothing_is_refused(patience: dict[str, float]) -> None:
+    with pytest.raises(BadRequest):
+        Patience(**{"timeout_s": 1.0, **patience})
+
+
+@pytest.mark.parametrize("value", [None, "soon", "nan", "inf", "", "Thu, 99 Foo"])
+def test_without_a_usable_retry_after_nothing_is_repeated(value: str | None) -> None:
+    played = Played(POST, [busy(value), OK])
+    assert isinstance(played.result, RateLimited)
+    assert played.result.retry_after_s is None
+    assert played.sends == 1
+
+
+def test_other_errors_are_not_repeated_whatever_they_say() -> None:
+    played = Played(GET, [busy("1", 500), OK])
+    assert isinstance(played.result, ServerError)
+    assert played.sends == 1
+
+
+def test_no_second_send_after_the_deadline() -> None:
+    played = Played(POST, [httpx2.ConnectTimeout("x"), OK], timeout_s=10, send_s=10)
+    assert isinstance(played.result, Unreachable)
+    assert played.sends == 1
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"entries": [{"id": "Anna Keller"}]}', b"\xff"])
+def test_a_reply_of_another_form_is_an_error_that_does_not_quote_it(body: bytes) -> None:
+    played = Played(POST, [Reply(200, body)])
+    assert isinstance(played.result, BadAnswer)
+    assert "Anna" not in str(played.result)
+
+
+def test_a_redirect_is_not_followed() -> None:
+    assert isinstance(Played(POST, [Reply(307, b"")]).result, BadAnswer)
+
+
+def test_a_reply_may_hold_fields_that_this_version_does_not_know() -> None:
+    assert Played(GET, [Reply(200, b'{"entries": [], "new": 1}')]).result == LedgerPage(entries=[])
+
+
+def test_steps_show_no_body() -> None:
+    assert "Anna" not in repr(Send(Call("POST", "/chat", b"Anna"), 1.0, 1.0))
+    assert "Anna" not in repr(Reply(200, b"Anna"))

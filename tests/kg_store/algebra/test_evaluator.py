@@ -1,0 +1,366 @@
+"""The set algebra on data: every function, what does not fit, and its laws against plain Python sets."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg_store.algebra.evaluator import Operand, Outcome, SetAlgebra, ValueAlgebra
+from kg_store.algebra.expressions import parse
+from kg_store.errors import ExpressionError
+from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
+from tests.support.algebra_fakes import MEDIATOR, FakeGraph, FakeRecord, literal
+
+ANNA, BEN, CARA, DAN, EVE = 1, 2, 3, 4, 5
+NORTH, SOUTH = 11, 12
+NUMBER, DATE, TEXT, TRUTH = ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH
+
+VALUES: dict[int, FakeRecord] = {
+    21: MEDIATOR,
+    22: MEDIATOR,
+    101: literal("30", NUMBER),
+    102: literal("45.5", NUMBER),
+    103: literal("30.0", NUMBER),
+    104: literal("unknown", NUMBER),
+    201: literal("1990-05-01", DATE),
+    202: literal("1985", DATE),
+    203: literal("1990-07-01T10:00:00", DATE),
+    301: literal("100", NUMBER),
+    302: literal("300", NUMBER),
+    303: literal("200.50", NUMBER),
+    401: literal("Type A", TEXT),
+    402: literal("type_a", TEXT),
+    403: literal("Type 0", TEXT),
+    501: literal("true", TRUTH),
+    502: literal("0", TRUTH),
+    601: literal("17", NUMBER),
+}
+TRIPLES = [
+    *((ANNA, "age", 101), (BEN, "age", 102), (CARA, "age", 103), (DAN, "age", 104)),
+    *((ANNA, "born", 201), (BEN, "born", 202), (CARA, "born", 203)),
+    *((ANNA, "salary", 301), (ANNA, "salary", 302), (BEN, "salary", 303)),
+    *((ANNA, "blood", 401), (BEN, "blood", 402), (CARA, "blood", 403)),
+    *((ANNA, "active", 501), (BEN, "active", 502)),
+    *((ANNA, "ward", NORTH), (BEN, "ward", NORTH), (CARA, "ward", SOUTH), (DAN, "ward", SOUTH), (EVE, "ward", NORTH)),
+    *((ANNA, "treats", BEN), (ANNA, "treats", CARA), (DAN, "treats", BEN)),
+    *((ANNA, "stay", 21), (21, "place", NORTH), (BEN, "stay", 22), (22, "place", SOUTH)),
+    *((ANNA, "phone#home", 301), (BEN, "phone#work", 303)),
+    *((21, "nights", 601),),
+]
+GRAPH = FakeGraph(TRIPLES, VALUES)
+ALGEBRA: SetAlgebra = ValueAlgebra(GRAPH, GRAPH)
+
+OPERANDS = {
+    "All": Operand(as_mids([ANNA, BEN, CARA, DAN, EVE])),
+    "Some": Operand(as_mids([ANNA, BEN])),
+    "Others": Operand(as_mids([BEN, CARA])),
+    "Anna": Operand(as_mids([ANNA])),
+    "Ben": Operand(as_mids([BEN])),
+    "Cara": Operand(as_mids([CARA])),
+    "Eve": Operand(as_mids([EVE])),
+    "Wards": Operand(as_mids([NORTH, SOUTH])),
+    "North": Operand(as_mids([NORTH])),
+    "None": Operand(NO_MIDS),
+    "V30": Operand(as_mids([101])),
+    "Born90": Operand(as_mids([201])),
+    "Ages": Operand(as_mids([101, 102, 103]), Edges(np.array([ANNA, BEN, CARA, EVE]), np.array([101, 102, 103, 101]))),
+    "BareAges": Operand(as_mids([101, 102, 103])),
+    "Dates": Operand(as_mids([201, 202, 203])),
+    "Texts": Operand(as_mids([401, 402])),
+    "TypeA": Operand(as_mids([401])),
+    "Yes": Operand(as_mids([501])),
+    "L45": Operand(NO_MIDS, literal="45"),
+    "L1990": Operand(NO_MIDS, literal="1990"),
+    "L1980s": Operand(NO_MIDS, literal="1980s"),
+    "LMay": Operand(NO_MIDS, literal="May 1990"),
+    "LText": Operand(NO_MIDS, literal="TYPE-A"),
+    "LWord": Operand(NO_MIDS, literal="soon"),
+    "L30Both": Operand(as_mids([101]), literal="30"),
+}
+
+
+def outcome(text: str) -> Outcome:
+    return ALGEBRA.evaluate(parse(text), OPERANDS.__getitem__)
+
+
+SETS = {
+    "All": (1, 2, 3, 4, 5),
+    "None": (),
+    "L45": (),
+    "intersect(Some, Others)": (BEN,),
+    "intersect(All, Some, Others)": (BEN,),
+    "intersect(Some, None)": (),
+    "union(Some, Others)": (ANNA, BEN, CARA),
+    "union(Some, Others, Eve)": (ANNA, BEN, CARA, EVE),
+    "difference(Some, Others)": (ANNA,),
+    "difference(None, Some)": (),
+    # filter: numbers
+    'filter(All, "age", >, V30)': (BEN,),
+    'filter(All, "age", >=, V30)': (ANNA, BEN, CARA),
+    'filter(All, "age", <, L45)': (ANNA, CARA),
+    'filter(All, "age", =, V30)': (ANNA, CARA),
+    'filter(All, "age", !=, V30)': (BEN, DAN),
+    'filter(All, "age", =, L30Both)': (ANNA, CARA),
+    'filter(All, "salary", >, L45)': (ANNA, BEN),
+    'filter(All, "salary", <, filter(None, "age", =, V30))': (),
+    'filter(All, "age", >, average(All, "age"))': (BEN,),
+    'filter(All, "age", =, min(All, "age"))': (ANNA, CARA),
+    'filter(All, "age", <, BareAges)': (ANNA, CARA),
+    'filter(None, "age", <, L45)': (),
+    'filter(Eve, "age", <, L45)': (),
+    # filter: dates, at the precision that both share
+    'filter(All, "born", =, L1990)': (ANNA, CARA),
+    'filter(All, "born", <, L1990)': (BEN,),
+    'filter(All, "born", <=, L1990)': (ANNA, BEN, CARA),
+    'filter(All, "born", >, LMay)': (CARA,),
+    'filter(All, "born", =, L1980s)': (BEN,),
+    'filter(All, "born", >, Born90)': (CARA,),
+    'filter(All, "born", !=, L1990)': (BEN,),
+    # filter: text and truth equal or differ
+    'filter(All, "blood", =, TypeA)': (ANNA, BEN),
+    'filter(All, "blood", =, LText)': (ANNA, BEN),
+    'filter(All, "blood", !=, LText)': (CARA,),
+    'filter(All, "active", =, Yes)': (ANNA,),
+    # filter: entities
+    'filter(All, "ward", =, North)': (ANNA, BEN, EVE),
+    'filter(All, "ward", !=, North)': (CARA, DAN),
+    'filter(All, "ward", !=, Wards)': (),
+    'filter(All, "ward", !=, None)': (ANNA, BEN, CARA, DAN, EVE),
+    'filter(All, "treats", =, Others)': (ANNA, DAN),
+    'filter(All, "^treats", =, Anna)': (BEN, CARA),
+    'filter(Wards, "^ward", =, Cara)': (SOUTH,),
+    # relations through a mediator, and relations that share their words
+    'filter(All, "stay|place", =, North)': (ANNA,),
+    'filter(All, "stay|nights", =, L45)': (),
+    'filter(Wards, "^place|^stay", =, Ben)': (SOUTH,),
+    'filter(All, "ward|age", =, V30)': (),
+    'filter(All, "phone", >, L45)': (ANNA, BEN),
+    # extremes
+    'argmax(All, "age")': (BEN,),
+    'argmin(All, "age")': (ANNA, CARA),
+    'argmax(All, "salary")': (ANNA,),
+    'argmin(All, "salary")': (ANNA,),
+    'argmin(All, "born")': (BEN,),
+    'argmax(All, "born")': (CARA,),
+    'argmax(Eve, "age")': (),
+    'argmax(None, "age")': (),
+    'min(All, "born")': (202,),
+    'max(All, "born")': (203,),
+    "max(Dates)": (203,),
+    "min(None)": (),
+    'max(Eve, "age")': (),
+    'average(Eve, "age")': (),
+    "average(None)": (),
+    # compare
+    'compare(Anna, Ben, "age")': (BEN,),
+    'compare(Anna, Cara, "age")': (ANNA, CARA),
+    'compare(Anna, Ben, "salary")': (ANNA,),
+    'compare(Anna, Eve, "age")': (),
+    'compare(Anna, None, "age")': (),
+    # order
+    'sort(All, "age", ascending)': (ANNA, CARA, BEN, DAN, EVE),
+    'sort(All, "age", descending)': (BEN, ANNA, CARA, DAN, EVE),
+    'sort(Some, "salary", ascending)': (ANNA, BEN),
+    'sort(Some, "salary", descending)': (ANNA, BEN),
+    'sort(All, "born", ascending)': (BEN, ANNA, CARA, DAN, EVE),
+    'sort(None, "born", ascending)': (),
+    'limit(sort(All, "age", descending), 2)': (BEN, ANNA),
+    'limit(sort(All, "age", descending), 99)': (BEN, ANNA, CARA, DAN, EVE),
+    "limit(All, 0)": (),
+    'intersect(sort(All, "age", descending), Some)': (BEN, ANNA),
+    'difference(sort(All, "age", descending), Some)': (CARA, DAN, EVE),
+    'filter(sort(All, "age", descending), "ward", =, North)': (BEN, ANNA, EVE),
+    'union(group(All, "ward"), None)': (NORTH, SOUTH),
+}
+
+
+@pytest.mark.parametrize("text", SETS)
+def test_expression_gives_a_set(text: str) -> None:
+    result = outcome(text)
+    assert (result.kind, result.mids) == ("set", SETS[text])
+
+
+NUMBERS = {
+    "count(All)": "5",
+    "count(None)": "0",
+    "count(Ages)": "3",
+    "count(L45)": "0",
+    'count(group(All, "ward"))': "2",
+    'sum(All, "age")': "105.5",
+    'sum(All, "salary")': "600.5",
+    'average(Some, "salary")': "200.1667",
+    'average(Some, "age")': "37.75",
+    'min(All, "age")': "30",
+    'max(All, "age")': "45.5",
+    'sum(All, "stay|nights")': "17",
+    'sum(None, "age")': "0",
+    "sum(None)": "0",
+    "sum(Ages)": "135.5",
+    "average(Ages)": "33.875",
+    "sum(BareAges)": "105.5",
+    "max(Ages)": "45.5",
+    "sum(intersect(Ages, V30))": "60",
+    "sum(difference(Ages, V30))": "75.5",
+    "sum(union(Ages, BareAges))": "241",
+    "sum(limit(Ages, 1))": "60",
+}
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_expression_gives_a_number(text: str) -> None:
+    result = outcome(text)
+    assert (result.kind, str(result.number), result.mids) == ("number", NUMBERS[text], ())
+
+
+def test_numbers_come_without_zeros_at_the_end() -> None:
+    graph = FakeGraph([(1, "n", 2), (1, "n", 3)], {2: literal("1.50", NUMBER), 3: literal("98.50", NUMBER)})
+    total = ValueAlgebra(graph, graph).evaluate(parse('sum(A, "n")'), lambda _: Operand(as_mids([1])))
+    assert str(total.number) == "100"
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [("exists(All)", True), ("exists(None)", False), ('exists(filter(All, "age", >, L1990))', False)],
+)
+def test_expression_gives_a_truth(text: str, truth: bool) -> None:
+    assert outcome(text) == Outcome("truth", truth=truth)
+
+
+def test_group_gives_counts_the_largest_first() -> None:
+    rows = ((NORTH, 3), (SOUTH, 2))
+    assert outcome('group(All, "ward")') == Outcome("table", (NORTH, SOUTH), ordered=True, rows=rows)
+    assert outcome('group(Others, "^treats")').rows == ((ANNA, 2), (DAN, 1))
+    assert outcome('group(None, "ward")').rows == ()
+    assert outcome('limit(group(All, "ward"), 1)').rows == ((NORTH, 3),)
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
+        ("All", False),
+        ('sort(All, "age", ascending)', True),
+        ('limit(sort(All, "age", ascending), 2)', True),
+        ('argmax(All, "age")', False),
+        ('union(sort(All, "age", ascending), Some)', False),
+    ],
+)
+def test_outcome_says_whether_its_order_means_something(text: str, ordered: bool) -> None:
+    assert outcome(text).ordered is ordered
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'filter(All, "height", =, V30)',
+        'filter(All, "stay|height", =, V30)',
+        'sum(All, "")',
+        'filter(All, "blood", <, LText)',
+        'filter(All, "ward", <, North)',
+        'filter(All, "age", <, LWord)',
+        'filter(All, "age", <, Born90)',
+        'filter(All, "age", <, North)',
+        'filter(All, "age", =, exists(Some))',
+        'argmax(All, "ward")',
+        'argmin(All, "blood")',
+        'sort(All, "ward", ascending)',
+        "sum(All)",
+        'sum(All, "born")',
+        'average(All, "born")',
+        "sum(Texts)",
+        "max(Texts)",
+        "count(count(All))",
+        "exists(sum(Ages))",
+        "union(All, exists(All))",
+        "limit(count(All), 1)",
+        'compare(Anna, Ben, "blood")',
+    ],
+)
+def test_operands_that_do_not_fit_are_refused(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        outcome(text)
+
+
+def test_error_repeats_no_word_of_the_expression_and_no_value() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        outcome('filter(All, "Anna\'s secret", =, V30)')
+    assert "Anna" not in str(caught.value)
+
+
+def test_what_the_operand_lookup_raises_goes_through() -> None:
+    with pytest.raises(KeyError):
+        outcome("count(Unheard)")
+
+
+def test_only_the_values_that_are_needed_are_read() -> None:
+    graph = FakeGraph(TRIPLES, VALUES)
+    algebra = ValueAlgebra(graph, graph)
+    algebra.evaluate(parse('filter(Some, "age", >, V30)'), OPERANDS.__getitem__)
+    assert sorted(set(graph.asked)) == [101, 102]
+    graph.asked.clear()
+    algebra.evaluate(parse('group(union(Some, Others), "ward")'), OPERANDS.__getitem__)
+    assert graph.asked == []
+
+
+def test_no_value_shows_in_a_repr() -> None:
+    assert "45" not in repr(outcome('max(All, "age")')) + repr(OPERANDS["L45"]) + repr(OPERANDS["V30"])
+
+
+MEMBERS = st.frozensets(st.integers(1, 12), max_size=8)
+
+
+@given(MEMBERS, MEMBERS, MEMBERS)
+def test_sets_obey_the_laws_of_sets(a: frozenset[int], b: frozenset[int], c: frozenset[int]) -> None:
+    operands = {name: Operand(as_mids(sorted(members))) for name, members in zip("ABC", (a, b, c), strict=True)}
+
+    def members(text: str) -> set[int]:
+        return set(ALGEBRA.evaluate(parse(text), operands.__getitem__).mids)
+
+    def count(text: str) -> int:
+        return int(ALGEBRA.evaluate(parse(f"count({text})"), operands.__getitem__).number or 0)
+
+    assert members("intersect(A, B)") == members("intersect(B, A)") == a & b
+    assert members("union(A, B, C)") == members("union(C, union(B, A))") == a | b | c
+    assert members("difference(A, B)") == a - b
+    assert members("difference(A, union(B, C))") == members("intersect(difference(A, B), difference(A, C))")
+    assert members("intersect(A, union(B, C))") == members("union(intersect(A, B), intersect(A, C))")
+    assert count("union(A, B)") + count("intersect(A, B)") == count("A") + count("B")
+    assert ALGEBRA.evaluate(parse("exists(A)"), operands.__getitem__).truth is bool(a)
+
+
+AGES = st.dictionaries(st.integers(1, 9), st.frozensets(st.integers(-50, 50), min_size=1, max_size=3), max_size=6)
+OPERATORS = {
+    "<": lambda x, y: x < y,
+    "<=": lambda x, y: x <= y,
+    ">": lambda x, y: x > y,
+    ">=": lambda x, y: x >= y,
+    "=": lambda x, y: x == y,
+    "!=": lambda x, y: x != y,
+}
+
+
+@given(AGES, st.integers(-50, 50), st.sampled_from(sorted(OPERATORS)))
+def test_numbers_agree_with_plain_python(ages: dict[int, frozenset[int]], limit: int, operator: str) -> None:
+    values = {number + 1000: literal(str(number), NUMBER) for number in range(-50, 51)}
+    triples = [(person, "age", number + 1000) for person, numbers in ages.items() for number in numbers]
+    graph = FakeGraph([*triples, (99, "age", 1000)], values)
+    algebra = ValueAlgebra(graph, graph)
+    operands = {"A": Operand(as_mids(sorted(ages))), "L": Operand(NO_MIDS, literal=str(limit))}
+
+    def evaluate(text: str) -> Outcome:
+        return algebra.evaluate(parse(text), operands.__getitem__)
+
+    bag = [number for numbers in ages.values() for number in numbers]
+    holds = OPERATORS[operator]
+    assert set(evaluate(f'filter(A, "age", {operator}, L)').mids) == {
+        person for person, numbers in ages.items() if any(holds(number, limit) for number in numbers)
+    }
+    assert evaluate('sum(A, "age")').number == sum(bag)
+    assert evaluate('max(A, "age")').number == (Decimal(max(bag)) if bag else None)
+    assert set(evaluate('argmax(A, "age")').mids) == {p for p, numbers in ages.items() if max(bag) in numbers}
+    order = evaluate('sort(A, "age", descending)').mids
+    assert [max(ages[person]) for person in order] == sorted((max(each) for each in ages.values()), reverse=True)
+    assert sum(count for _, count in evaluate('group(A, "age")').rows) == len(bag)

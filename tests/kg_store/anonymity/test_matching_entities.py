@@ -1,0 +1,118 @@
+"""How many things fit what is said of one: the same that walking from each of them finds."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kg_store.anonymity import matching_entities
+from kg_store.anonymity.matching_entities import Said, Sized, how_many_fit
+from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.traversal import reached, steps_from
+from kg_store.sources.policy import Policy
+from kg_store.terms import Mids, NodeKind, Path, Schema, Step
+from tests.kg_store.anonymity.test_relation_sets import graphs
+from tests.support.stores import PREFIXES, catalog_in, written
+
+BOUNDS = ((1, 1), (2, 5), (0, 0), (3, None))
+
+
+def things(graph: CompactGraph) -> list[int]:
+    """All but values, whose concept is person, place or visit."""
+    mids = graph.members([each.id for each in graph.schema.signatures if each.kind is not NodeKind.VALUE])
+    return [int(mid) for mid in mids]
+
+
+def is_of(graph: CompactGraph, mid: int, concept: str) -> bool:
+    signature = int(graph.signatures_of(as_one(mid))[0])
+    return concept in {str(graph.schema.concepts[signature]), *graph.schema.signatures[signature].classes}
+
+
+def as_one(mid: int) -> Mids:
+    return np.array([mid], dtype=np.int64)
+
+
+def leads(graph: CompactGraph, mid: int, path: Path) -> int:
+    """To how many things, walked from one alone."""
+    return len(reached(graph, as_one(mid), path))
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[CompactGraph, Said]:
+    """A graph, and something that may be said of one of its things: paths that some have, and some that none has."""
+    graph = draw(graphs())
+    all_steps = steps_from(graph, graph.members([each.id for each in graph.schema.signatures]))
+    path = st.lists(st.sampled_from(all_steps), min_size=1, max_size=3).map(tuple) if all_steps else st.nothing()
+    readings = st.frozensets(path, max_size=2) if all_steps else st.just(frozenset())
+    sized = st.builds(lambda p, b: Sized(p, *b), path, st.sampled_from(BOUNDS)) if all_steps else st.nothing()
+    said = Said(
+        draw(st.sampled_from(("person", "place", "visit", "person, place", "visit, person"))),
+        draw(st.frozensets(readings, max_size=3)),
+        draw(st.frozensets(sized, max_size=2)) if all_steps else frozenset(),
+        draw(st.none() | st.frozensets(st.sampled_from(all_steps)) if all_steps else st.none()),
+    )
+    return graph, said
+
+
+@settings(deadline=None, max_examples=300)
+@given(cases())
+def test_the_count_is_that_of_walking_from_each(case: tuple[CompactGraph, Said]) -> None:
+    graph, said = case
+    concepts = said.concept.split(", ")
+    of_kind = [mid for mid in things(graph) if any(is_of(graph, mid, each) for each in concepts)]
+    if not of_kind:
+        entities = [each.id for each in graph.schema.signatures if each.kind is NodeKind.ENTITY]
+        of_kind = graph.members(entities).tolist()
+
+    def fits(mid: int) -> bool:
+        exact = said.steps is None or set(steps_from(graph, as_one(mid))) == said.steps
+        having = all(any(leads(graph, mid, path) for path in readings) for readings in said.leads)
+        sized = all(
+            each.least <= leads(graph, mid, each.path) <= (10**9 if each.most is None else each.most)
+            for each in said.sizes
+        )
+        return exact and having and sized
+
+    for _ in range(2):  # At first it is worked out, then remembered.
+        assert how_many_fit(graph, said) == sum(map(fits, of_kind))
+
+
+@settings(deadline=None, max_examples=100)
+@given(cases())
+def test_the_more_is_said_the_fewer_fit(case: tuple[CompactGraph, Said]) -> None:
+    graph, said = case
+    counts = [how_many_fit(graph, Said(said.concept))]
+    for upto in range(len(said.leads) + 1):
+        counts.append(how_many_fit(graph, Said(said.concept, frozenset([*said.leads][:upto]))))
+    counts.append(how_many_fit(graph, Said(said.concept, said.leads, said.sizes)))
+    counts.append(how_many_fit(graph, said))
+    assert counts == sorted(counts, reverse=True)
+
+
+HOUSE = (
+    PREFIXES
+    + """
+:a rdfs:label "Zofia Quarrel" ; :kin :b . :b rdfs:label "Aurelio Vantongeren" ; :kin :a .
+:c rdfs:label "Bertil Oxenhame" ; :kin :a .
+"""
+)
+
+
+def test_flags_are_forgotten_before_they_fill_memory(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
+    def concepts(schema: Schema) -> list[str]:
+        return ["person"] * len(schema.signatures)
+
+    catalog = catalog_in(tmp_path)
+    catalog.load("t1", "g", [written(tmp_path, HOUSE)], Policy(), concepts)
+    graph = catalog.open("t1", "g").blind
+    known = matching_entities._known(graph.schema)
+    (kin,) = {step for step in steps_from(graph, known.members(graph, "person")) if not step[0].inverse}
+    monkeypatch.setattr(matching_entities, "MOST_BYTES", 10)
+    for length in range(1, 8):
+        path: tuple[Step, ...] = (kin,) * length
+        assert how_many_fit(graph, Said("person", frozenset({frozenset({path})}))) == 3
+        assert sum(flags.nbytes for flags in known._flags.values()) <= 10

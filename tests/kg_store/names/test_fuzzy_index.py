@@ -1,0 +1,266 @@
+"""Names as people type them: what is read as what, what stays a word, and which of several readings counts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg_store.names.fuzzy_index import InexactNames
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.names.name_table import NameRows
+from kg_store.text.english import is_ordinary, stems
+from kg_store.text.fuzzy_words import NearWords, slips_allowed
+from kg_store.text.normalise import normalise
+from kg_store.text.public_words import PublicWords
+
+NAMES = {
+    1: "Thaddeus Brockhurst",
+    2: "Jörg Fährmann",
+    3: "Conan O'Brien",
+    4: "Anne-Marie Vossberg",
+    5: "John Robert Quillfeather",
+    6: "Ilse Quillfeather",
+    7: "Los Angeles",
+    8: "Los Angeles Dodgers",
+    9: "Osterfurt",
+    10: "North Quandary Trade Union",
+    11: "Zamundia",
+    12: "Quillfeather",
+    13: "Martha Smith",
+    14: "Rose",
+    15: "Rose Wimblethorpe",
+    16: "Barnaby & Friends",
+    17: "Lord Grizzelpuff (film)",
+}
+PUBLIC = PublicWords.of(["date of birth", "lives in", "patient"])
+INDEX = NameIndex.build([NameEntry(mid, name, "name", None, True, True) for mid, name in NAMES.items()]).with_public(
+    PUBLIC
+)
+LINKER = EntityLinker(INDEX)
+READ_BEFORE = InexactNames(NameRows.of((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
+
+FORMS = [
+    ("where does Thaddeus Brokchurst live", "Thaddeus Brokchurst", (1,)),
+    ("where does thadeus brockhurst live", "thadeus brockhurst", (1,)),
+    ("Who is Thadeus Brockhorst?", "Thadeus Brockhorst", (1,)),
+    ("Who is Joerg Faehrmann?", "Joerg Faehrmann", (2,)),
+    ("Who is joerg faehrmann?", "joerg faehrmann", (2,)),
+    ("what of T. Brockhurst", "T. Brockhurst", (1,)),
+    ("what of T Brockhurst", "T Brockhurst", (1,)),
+    ("what of J. R. Quillfeather", "J. R. Quillfeather", (5,)),
+    ("what of John Quillfeather", "John Quillfeather", (5,)),
+    ("what of John X. Quillfeather", "John X. Quillfeather", (5,)),
+    ("is Brockhurst in", "Brockhurst", (1,)),
+    ("is brockhurst in", "brockhurst", (1,)),
+    ("is Thaddeus in", "Thaddeus", (1,)),
+    ("is Brockhurst, Thaddeus in", "Brockhurst, Thaddeus", (1,)),
+    ("is Brockhurst's car red", "Brockhurst", (1,)),
+    ("ask conan obrien", "conan obrien", (3,)),
+    ("ask Conan O Brien", "Conan O Brien", (3,)),
+    ("ask annemarie vossberg", "annemarie vossberg", (4,)),
+    ("ask thaddeusbrockhurst", "thaddeusbrockhurst", (1,)),
+    ("ask thaddeus_brockhurst", "thaddeus_brockhurst", (1,)),
+    ("the Los Angeles Dogers", "Los Angeles Dogers", (8,)),
+    ("who lives in osterfrt", "osterfrt", (9,)),
+    ("who leads the nqtu", "nqtu", (10,)),
+    ("what do Zamundians eat", "Zamundians", (11,)),
+    ("is M. Smith in", "M. Smith", (13,)),
+    ("is Smith, Martha in", "Smith, Martha", (13,)),
+    ("who plays in barnaby and friends", "barnaby and friends", (16,)),
+    ("who is in lord grizzelpuff", "lord grizzelpuff", (17,)),
+]
+
+
+@pytest.mark.parametrize(("text", "written", "mids"), FORMS)
+def test_a_name_is_found_as_people_type_it(text: str, written: str, mids: tuple[int, ...]) -> None:
+    assert [(text[m.start : m.end], m.mids) for m in LINKER.find_mentions(text)] == [(written, mids)]
+
+
+@pytest.mark.parametrize(("text", "written", "mids"), FORMS)
+def test_what_is_linked_is_seen_without_its_sentence(text: str, written: str, mids: tuple[int, ...]) -> None:
+    """The guard has no capitals or neighbours to go by: the words themselves must be enough."""
+    protected = [hit for hit in INDEX.find(written) if hit.protected and not hit.public]
+    assert protected or [hit for hit in INDEX.find_inexact(written) if not hit.public and set(mids) <= set(hit.mids)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is the date of birth of the oldest patient",
+        "who trades with friends of the north",
+        "Jennifer Smith is not here",
+        "Waldemar Brockhurst is a stranger",
+        "is the smith there",
+        "a rose is a rose",
+        "he has a brother in the house",
+        "Please show me the highest value in March.",
+        "whcih one of tehm is the oldst",
+        "osfurt",
+    ],
+)
+def test_words_and_strangers_are_no_mentions(text: str) -> None:
+    assert LINKER.find_mentions(text) == []
+
+
+def test_exact_beats_inexact_and_says_so() -> None:
+    (mention,) = LINKER.find_mentions("who is Quillfeather")
+    assert (mention.mids, mention.inexact) == ((12,), False)
+    (mention,) = LINKER.find_mentions("who is Quilfeather")
+    assert (mention.mids, mention.inexact) == ((12,), True)
+
+
+def test_the_content_of_quotes_is_not_grown_out_of() -> None:
+    text = 'what is in "Los Angeles" dodgers'
+    assert [(m.mids, m.inexact) for m in LINKER.find_mentions(text)] == [((7,), False)]
+
+
+def test_equally_good_readings_are_all_given() -> None:
+    entries = [
+        NameEntry(mid, name, "name", None, True, True) for mid, name in ((1, "Ada Plimsoll"), (2, "Ivo Plimsoll"))
+    ]
+    linker = EntityLinker(NameIndex.build(entries).with_public(PUBLIC))
+    assert [m.mids for m in linker.find_mentions("is Plimsoll here")] == [(1, 2)]
+    assert [m.mids for m in linker.find_mentions("is Ivo Plimsol here")] == [(2,)]
+
+
+def test_a_name_inside_a_longer_one_is_kept_where_nothing_is_marked() -> None:
+    entries = [
+        NameEntry(1, "Governor of Zamundia", "name", None, True, True),
+        NameEntry(2, "Zamundia", "name", None, True, True),
+    ]
+    linker = EntityLinker(NameIndex.build(entries).with_public(PUBLIC))
+    assert [m.mids for m in linker.find_mentions("who is the governor of zamundia now")] == [(1, 2)]
+    assert [m.mids for m in linker.find_mentions("Who is the Governor of Zamundia now?")] == [(1,)]
+
+
+def test_rare_words_of_a_name_are_found_on_request_where_nothing_is_named() -> None:
+    assert LINKER.find_mentions("when did the dodgers win") == []
+    assert [m.mids for m in LINKER.find_unmarked("when did the dodgers win", PUBLIC)] == [(8,)]
+    assert LINKER.find_unmarked("when did friends win", PUBLIC) == []
+
+
+def test_words_that_stand_for_nothing_end_a_name() -> None:
+    assert [hit.mids for hit in INDEX.find_inexact("Thaddeus Eq7f2k Brockhurst", ["Eq7f2k"])] == [(1,), (1,)]
+    assert INDEX.find_inexact("Brockhurst", ["Brockhurst"]) == []
+
+
+def test_a_pseudonym_stands_for_no_initial() -> None:
+    kings = NameIndex.build([NameEntry(1, "Tharold V", "name", None, True, True)]).with_public(PUBLIC)
+    assert [hit.end for hit in kings.find_inexact("is tharold vincent in")] == [18]
+    hits = kings.find_inexact("is tharold Vq7f2k in", {"Vq7f2k"})
+    assert [hit.end for hit in hits] == [10]
+
+
+def test_an_index_without_public_words_guesses_nothing() -> None:
+    assert NameIndex.build([NameEntry(1, "Osterfurt", "name", None, True, True)]).find_inexact("osterfrt") == []
+
+
+@pytest.mark.parametrize(("length", "slips"), [(3, 0), (4, 1), (8, 1), (9, 2), (30, 2)])
+def test_slips_that_are_allowed_grow_with_the_name(length: int, slips: int) -> None:
+    assert slips_allowed(length) == slips
+
+
+WORDS = ["brockhurst", "osterfurt", "quill", "anna", "ann", "x9yz1"]
+
+
+def test_a_slip_is_a_letter_more_less_another_or_two_swapped() -> None:
+    near = NearWords.of(WORDS)
+    for written in ("quil", "quilll", "quikl", "qiull"):
+        assert near.near(written) == {2: 1}
+    assert near.near("brokhurts") == {0: 2}
+    assert near.near("quxxl") == near.near("an") == near.near("x9yz2") == {}
+
+
+@given(st.sampled_from(WORDS[:3]), st.data())
+def test_every_word_with_one_slip_is_found(word: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(word) - 2))
+    letter = data.draw(st.sampled_from("abcxyzé"))
+    swapped = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    for written in (word[:at] + word[at + 1 :], word[:at] + letter + word[at:], swapped):
+        assert NearWords.of(WORDS).near(written).get(WORDS.index(word), 9) <= 1
+
+
+def test_ordinary_words_are_those_that_a_dictionary_writes_small() -> None:
+    assert all(map(is_ordinary, ("house", "has", "patients", "married", "smith", "cities")))
+    assert not any(map(is_ordinary, ("jamaica", "steelers", "obama", "brockhurst", "peter")))
+    assert "stop" in stems("stopping")
+
+
+def test_what_was_read_once_is_read_the_same_again() -> None:
+    """Stretches without a name are remembered; nothing that may hold one is among them."""
+    for text in ["who leads the nqtu", '"number":1,"path":["lives in"]', "is Brockhurst's car red", "date of birth"]:
+        first = INDEX.find_inexact(text)
+        assert INDEX.find_inexact(text) == first
+        assert [INDEX.find_inexact(text, ["nothing"]) for _ in range(2)] == [first, first]
+
+
+PIECES = [
+    "lives in", "Brockhurst", "is Brockhurst in", ":3,", "Eq7f2k", "what of Eq7f2k", "m smith", "M Smith",
+    "\u201cnqtu\u201d", "\u200bx", "a  b", "Eq7f2k (person)", "Eq7f2k (Brockhurst)", "Eq7f2k (m. smith) Brockhurst",
+    "Brockhurst (person)", "Eq7f2k Brockhurst (person)",
+]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map('"'.join), max_size=4))
+def test_what_was_read_before_changes_nothing_of_what_is_found(texts: list[str]) -> None:
+    """Pieces between quotes are remembered where they hold no name, however they meet in other texts."""
+    for text in texts:
+        fresh = InexactNames(NameRows.of((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
+        assert READ_BEFORE.find(text, ["Eq7f2k"]) == fresh.find(text, ["Eq7f2k"])
+        assert READ_BEFORE.find(text) == fresh.find(text)
+
+
+def test_a_word_that_was_skipped_once_is_found_where_it_is_not_skipped() -> None:
+    for text in ["Brockhurst", "the Brockhurst"]:
+        assert INDEX.find_inexact(text, ["Brockhurst"]) == []
+        assert [hit.mids for hit in INDEX.find_inexact(text)] == [(1,)]
+
+
+def test_capitals_that_tell_initials_are_not_taken_for_small_letters_read_before() -> None:
+    assert INDEX.find_inexact("m smith") == []
+    assert [hit.mids for hit in INDEX.find_inexact("M Smith")] == [(13,)]
+
+
+# --- other scripts ---------------------------------------------------------------------------------------------
+
+FOREIGN = {
+    1: "राजेश खन्ना",
+    2: "นภาพร แก้วมณี",
+    3: "عبد الرحمن الصوفي",
+    4: "דוד לוינסקי",
+    5: "Анна Каренина",
+    6: "王小明",
+    7: "Zorban Field",
+    8: "Smilla Sandvik",
+}
+FOREIGN_INDEX = NameIndex.build(
+    [NameEntry(mid, name, "name", None, True, True) for mid, name in FOREIGN.items()]
+).with_public(PUBLIC)
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "mid"),
+    [
+        ("who is खन्ना?", "खन्ना", 1),
+        ("who is खन्ना राजेश?", "खन्ना राजेश", 1),
+        ("who is राजेशखन्ना?", "राजेशखन्ना", 1),
+        ("who is นภาพร?", "นภาพร", 2),
+        ("คุณนภาพรอยู่ที่ไหน", "นภาพร", 2),
+        ("who is นภาพรแก้วมณี?", "นภาพรแก้วมณี", 2),
+        ("who is وعبد الرحمن الصوفي?", "وعبد الرحمن الصوفي", 3),
+        ("who is للصوفي?", "للصوفي", 3),
+        ("who is عبـد الرحمن?", "عبـد الرحمن", 3),
+        ("who is לדוד לוינסקי?", "לדוד לוינסקי", 4),
+        ("who is דָוִד לוינסקי?", "דָוִד לוינסקי", 4),
+        ("who is анны карениной?", "анны карениной", 5),
+        ("who is 王 小 明?", "王 小 明", 6),
+        ("who is zorban fieldさん", "zorban field", 7),
+        ("is zorb field in", "zorb field", 7),
+        ("how old is smilla s.", "smilla", 8),
+    ],
+)
+def test_names_of_other_scripts_and_beside_them_are_read(text: str, span: str, mid: int) -> None:
+    found = EntityLinker(FOREIGN_INDEX).find_mentions(text)
+    assert [(text[each.start : each.end], each.mids) for each in found] == [(span, (mid,))]

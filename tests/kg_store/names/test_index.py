@@ -1,0 +1,499 @@
+"""Names found in text: spellings, word borders, spans, public words, and the index as bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kg_store.errors import FormatTooNew, StoreError
+from kg_store.names import index_format
+from kg_store.names.index import NameEntry, NameIndex, normalise
+from kg_store.terms import ValueKind
+from kg_store.text.normalise import is_unspaced, is_word_character
+from kg_store.text.public_words import PublicWords
+from kg_store.text.word_forms import without_accents
+
+ROOT = Path(__file__).parents[3]
+
+
+def named(mid: int, text: str) -> NameEntry:
+    return NameEntry(mid, text, "name", None, linkable=True, protected=True)
+
+
+def valued(mid: int, text: str, kind: ValueKind) -> NameEntry:
+    return NameEntry(mid, text, "value", kind, linkable=True, protected=True)
+
+
+def index_of(*names: str) -> NameIndex:
+    return NameIndex.build(named(mid, name) for mid, name in enumerate(names))
+
+
+def found(index: NameIndex, text: str) -> list[str]:
+    return [text[hit.start : hit.end] for hit in index.find(text)]
+
+
+# --- normalising --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "normalised"),
+    [
+        ("Anna SCHMIDT", "anna schmidt"),
+        ("Anna_Schmidt", "anna schmidt"),
+        ("Anna-Schmidt", "anna schmidt"),
+        ("Anna \t\n –  Schmidt", "anna schmidt"),
+        ("O’Neil O`Neil Oʼneil", "o'neil o'neil o'neil"),
+        ("“Q” „Q‟", '"q" "q"'),
+        ("Straße", "strasse"),
+        ("Ａｎｎａ", "anna"),
+        ("ﬁn", "fin"),
+        ("Jose\u0301", "josé"),
+        ("İstanbul", "istanbul"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),
+        ("An\u200bna\u00ad", "anna"),
+        ("\u1112\u1161\u11ab", "한"),
+        ("ﾊﾟ", "パ"),
+        ("a\x00b\ud800c", "abc"),
+        ("", ""),
+        ("\u200b", ""),
+    ],
+)
+def test_ways_to_write_a_name_become_one(text: str, normalised: str) -> None:
+    assert normalise(text).text == normalised
+
+
+ANY_TEXT = st.text(
+    alphabet=st.one_of(
+        st.characters(codec="utf-8"),
+        st.sampled_from("aAbB _-–'’\u200b\u00ad\u0301\u0345ßİﬁ½¨´\u1112\u1161\u11ab 🅰ΐ\ufe0f"),
+    ),
+    max_size=20,
+)
+
+
+@given(ANY_TEXT)
+def test_normalising_twice_changes_nothing(text: str) -> None:
+    once = normalise(text).text
+    assert normalise(once).text == once
+
+
+@given(ANY_TEXT)
+def test_spans_lead_back_to_the_characters_they_came_from(text: str) -> None:
+    normalised = normalise(text)
+    last = 0
+    for position, character in enumerate(normalised.text):
+        start, end = normalised.span(position, position + 1)
+        assert 0 <= start < end <= len(text)
+        assert start >= last or normalised.span(position - 1, position)[1] >= end
+        assert character in normalise(text[start:end]).text
+        last = start
+
+
+@given(ANY_TEXT)
+def test_all_of_a_normalised_text_spans_all_that_is_visible(text: str) -> None:
+    normalised = normalise(text)
+    start, end = normalised.span(0, len(normalised.text))
+    assert normalise(text[:start]).text == "" or not normalised.text
+    assert normalise(text[start:end]).text == normalised.text or not normalised.text
+
+
+def test_empty_span_stands_where_it_is() -> None:
+    assert normalise("a  b").span(2, 2) == (3, 3)
+    assert normalise("a  b").span(3, 3) == (4, 4)
+    assert normalise("ab").span(1, 1) == (1, 1)
+
+
+# --- finding ------------------------------------------------------------------------------------------------
+
+FOUND = [
+    ("Anna Schmidt", "who is anna schmidt?", "anna schmidt"),
+    ("Anna Schmidt", "ANNA SCHMIDT", "ANNA SCHMIDT"),
+    ("Anna Schmidt", "Anna Schmidt's doctor", "Anna Schmidt"),
+    ("Anna Schmidt", "Anna Schmidt’s doctor", "Anna Schmidt"),
+    ("Jonas", "Jonas' doctor", "Jonas"),
+    ("Anna Schmidt", "anna_schmidt", "anna_schmidt"),
+    ("Anna Schmidt", "Anna-Schmidt", "Anna-Schmidt"),
+    ("Anna Schmidt", "Anna–Schmidt", "Anna–Schmidt"),
+    ("Anna-Schmidt", "Anna Schmidt", "Anna Schmidt"),
+    ("Anna Schmidt", "Anna\n  Schmidt", "Anna\n  Schmidt"),
+    ("Anna Schmidt", "Anna\u00a0Schmidt", "Anna\u00a0Schmidt"),
+    ("Anna Schmidt", "An\u00adna Sch\u200bmidt", "An\u00adna Sch\u200bmidt"),
+    ("Anna Schmidt", "x\u200bAnna Schmidt\u200by", "Anna Schmidt"),
+    ("Anna", "xy\u200ban\u00adna", "an\u00adna"),
+    ("Anna", "(Anna)", "Anna"),
+    ("Anna", '"Anna"', "Anna"),
+    ("Anna", "«Anna»", "Anna"),
+    ("Anna", "[Anna]", "Anna"),
+    ("Anna", "{Anna}", "Anna"),
+    ("Anna", "<b>Anna</b>", "Anna"),
+    ("Anna", "Anna,", "Anna"),
+    ("Anna", "Anna.", "Anna"),
+    ("Anna", "Anna…", "Anna"),
+    ("Anna", "/Anna/", "Anna"),
+    ("Anna", "🙂Anna🙂", "Anna"),
+    ("Anna", "🅰Anna🅰", "Anna"),
+    ("Anna", "❤️Anna", "Anna"),
+    ("Anna", "mail anna@example.org", "anna"),
+    ("Anna", "mail x@anna.org", "anna"),
+    ("Anna", "the non-Anna case", "Anna"),
+    ("Anna", "l'Anna", "Anna"),
+    ("Anna", "患者Anna来", "Anna"),
+    ("Anna", "Ａｎｎａ", "Ａｎｎａ"),
+    ("José", "Jose\u0301", "Jose\u0301"),
+    ("Jose\u0301", "JOSÉ", "JOSÉ"),
+    ("Straße", "STRASSE", "STRASSE"),
+    ("Strasse", "Straße", "Straße"),
+    ("İstanbul", "istanbul", "istanbul"),
+    ("O'Neil", "O’Neil", "O’Neil"),
+    ("O’Neil", "o`neil", "o`neil"),
+    ("王小明", "我认识王小明吗", "王小明"),
+    ("田中", "田中さん", "田中"),
+    ("สมชาย", "คุณสมชายไป", "สมชาย"),
+    ("김철수", "김철수는", "김철수"),
+    ("C++", "in C++ code", "C++"),
+    ("C++", "C++11", "C++"),
+    ("Yahoo!", "Yahoo!s", "Yahoo!"),
+    ("?uestlove", "x?uestlove", "?uestlove"),
+    ("Will.i.am", "will.i.am", "will.i.am"),
+    ("AC/DC", "ac/dc", "ac/dc"),
+    ("AC/DC", "ac dc", "ac dc"),
+    ("A.K.", "of a k huq", "a k"),
+    ("Child's Play", "in child 's play", "child 's play"),
+    ("Child's Play", "in child s play", "child s play"),
+    ("Child 's Play", "in child’s play", "child’s play"),
+    ("Children's", "her children 's school", "children 's"),
+    ("O'Néil", "o 'neil", "o 'neil"),
+    ("What's Up, Doc?", "what 's up doc", "what 's up doc"),
+    ('"Heroes"', "the song Heroes", "Heroes"),
+    ("R&B", "r&b", "r&b"),
+    ("Room 12", "room_12", "room_12"),
+    ("Michael J. Fox", "michael j fox", "michael j fox"),
+    ("Michael J. Fox", "Michael J. Fox", "Michael J. Fox"),
+    ("Martin Luther King, Jr.", "martin luther king jr's", "martin luther king jr"),
+    ("ΐατρός", "ΐατρός", "ΐατρός"),
+    ("ǰoe", "(ǰoe)", "ǰoe"),
+    ("12 Monkeys", "see 12 monkeys", "12 monkeys"),
+    ("♥♥", "I ♥♥ it", "♥♥"),
+]
+NOT_FOUND = [
+    ("Anna", "Annabel"),
+    ("Anna", "Joanna"),
+    ("Anna", "anna1"),
+    ("Anna", "1anna"),
+    ("Anna", "Annä"),
+    ("Anna", "Anna\u0301"),
+    ("Anna", "An na"),
+    ("Anna Schmidt", "AnnaSchmidt"),
+    ("Anna Schmidt", "Anna, Schmidt"),
+    ("Anna Schmidt", "Anna Schmidtke"),
+    ("Anna Schmidt", "Anna"),
+    ("José", "Josè"),
+    ("Don", "don't"),
+    ("Child's Play", "child play"),
+    ("Don", "Don’t!"),
+    ("12", "2012"),
+    ("12", "120"),
+    ("Ärzte", "Wärzte"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "span"), FOUND)
+def test_name_is_found(name: str, text: str, span: str) -> None:
+    assert found(index_of(name), text) == [span]
+
+
+@pytest.mark.parametrize(("name", "text"), NOT_FOUND)
+def test_name_is_not_found(name: str, text: str) -> None:
+    assert found(index_of(name), text) == []
+
+
+def test_overlapping_names_are_all_found_the_longest_first() -> None:
+    index = index_of("New York", "York", "New York Times", "The New")
+    assert found(index, "the new york times") == ["the new", "new york times", "new york", "york"]
+
+
+def test_contraction_hides_no_other_apostrophe() -> None:
+    assert found(index_of("Don", "Juan"), "Don'tx Juan't x Don's") == ["Don", "Don"]
+
+
+def test_name_is_found_in_raw_and_in_unescaped_json() -> None:
+    text = 'ask about "Anna Schmidt"\nor Zoë'
+    raw = json.dumps({"q": text})
+    index = index_of("Anna Schmidt", "Zoë")
+    assert [hit.text for hit in index.find(raw)] == ["anna schmidt"]
+    assert [hit.text for hit in index.find(json.loads(raw)["q"])] == ["anna schmidt", "zoë"]
+
+
+def test_same_spelling_of_several_nodes_is_one_hit_with_all_of_them() -> None:
+    index = NameIndex.build([named(9, "Anna"), named(3, "ANNA"), named(3, "anna")])
+    (hit,) = index.find("anna")
+    assert hit.mids == (3, 9)
+
+
+def test_name_and_value_of_one_spelling_are_two_hits() -> None:
+    index = NameIndex.build([named(1, "Rot-Weiß"), valued(2, "rot weiss", ValueKind.TEXT)])
+    hits = index.find("ROT_WEISS")
+    assert {(hit.role, hit.value_kind, hit.mids) for hit in hits} == {
+        ("name", None, (1,)),
+        ("value", ValueKind.TEXT, (2,)),
+    }
+
+
+def test_hits_say_what_they_are_for() -> None:
+    entries = [
+        NameEntry(1, "Anna", "name", None, linkable=True, protected=False),
+        NameEntry(2, "Berta", "name", None, linkable=False, protected=True),
+    ]
+    hits = NameIndex.build(entries).find("Anna and Berta")
+    assert [(hit.linkable, hit.protected) for hit in hits] == [(True, False), (False, True)]
+
+
+def test_bare_punctuation_is_reported_and_not_looked_for() -> None:
+    index = index_of("!!!", "--", "", "Anna", "…")
+    assert index.report().too_short == (0, 1, 2, 4)
+    assert found(index, "X !!! Anna … --") == ["Anna"]
+
+
+def test_one_character_is_found_and_always_public() -> None:
+    index = index_of("王", "Ξ", "Anna").with_public(PublicWords.of([]))
+    assert [(hit.text, hit.public) for hit in index.find("Ξ, 王, Anna")] == [
+        ("ξ", True),
+        ("王", True),
+        ("anna", False),
+    ]
+
+
+def test_repr_and_report_hold_no_name() -> None:
+    index = index_of("Anna Schmidt", "Rose").with_public(PublicWords.of([]))
+    assert "nna" not in repr(index) + repr(index.find("Anna Schmidt")) + repr(named(1, "Anna"))
+    assert "nna" not in repr(index.report()) + repr(normalise("Anna\u200b Schmidt"))
+
+
+# --- values -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "mids"),
+    [
+        (ValueKind.DATE, "12 March 2020", (1,)),
+        (ValueKind.DATE, "2020-03-12", (1,)),
+        (ValueKind.DATE, "2020", ()),
+        (ValueKind.NUMBER, "1250.5", (2, 3)),
+        (ValueKind.NUMBER, "$1,250.50", (2, 3)),
+        (ValueKind.NUMBER, "-1250.5", (4,)),
+        (ValueKind.NUMBER, "2020", ()),
+        (ValueKind.NUMBER, "word", ()),
+        (ValueKind.TEXT, "1250.5", ()),
+    ],
+)
+def test_values_are_found_by_what_they_mean(kind: ValueKind, written: str, mids: tuple[int, ...]) -> None:
+    index = NameIndex.build(
+        [
+            valued(1, "2020-03-12", ValueKind.DATE),
+            valued(2, "1250.50", ValueKind.NUMBER),
+            valued(3, "1.2505e3", ValueKind.NUMBER),
+            valued(4, "-1250.5", ValueKind.NUMBER),
+            valued(5, "broken", ValueKind.NUMBER),
+            valued(6, "1250.5", ValueKind.TEXT),
+        ]
+    )
+    assert index.mids_of_value(kind, written) == mids
+
+
+def test_no_text_can_touch_the_keys_of_values() -> None:
+    index = NameIndex.build([valued(1, "2020-03-12", ValueKind.DATE)])
+    assert index.find("\x01date 2020-03-13") == []
+    assert index.report().values == 1
+
+
+# --- public words -------------------------------------------------------------------------------------------
+
+
+def test_public_spellings_are_marked_and_reported() -> None:
+    index = index_of("Rose", "The Film", "Anna", "Place of Birth", "45", "145")
+    public = index.with_public(PublicWords.of(["people.place_of_birth"]))
+    hits = public.find("rose, the film, anna, place of birth, 45, 145")
+    assert [hit.text for hit in hits if public.is_public(hit)] == ["rose", "place of birth", "45"]
+    assert public.report().public_words == ("45", "place of birth", "rose")
+    assert not any(hit.public for hit in index.find("rose"))
+    assert public.with_public(PublicWords.of(["anna"])).report().public_words == ("45", "anna", "rose")
+
+
+# --- as bytes -----------------------------------------------------------------------------------------------
+
+
+def test_bytes_of_another_format_are_refused() -> None:
+    with pytest.raises(FormatTooNew):
+        NameIndex.from_bytes(b"AROGNAM0" + bytes(8))
+
+
+def test_damaged_bytes_are_refused() -> None:
+    data = index_of("Anna Schmidt", "Berta").to_bytes()
+    for cut in (8, 12, 16, 20, len(data) // 2, len(data) - 9):
+        with pytest.raises(StoreError):
+            NameIndex.from_bytes(data[:cut])
+
+
+def test_bytes_that_say_other_things_than_an_index_are_refused() -> None:
+    data = index_of("Anna Schmidt", "Berta").to_bytes()
+    sections = index_format.unpack(data)
+    empty = memoryview(b"")
+    shorter = (
+        sections[:6],
+        [b"", *sections[1:]],
+        [*sections[:2], empty, *sections[3:]],
+        sections[:-1],
+        [*sections[:8], empty, *sections[9:]],
+        [*sections[:-1], sections[-1][1:]],
+    )
+    for wrong in shorter:
+        with pytest.raises(StoreError):
+            NameIndex.from_bytes(index_format.pack(wrong))
+
+
+def test_empty_index_finds_nothing() -> None:
+    index = NameIndex.from_bytes(NameIndex.build([]).to_bytes())
+    assert index.find("Anna") == []
+    assert index.mids_of_value(ValueKind.NUMBER, "5") == ()
+
+
+NAMES = st.lists(ANY_TEXT, max_size=8)
+
+
+@given(NAMES, ANY_TEXT)
+def test_index_from_its_bytes_finds_the_same(names: list[str], text: str) -> None:
+    index = NameIndex.build(
+        [*(named(mid, name) for mid, name in enumerate(names)), valued(99, "1990", ValueKind.DATE)]
+    ).with_public(PublicWords.of(["a b"]))
+    again = NameIndex.from_bytes(index.to_bytes())
+    around = f"{text} {' '.join(names)} 1990"
+    assert again.find(around) == index.find(around)
+    assert again.report() == index.report()
+    assert again.with_public(PublicWords.of(["a b"])).find_inexact(around) == index.find_inexact(around)
+    assert again.mids_of_value(ValueKind.DATE, "1990") == (99,)
+
+
+def test_an_index_of_before_rows_were_kept_is_read() -> None:
+    index = index_of("Anna Schmidt", "Gurgen Berberian")
+    old = NameIndex.from_bytes(index_format.pack(index_format.unpack(index.to_bytes())[:7]))
+    public = PublicWords.of([])
+    text = "gurgen berberain and Schmidt, Anna"
+    assert old.with_public(public).find_inexact(text) == index.with_public(public).find_inexact(text) != []
+
+
+def test_the_same_bytes_come_of_every_process() -> None:
+    """Strings hash otherwise in each: what is kept must not hang on that."""
+    program = (
+        "import sys; from kg_store.names.index import NameEntry, NameIndex; "
+        "index = NameIndex.build([NameEntry(1, 'Anna Maria Schmidt', 'name', None, True, True)]); "
+        "sys.stdout.buffer.write(index.to_bytes())"
+    )
+    seeds = ("1", "2")
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            cwd=ROOT,
+        )
+        for seed in seeds
+    ]
+    assert made[0].stdout == made[1].stdout
+    read = NameIndex.from_bytes(made[0].stdout).with_public(PublicWords.of([]))
+    # The whole name turned round, and parts of it.
+    assert [(hit.end, hit.mids) for hit in read.find_inexact("schmidt maria anna") if hit.whole] == [(18, (1,))]
+
+
+@given(
+    ANY_TEXT,
+    st.lists(ANY_TEXT, max_size=3),
+    st.sampled_from(" \n(\"'[.,;:/@🙂“«"),
+    st.sampled_from(" \n)\"']?!,.🙂”»"),
+)
+def test_planted_name_between_borders_is_found(name: str, others: list[str], before: str, after: str) -> None:
+    pattern = normalise(name).text.strip(" \"«»‹›'")
+    assume(len(pattern) > 1 and any(map(is_word_character, pattern)))
+    assume(not unicodedata.category(pattern[0]).startswith("M"))
+    index = index_of(name, *others)
+    text = f"{' '.join(others)}{before}{name}{after}{' '.join(reversed(others))}"
+    assert any(0 in hit.mids and hit.text == pattern for hit in index.find(text))
+
+
+@given(NAMES, ANY_TEXT)
+def test_every_hit_stands_between_borders_and_reads_as_its_name(names: list[str], text: str) -> None:
+    spellings = {letters_of(normalise(name).text) for name in names}
+    for hit in index_of(*names).find(text):
+        assert letters_of(hit.text) in spellings
+        assert hit.text in normalise(text[hit.start : hit.end]).text
+
+
+def letters_of(text: str) -> str:
+    """Without accents and punctuation, which may be left out."""
+    return re.sub(r"[\W_]+", "", without_accents(text.replace("&", "and")))
+
+
+@given(st.text(alphabet="abAB '-’1é王\u200b", max_size=12))
+def test_finding_agrees_with_a_search_that_knows_no_automaton(text: str) -> None:
+    names = ["ab", "ab ab", "b'a", "1a", "éa", "王a", "ba"]
+    index = index_of(*names)
+    assert {(hit.text, hit.mids) for hit in index.find(text)} == _slowly(names, text)
+
+
+def _slowly(names: list[str], text: str) -> set[tuple[str, tuple[int, ...]]]:
+    normalised = normalise(text)
+    results = set()
+    # Spellings of b'a, its apostrophe apart or a space.
+    for mid, name in [*enumerate(names), (names.index("b'a"), "b a"), (names.index("b'a"), "b 'a")]:
+        start = normalised.text.find(name)
+        while start >= 0:
+            if _is_border(normalised.text, normalised.seams, start) and _is_border(
+                normalised.text, normalised.seams, start + len(name)
+            ):
+                results.add((name, (mid,)))
+            start = normalised.text.find(name, start + 1)
+    return results
+
+
+def _is_border(text: str, seams: frozenset[int], position: int) -> bool:
+    if position in (0, len(text)) or position in seams:
+        return True
+    pair = text[position - 1 : position + 1]
+    return not all(map(is_word_character, pair)) or any(map(is_unspaced, pair))
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("Žofštenbrück", "zofstenbruck"),
+        ("Zoë St. Müller", "zoe st muller"),
+        ("Łódź", "LODZ"),
+        ("Sørensen", "sorensen"),
+    ],
+)
+def test_a_latin_name_is_found_without_its_accents(name: str, typed: str) -> None:
+    assert found(index_of(name), f"who is {typed}?") == [typed]
+
+
+def test_marks_that_make_another_letter_are_not_dropped() -> None:
+    assert found(index_of("Чайковский", "がん"), "Чаиковскии かん") == []
+
+
+@given(st.lists(st.sampled_from(["Anna", "Berta", "film", "date", "12", "O'Neil"]), max_size=6))
+def test_secret_hits_are_those_that_are_protected_and_not_public(words: list[str]) -> None:
+    entries = [named(1, "Anna"), named(2, "film"), named(3, "O'Neil"), valued(4, "Berta", ValueKind.TEXT)]
+    shown = NameEntry(5, "date", "name", None, linkable=True, protected=False)
+    index = NameIndex.build([*entries, shown])
+    text = " ".join(words)
+    for each in (index, index.with_public(PublicWords.of(["film director"]))):
+        wanted = [hit for hit in each.find(text) if hit.protected and not hit.public]
+        assert each.find_secret(text) == wanted

@@ -1,0 +1,230 @@
+"""Mentions of entities and values in what users type: longest first, public words only where marked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.names.linker import EntityLinker, Mention
+from kg_store.terms import ValueKind
+from kg_store.text.public_words import PublicWords
+
+NAMES = {
+    1: "Rose",
+    2: "Rose Miller",
+    3: "Anna Schmidt",
+    4: "The Office",
+    5: "Hope",
+    6: "Schmidt",
+    7: "O’Neil",
+    8: "王小明",
+    9: "Rose",
+    10: "1984",
+    11: "Who",
+    12: "St. Mary's Hospital",
+    13: "New York",
+    14: "York Minster",
+    15: "Best of the Best",
+    16: "Zoë",
+    17: "Boeing 747",
+}
+VALUES = {
+    20: ("2020-03-12", ValueKind.DATE),
+    21: ("-120", ValueKind.NUMBER),
+    22: ("120.0", ValueKind.NUMBER),
+    23: ("123-45-6789", ValueKind.TEXT),
+    24: ("1984", ValueKind.DATE),
+    25: ("1990", ValueKind.NUMBER),
+    26: ("45", ValueKind.NUMBER),
+    27: ("Zoë", ValueKind.TEXT),
+    28: ("red", ValueKind.TEXT),
+    29: ("Penicillin G", ValueKind.TEXT),
+    30: ("747", ValueKind.NUMBER),
+    31: ("unknown range", ValueKind.NUMBER),
+}
+
+
+def linker_of() -> EntityLinker:
+    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in NAMES.items()]
+    entries += [NameEntry(mid, text, "value", kind, True, True) for mid, (text, kind) in VALUES.items()]
+    entries += [NameEntry(40, "Guarded Only", "name", None, linkable=False, protected=True)]
+    return EntityLinker(NameIndex.build(entries).with_public(PUBLIC))
+
+
+PUBLIC = PublicWords.of(["best of the best", "the office"])
+LINKER = linker_of()
+
+LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
+    # entities, however they are written
+    ("who is anna schmidt", [("anna schmidt", (3,))]),
+    ("ANNA SCHMIDT?", [("ANNA SCHMIDT", (3,))]),
+    ("Anna Schmidt's doctor", [("Anna Schmidt", (3,))]),
+    ("Anna Schmidt’s doctor", [("Anna Schmidt", (3,))]),
+    ("anna_schmidt and Anna–Schmidt", [("anna_schmidt", (3,)), ("Anna–Schmidt", (3,))]),
+    ("o'neil or O`NEIL", [("o'neil", (7,)), ("O`NEIL", (7,))]),
+    ("我认识王小明吗", [("王小明", (8,))]),
+    ("mail schmidt@example.org", [("schmidt", (6,))]),
+    ("“Anna Schmidt”, (Schmidt)", [("Anna Schmidt", (3,)), ("Schmidt", (6,))]),
+    ("Annabel Schmidtke", []),
+    ("guarded only", []),
+    ("", []),
+    # the longest wins, then the leftmost
+    ("rose miller", [("rose miller", (2,))]),
+    ("anna schmidt schmidt", [("anna schmidt", (3,)), ("schmidt", (6,))]),
+    ("new york minster", [("york minster", (14,))]),
+    ("[new york] minster", [("new york", (13,))]),
+    ("[new york minster]", [("york minster", (14,))]),
+    ("st. mary's hospital's wards", [("st. mary's hospital", (12,))]),
+    ("Boeing 747 and 747", [("Boeing 747", (17,)), ("747", (30,))]),
+    # a shared name gives all of its entities
+    ("is Rose here", [("Rose", (1, 9))]),
+    # public words: only where marked
+    ("who is rose", []),
+    ("what is hope", []),
+    ("Rose is here", []),
+    ("Hope", []),
+    ("We met. Rose left", []),
+    ("List:\nRose", []),
+    ("Question: Hope for what?", []),
+    ("WHO IS ROSE", []),
+    ("Who Is Rose", []),
+    ("Where Does Rose Work", []),
+    ("Find Rose", [("Rose", (1, 9))]),
+    ("Who is Rose?", [("Rose", (1, 9))]),
+    ("Who is Rose's doctor?", [("Rose", (1, 9))]),
+    ("Dr. Rose left", [("Rose", (1, 9))]),
+    ("We met J. Rose there", [("Rose", (1, 9))]),
+    ("Rose Hope left", [("Rose", (1, 9)), ("Hope", (5,))]),
+    ("Does Hope know Rose", [("Hope", (5,)), ("Rose", (1, 9))]),
+    ("is ROSE here", [("ROSE", (1, 9))]),
+    ('who is "rose"', [("rose", (1, 9))]),
+    ("who is 'rose'", [("rose", (1, 9))]),
+    ("who is ‘rose’?", [("rose", (1, 9))]),
+    ("who is “rose”", [("rose", (1, 9))]),
+    ("who is „rose“", [("rose", (1, 9))]),
+    ("who is «rose»", [("rose", (1, 9))]),
+    ("who is 「rose」", [("rose", (1, 9))]),
+    ("who is `rose`", [("rose", (1, 9))]),
+    ("who is [rose]", [("rose", (1, 9))]),
+    ("who is “rose,” then", [("rose", (1, 9))]),
+    ("he said “there is hope for us”", []),
+    ("the boys' rose and the girls' hope", []),
+    ("don't and can't hide rose", []),
+    ("who is rose [new york]", [("new york", (13,))]),
+    # public phrases
+    ("who is in the office", []),
+    ("who is in The Office", [("The Office", (4,))]),
+    ("who is in the Office", [("the Office", (4,))]),
+    ("The Office is what?", [("The Office", (4,))]),
+    ("is Best of the Best good", [("Best of the Best", (15,))]),
+    ("is Best of the best good", [("Best of the best", (15,))]),
+    ("I'm in I’ll", []),
+    # values
+    ("born on 12 March 2020", [("12 March 2020", (20,))]),
+    ("born on 2020-03-12.", [("2020-03-12", (20,))]),
+    ("in March 2020", []),
+    ("-120 or 120 or 120.00", [("-120", (21,)), ("120", (22,)), ("120.00", (22,))]),
+    ("ssn 123-45-6789", [("123-45-6789", (23,))]),
+    ("ssn 123 45 6789", [("123 45 6789", (23,))]),
+    ("in 1984", [("1984", (10,))]),
+    ("in 1990", [("1990", (25,))]),
+    ("older than 45", []),
+    ("who has penicillin g", [("penicillin g", (29,))]),
+    ("has Zoë", [("Zoë", (16,))]),
+    ("it is red", []),
+    ("it is [red]", [("red", (28,))]),
+    ("of unknown range", [("unknown range", (31,))]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LINKED)
+def test_mentions_are_linked(text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
+    mentions = LINKER.find_mentions(text)
+    assert [(text[mention.start : mention.end], mention.mids) for mention in mentions] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what is there in hope", ["hope"]),
+        ("what of rose's hope", ["rose", "hope"]),
+        ("who is in the office", []),
+        ("What is there in hope", []),
+        ("it is red", []),
+    ],
+)
+def test_unmarked_public_words_are_found_on_request(text: str, expected: list[str]) -> None:
+    mentions = LINKER.find_unmarked(text, PUBLIC)
+    assert [text[mention.start : mention.end] for mention in mentions] == expected
+
+
+def test_mention_of_a_value_says_its_kind_and_an_entity_none() -> None:
+    mentions = LINKER.find_mentions("Anna Schmidt, 12 March 2020, 123-45-6789, 1990, Zoë")
+    assert [mention.value_kind for mention in mentions] == [
+        None,
+        ValueKind.DATE,
+        ValueKind.TEXT,
+        ValueKind.NUMBER,
+        None,
+    ]
+
+
+def test_same_spelling_of_two_marks_joins_all_nodes() -> None:
+    entries = [
+        NameEntry(5, "Karl", "name", None, linkable=True, protected=True),
+        NameEntry(2, "karl", "name", None, linkable=True, protected=False),
+    ]
+    (mention,) = EntityLinker(NameIndex.build(entries)).find_mentions("Karl")
+    assert mention.mids == (2, 5)
+
+
+def test_nothing_of_a_mention_shows_in_its_repr() -> None:
+    (mention,) = LINKER.find_mentions("Anna Schmidt")
+    assert repr(mention) == "Mention(start=0, end=12, value_kind=None, inexact=False)"
+
+
+PIECES = st.sampled_from(
+    [
+        *(" ", " ", ". ", "? ", "\n", "[", "]", '"', "'", "“", "”", "'s", "who is", "The", "-", "\u200b"),
+        *NAMES.values(),
+    ]
+    + [text for text, _ in VALUES.values()]
+)
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_mentions_stand_in_order_and_never_overlap(text: str) -> None:
+    mentions = LINKER.find_mentions(text)
+    ends = [0, *(mention.end for mention in mentions)]
+    assert all(before <= mention.start < mention.end for before, mention in zip(ends, mentions, strict=False))
+    assert all(mention.mids == tuple(sorted(set(mention.mids))) for mention in mentions)
+
+
+@given(st.sampled_from([name for mid, name in NAMES.items() if mid in (3, 6, 7, 12, 13, 14, 17)]), st.booleans())
+def test_names_that_are_not_public_need_no_capital(name: str, with_capital: bool) -> None:
+    text = f"tell me about {name if with_capital else name.lower()}, please"
+    (mention,) = LINKER.find_mentions(text)
+    assert mention == Mention(14, 14 + len(name), mention.mids, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "mid"),
+    [
+        ("since the twelfth of march twenty twenty", 20),
+        ("since 12 marzo 2020 there", 20),
+        ("who has minus one hundred and twenty there", 21),
+        ("who has hundertzwanzig there", 22),
+        ("born in nineteen eighty-four there", 24),
+        ("born in MCMLXXXIV there", 24),
+        ("born in ①⑨⑨⓪ there", 25),
+        ("there are nineteen hundred and ninety of them", 25),
+    ],
+)
+def test_values_are_found_by_what_words_and_other_figures_mean(text: str, mid: int) -> None:
+    assert mid in {each for mention in LINKER.find_mentions(text) for each in mention.mids}
+
+
+def test_small_numbers_in_words_name_no_value_as_in_figures() -> None:
+    assert LINKER.find_mentions("who has forty-five there") == LINKER.find_mentions("who has 45 there") == []

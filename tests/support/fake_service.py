@@ -1,0 +1,320 @@
+"""A small service on loopback that really seals capsules: what the SDK is tested against."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from client_sdk.crypto.sealing import fingerprint_of, parse_public_key, seal, to_base64url
+from client_sdk.protocol import (
+    Ambiguity,
+    Capsule,
+    CapsuleContent,
+    ChatAnswer,
+    ChatRequest,
+    Device,
+    DeviceList,
+    ErrorBody,
+    Fact,
+    GraphNames,
+    Item,
+    LedgerPage,
+    LedgerRow,
+    Message,
+    Names,
+    NewDevice,
+    Reading,
+    SealedTrace,
+    TraceContent,
+    TracedCall,
+    Usage,
+    capsule_context,
+    trace_context,
+)
+
+API_KEY = "a-key-of-the-tests"
+NAMES = {
+    "Eq7f2k": Names(names=["Anna Keller"], total=1),
+    "Ex81zp": Names(names=["Dr. Bruno Weiß"], total=1),
+    "Sk3mmd": Names(names=["Lea", "Noah", "Eq7f2k"], total=15),
+}
+PRIVATE_WORDS = ("Anna", "Keller", "Bruno", "Weiß", "Lea", "Noah")
+
+
+def events_of(answer: ChatAnswer, pieces: Sequence[str]) -> list[tuple[str, str]]:
+    """The events of a stream, names and data, as the service sends them; `pieces` are those of the text."""
+    contents: list[tuple[str, object]] = [
+        ("stage", {"name": "linking", "number": None}),
+        ("stage", {"name": "round", "number": 1}),
+        *(("text", {"text": piece}) for piece in pieces),
+        ("evidence", {"evidence": [fact.model_dump() for fact in answer.evidence]}),
+        ("usage", answer.usage.model_dump()),
+        ("answer", answer.model_dump()),
+    ]
+    return [(name, json.dumps(content)) for name, content in contents]
+
+
+def sse(events: Iterable[tuple[str, str]]) -> bytes:
+    return "".join(f"event: {name}\ndata: {data}\n\n" for name, data in events).encode()
+
+
+def in_sevens(text: str) -> list[str]:
+    return [text[at : at + 7] for at in range(0, len(text), 7)]
+
+
+Step = bytes | threading.Event
+"""What a stream does next: sends bytes, or waits."""
+
+
+@dataclass
+class Canned:
+    """A reply that is given once, before the service answers as usual."""
+
+    status: int
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    hang_up: bool = False
+    held_until: threading.Event | None = None
+
+
+def seal_capsule(content: CapsuleContent | TraceContent, public_key: str, context: bytes) -> Capsule:
+    """As the service seals: JSON, padded with spaces."""
+    plain = content.model_dump_json().encode().ljust(512)
+    key = parse_public_key(public_key)
+    return Capsule(suite=key.suite.name, sealed=to_base64url(seal(plain, key, context)))
+
+
+def problem(status: int, code: str, **headers: str) -> Canned:
+    told = ErrorBody(code=code, message="It went wrong.", hint="Do it otherwise.", id="err-1")
+    return Canned(status, told.model_dump_json().encode(), {k.replace("_", "-"): v for k, v in headers.items()})
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no failure of the service."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+
+class FakeService:
+    """Answers every question with the same answer; what differs is set on its attributes."""
+
+    def __init__(self) -> None:
+        self.canned: list[Canned] = []
+        self.seen: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.keys: list[str | None] = []
+        self.table = dict(NAMES)
+        self.text = "Eq7f2k is treated by Ex81zp, and so are Sk3mmd; Ezzzz9 is not."
+        self.sealed_answer_id: str | None = None
+        self.sealed_conversation: str | None = None
+        self.without_capsule = False
+        self.names_kept = True
+        self.may_inspect = True
+        self.devices: list[Device] = []
+        self.extra: dict[str, Any] = {}  # what a reply holds besides, or instead, after its names were sealed
+        self.inexact: list[Reading] = []
+        self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["sets", "arog"])
+        self.usage = Usage(calls=2, rounds=1)
+        self.conversations = 0
+        self.numbers_conversations = False  # else each new one is the first
+        self.steps: Callable[[list[tuple[str, str]]], Iterable[Step]] = lambda events: [sse(events)]
+        self.cut = False
+        self.hung_up = threading.Event()
+        fake = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            # One packet for head and body, or the client's delayed acknowledgement costs 40 ms.
+            wbufsize = 1 << 16
+
+            def do_POST(self) -> None:
+                fake.handle(self)
+
+            def do_GET(self) -> None:
+                fake.handle(self)
+
+            def do_DELETE(self) -> None:
+                fake.handle(self)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def handle(self, http: BaseHTTPRequestHandler) -> None:
+        body = http.rfile.read(int(http.headers.get("content-length") or 0))
+        self.paths.append(http.path)
+        self.keys.append(http.headers.get("authorization"))
+        if body:
+            self.seen.append(json.loads(body))
+        if not self.canned and body and self.seen[-1].get("stream"):
+            self._stream(http, ChatRequest.model_validate_json(body))
+            return
+        reply = self.canned.pop(0) if self.canned else self._usual(http.command, http.path, body)
+        if reply.held_until:
+            reply.held_until.wait()
+        if reply.hang_up:
+            http.close_connection = True
+            return
+        http.send_response(reply.status)
+        for name, value in {**reply.headers, "content-length": str(len(reply.body))}.items():
+            http.send_header(name, value)
+        http.end_headers()
+        http.wfile.write(reply.body)
+
+    def _stream(self, http: BaseHTTPRequestHandler, request: ChatRequest) -> None:
+        """Chunked, so that the client sees where it was cut; `hung_up` is set when the client has gone."""
+        answer = self.answer(request, len(self.seen))
+        http.send_response(200)
+        http.send_header("content-type", "text/event-stream; charset=utf-8")
+        http.send_header("transfer-encoding", "chunked")
+        http.end_headers()
+        try:
+            for step in self.steps(events_of(answer, in_sevens(answer.message.content))):
+                http.wfile.flush()
+                if isinstance(step, threading.Event):
+                    step.wait()
+                elif step:
+                    http.wfile.write(b"%x\r\n%b\r\n" % (len(step), step))
+            if not self.cut:
+                http.wfile.write(b"0\r\n\r\n")
+            http.wfile.flush()
+        except OSError:
+            self.hung_up.set()
+        http.close_connection = self.cut
+
+    def _usual(self, method: str, path: str, body: bytes) -> Canned:
+        if path == "/graphs":
+            return Canned(200, self.graphs.model_dump_json().encode())
+        if path.startswith("/devices"):
+            return self._devices(method, urlsplit(path).path, body)
+        if path.startswith("/trace/") and not self.may_inspect:
+            return problem(404, "unknown_answer")
+        if path.startswith("/trace/"):
+            return Canned(200, self._trace(path).model_dump_json().encode())
+        if path.startswith("/ledger"):
+            return Canned(200, self._ledger().model_dump_json().encode())
+        answer = self.answer(ChatRequest.model_validate_json(body), len(self.seen))
+        whole = {**json.loads(answer.model_dump_json()), **self.extra}
+        return Canned(200, json.dumps(whole).encode())
+
+    def answer(self, request: ChatRequest, number: int) -> ChatAnswer:
+        if request.conversation is None:
+            self.conversations += 1
+        new = f"conversation-{self.conversations if self.numbers_conversations else 1}"
+        answer_id, conversation = f"answer-{number}", request.conversation or new
+        answer = ChatAnswer(
+            id=answer_id,
+            conversation=conversation,
+            graph=request.graph,
+            message=Message(role="assistant", content=self.text),
+            answered=True,
+            entities=[
+                Item(pseudonym="Ex81zp", kind="entity", concept="doctor"),
+                Item(pseudonym="Sk3mmd", kind="set", concept="patient", size=15, ordered=True),
+                Item(pseudonym="Eunk01", kind="entity", concept="ward"),
+            ],
+            evidence=[
+                Fact(
+                    head="Eq7f2k",
+                    head_concept="patient",
+                    path=["treated by"],
+                    tail="Ex81zp",
+                    tail_concept="doctor",
+                    cited=True,
+                ),
+                Fact(
+                    head="Ehid01",
+                    head_concept="patient",
+                    path=["ward", "^works in"],
+                    tail="Ex81zp",
+                    tail_concept="doctor",
+                ),
+            ],
+            grounded=True,
+            ambiguous=[Ambiguity(pseudonym="Eq7f2k", choices=["Eq7f2k (patient)", "Ehid01 (nurse)"])],
+            notes=["3 relations of Eq7f2k were left out"],
+            inexact=self.inexact,
+            usage=self.usage,
+        )
+        if not request.public_key or self.without_capsule:
+            return answer
+        content = CapsuleContent(answer_id=self.sealed_answer_id or answer_id, table=self.table)
+        sealed_in = answer.model_copy(update={"conversation": self.sealed_conversation or conversation})
+        capsule = seal_capsule(content, request.public_key, capsule_context(sealed_in))
+        return answer.model_copy(update={"capsule": capsule})
+
+    def _devices(self, method: str, path: str, body: bytes) -> Canned:
+        """Keeps devices as the service does, without its refusals."""
+        at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+        if method == "GET":
+            told = DeviceList(key_id="k1", required=False, devices=self.devices)
+            return Canned(200, told.model_dump_json().encode())
+        if method == "POST":
+            public = NewDevice.model_validate_json(body).public_key
+            suite = parse_public_key(public).suite.name
+            self.devices.append(Device(fingerprint=fingerprint_of(public), suite=suite, registered_at=at))
+            return Canned(200, self.devices[-1].model_dump_json().encode())
+        (old,) = [one for one in self.devices if one.fingerprint == path.removeprefix("/devices/")]
+        revoked = old.model_copy(update={"revoked_at": at})
+        self.devices[self.devices.index(old)] = revoked
+        return Canned(200, revoked.model_dump_json().encode())
+
+    def _trace(self, path: str) -> SealedTrace:
+        """Two calls of any answer; the model has guessed a name in the second."""
+        found = urlsplit(path)
+        answer_id, (public_key,) = unquote(found.path.removeprefix("/trace/")), parse_qs(found.query)["public_key"]
+        at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+        prompt = json.dumps({"messages": [{"role": "user", "content": "Who treats\nEq7f2k?"}]})
+        calls = [
+            TracedCall(
+                step="structure", at=at, outcome="unusable", prompt=prompt, reply="Ex81zp? Or Anna?", anonymity=1_234
+            ),
+            TracedCall(step="step", at=at, outcome="none", prompt=prompt),
+            TracedCall(step="step", at=at, outcome="blocked"),
+            TracedCall(step="answer", at=at, outcome="used"),
+        ]
+        content = TraceContent(
+            answer_id=answer_id, calls=calls, names_kept=self.names_kept, table=self.table if self.names_kept else {}
+        )
+        context = trace_context(self.sealed_answer_id or answer_id)
+        return SealedTrace(answer=answer_id, capsule=seal_capsule(content, public_key, context))
+
+    def _ledger(self) -> LedgerPage:
+        payload = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Who treats\nEq7f2k?"}]})
+        rows = [
+            LedgerRow(
+                id=f"row-{number}",
+                at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+                answer=f"answer-{number}",
+                conversation="conversation-1",
+                step="step",
+                size=len(payload),
+                digest="ab" * 32,
+                verdict="clear",
+                payload=payload,
+            )
+            for number in (2, 1)
+        ]
+        return LedgerPage(entries=rows)

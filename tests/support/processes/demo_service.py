@@ -1,0 +1,111 @@
+"""`arog serve` in an empty folder, as the README has it: the demo graph, its key, and `.venv/bin/arog` beside it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+
+from app.settings import load_settings
+from tests.support.documents import ROOT
+
+STARTS_WITHIN_S = 300.0
+# As after `make serve`, which installs no spaCy: where there is one, lemminflect loads it, and torch with it.
+AROG = """#!{python}
+import sys
+
+
+class NoSpacy:
+    def find_spec(self, name, path=None, target=None):
+        if name == "spacy":
+            raise ModuleNotFoundError(name, name=name)
+
+
+sys.meta_path.insert(0, NoSpacy())
+from client_sdk.cli.main import main
+
+main()
+"""
+PORT_OF_THE_DOCUMENTS = "127.0.0.1:8000"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoService:
+    """A running service. `environment` is that of whoever uses it in `folder`."""
+
+    folder: Path
+    url: str
+    environment: dict[str, str] = field(repr=False)
+
+    @property
+    def api_key(self) -> str:
+        return (self.folder / "data" / "demo.key").read_text("ascii").strip()
+
+    def here(self, text: str) -> str:
+        """`text` of a document with this service's own address."""
+        return text.replace(PORT_OF_THE_DOCUMENTS, self.url.removeprefix("http://"))
+
+
+@contextmanager
+def demo_service(folder: Path, **settings: str) -> Iterator[DemoService]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    environment = _environment(folder, port) | settings
+    _put_commands(folder)
+    with (folder / "printed.txt").open("wb") as printed:
+        process = subprocess.Popen(
+            [folder / ".venv" / "bin" / "arog", "serve"], cwd=folder, env=environment, stdout=printed, stderr=printed
+        )
+    try:
+        _wait_until_ready(url, process, folder / "printed.txt")
+        yield DemoService(folder, url, environment | {"AROG_URL": url})
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _environment(folder: Path, port: int) -> dict[str, str]:
+    """None of this shell's own settings; the sentence model's network is exported once for all tests."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("AROG_")}
+    return ours | {
+        "AROG_PORT": str(port),
+        "AROG_CACHE_DIR": str(load_settings(None).cache_dir),
+        "AROG_CONFIG_DIR": str(folder / "config"),
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONPATH": str(ROOT),
+        "PATH": f"{folder / '.venv' / 'bin'}:{os.environ['PATH']}",
+    }
+
+
+def _put_commands(folder: Path) -> None:
+    """`.venv/bin/arog` and `.venv/bin/python`, as `make serve` puts them there."""
+    commands = {
+        "arog": AROG.format(python=sys.executable),
+        "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
+    }
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    for name, text in commands.items():
+        command = folder / ".venv" / "bin" / name
+        command.write_text(text)
+        command.chmod(0o755)
+
+
+def _wait_until_ready(url: str, process: subprocess.Popen[bytes], printed: Path) -> None:
+    until = time.monotonic() + STARTS_WITHIN_S
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            if httpx2.get(f"{url}/readyz").status_code == 200:
+                return
+        except httpx2.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(printed.read_text("utf-8"))

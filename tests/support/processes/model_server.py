@@ -1,0 +1,172 @@
+"""A tiny real HTTP server that plays a model endpoint: it keeps what it gets, and replies as a test says."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
+
+from app.evaluation.fakes.contract import TASKS
+from app.llm.tasks import TaskModel, TaskName
+
+
+@dataclass(frozen=True, slots=True)
+class Canned:
+    """One HTTP response. `hangs`: nothing is sent; `drips`: one byte at a time, for ever."""
+
+    body: bytes = b""
+    status: int = 200
+    content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
+    hangs: bool = False
+    drips: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the endpoint got: headers, and the body with its task and the input of the task."""
+
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.body)
+        return content
+
+    @property
+    def task(self) -> str:
+        name: str = self.json["response_format"]["json_schema"]["name"]
+        return name
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """The one object of the fenced block at the end of the last message, what was left out filled in."""
+        asked, _, _ = TASKS[cast(TaskName, self.task)]
+        return asked.model_validate_json(self.block).model_dump()
+
+    @property
+    def block(self) -> str:
+        """The fenced block as it was sent."""
+        content: str = self.json["messages"][-1]["content"]
+        return content.split("```json\n")[-1].removesuffix("\n```")
+
+
+Replies = Callable[[Request], Canned]
+
+
+def completion(content: str, finish_reason: str = "stop", usage: tuple[int, int] | None = None) -> Canned:
+    """A chat completion with this content; `usage` in tokens of prompt and completion."""
+    message = {"role": "assistant", "content": content}
+    body: dict[str, object] = {
+        "id": "c", "object": "chat.completion", "created": 0, "model": "m",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
+    }  # fmt: skip
+    if usage is not None:
+        body["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+    return Canned(json.dumps(body).encode())
+
+
+def reply(value: TaskModel | dict[str, object]) -> Canned:
+    return completion(value.model_dump_json() if isinstance(value, TaskModel) else json.dumps(value))
+
+
+def failure(status: int, text: str = "no", **more: object) -> Canned:
+    """An error body as vendors send them."""
+    return Canned(json.dumps({"error": {"message": text, **more}}).encode(), status)
+
+
+def in_turn(*canned: Canned) -> Replies:
+    """One response after the other; the last one again and again."""
+    rest = list(canned)
+    return lambda _request: rest.pop(0) if len(rest) > 1 else rest[0]
+
+
+@dataclass(slots=True)
+class ModelServer:
+    """Listens on a free port of loopback; `replies` may be set anew between questions.
+
+    `hung_up` counts callers who went away while their reply was on its way.
+    """
+
+    url: str
+    replies: Replies
+    received: list[Request] = field(default_factory=list)
+    hung_up: int = 0
+
+    @property
+    def everything(self) -> bytes:
+        """All bytes that reached it: headers, and bodies with their escapes undone as well."""
+        parts: list[str] = []
+        for request in self.received:
+            parts += [repr(request.headers), request.body.decode(), json.dumps(request.json, ensure_ascii=False)]
+            parts += [message["content"] for message in request.json["messages"]]
+        return "\n".join(parts).encode()
+
+
+@contextmanager
+def serving(replies: Replies | None = None) -> Iterator[ModelServer]:
+    """A running server; hanging responses end with it."""
+    over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            request = Request(dict(self.headers.items()), body)
+            running.received.append(request)
+            if not _send(self, running.replies(request), over):
+                running.hung_up += 1
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Silent."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+    server = Server(("127.0.0.1", 0), Handler)
+    running = ModelServer(f"http://127.0.0.1:{server.server_address[1]}/v1", replies or in_turn(failure(500)))
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield running
+    finally:
+        over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _send(handler: BaseHTTPRequestHandler, canned: Canned, over: threading.Event) -> bool:
+    """False when the caller hung up before the end."""
+    if canned.hangs:
+        over.wait()
+        handler.close_connection = True
+        return True
+    length = 1_000_000 if canned.drips else len(canned.body)
+    lines = [f"HTTP/1.1 {canned.status} -", f"Content-Type: {canned.content_type}", f"Content-Length: {length}"]
+    lines += [f"{name}: {value}" for name, value in canned.headers]
+    is_there = _write(handler, "\r\n".join([*lines, "", ""]).encode() + canned.body)
+    while canned.drips and is_there and not over.wait(0.02):
+        is_there = _write(handler, b" ")
+    return is_there
+
+
+def _write(handler: BaseHTTPRequestHandler, data: bytes) -> bool:
+    """False when the caller has hung up."""
+    try:
+        handler.wfile.write(data)
+    except OSError:
+        handler.close_connection = True
+        return False
+    return True
+
+
+def sent_to(server: ModelServer, task: str) -> Sequence[dict[str, Any]]:
+    """The inputs of every request of one task, in order."""
+    return [request.input for request in server.received if request.task == task]

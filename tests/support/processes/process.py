@@ -1,0 +1,38 @@
+"""`arog serve` as a process of its own, with a client that speaks to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+from app.evaluation.fakes.service_process import ServiceProcess, service_process
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running service and a client of it."""
+
+    http: httpx2.Client
+    service: ServiceProcess
+
+    @property
+    def printed(self) -> Path:
+        return self.service.printed
+
+    @property
+    def written(self) -> dict[str, bytes]:
+        return self.service.written
+
+
+@contextmanager
+def serving(folder: Path, **settings: str) -> Iterator[Process]:
+    """Starts the service with `settings` (without their prefix) and waits until it is ready."""
+    with (
+        service_process(folder, **settings) as service,
+        httpx2.Client(base_url=f"http://127.0.0.1:{service.port}", timeout=60) as http,
+    ):
+        yield Process(http, service)

@@ -1,0 +1,298 @@
+"""Who is told how much prompts show: the asker in usage, whoever may inspect in the trace, metrics in buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from app.accounts.api_keys import Caller
+from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
+from app.chat.service import WITHHELD, ChatService
+from app.chat.traces import Tracer
+from app.egress.budgets import ConversationRevealsUsedUp, TenantRevealsUsedUp
+from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure, Policy
+from app.egress.guard import StaticSegments
+from app.egress.profile import Profile
+from app.llm.embedded.concept_namer import ConceptNamer
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.reasoner import Reasoner
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
+from app.telemetry.metrics import Metrics
+from app.wiring.store import Store, open_store
+from client_sdk.crypto.sealing import open_trace
+from client_sdk.protocol import TracedCall, trace_context
+from kg_store.catalog import PrivateGraph
+from kg_store.graph.traversal import members_of, reached
+from kg_store.terms import as_mids
+from tests.support.asking import PEOPLE, secrets_in
+from tests.support.house import DOCTOR_OF, KEY, House, drafting, visible
+from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
+from tests.support.service import settings_in
+
+WARDS_OF = "Which wards was Zofia Quarrel admitted to?"
+ADMITTED = "has admission|admitted to"
+ADMIN = Caller("default", "k1", "admin", frozenset({"*"}))
+Around = Callable[..., House]
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    folder = tmp_path_factory.mktemp("disclosure")
+    opened = open_store(settings_in(folder))
+    file = folder / "clinic.ttl"
+    file.write_text(PEOPLE, "utf-8")
+    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def around(store: Store, embedder: Embedder) -> Around:
+    def built(
+        reasoner: Reasoner,
+        disclosure: Disclosure = Disclosure(),  # noqa: B008
+        profile: Profile = Profile.KIND,
+        budgets: Budgets = UNLIMITED,
+    ) -> House:
+        statics = StaticSegments()
+        for data in reasoner.statics_of(STEP):
+            statics.register(data)
+        chat = ChatService(
+            store.catalog, store.conversations, store.ledger, reasoner, {"sets": SetsStrategy(embedder)}, statics,
+            profile=profile, disclosure=disclosure, budgets=budgets,
+        )  # fmt: skip
+        return House(chat, store.ledger)
+
+    return built
+
+
+def traced(store: Store, house: House) -> list[TracedCall]:
+    sealed = Tracer(store.ledger, store.conversations, store.catalog).trace(ADMIN, house.last.id, KEY.public_text)
+    return open_trace(sealed.capsule, KEY, trace_context(house.last.id)).calls
+
+
+async def test_the_number_is_told_for_each_prompt_and_the_least_for_the_question(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    answer = await house.ask(WARDS_OF)
+    assert set(answer.names) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    # Three patients, two of whom were admitted.
+    assert [call.anonymity for call in traced(store, house)] == [3, 2]
+    assert house.last.usage.anonymity == 2
+    assert b"anonymity" not in server.everything
+    assert secrets_in(visible(house.last)) == []
+
+
+async def test_nothing_is_counted_where_nothing_leaves_the_house(
+    around: Around, store: Store, embedder: Embedder
+) -> None:
+    house = around(EmbeddedReasoner(embedder), IN_THE_HOUSE)
+    await house.ask(DOCTOR_OF)
+    assert house.last.usage.anonymity is None
+    assert {call.anonymity for call in traced(store, house)} == {None}
+
+
+async def test_a_question_that_shows_nobody_has_no_number(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+    server.replies = drafting("{1}.", "{treated by}")
+    await house.ask("How many patients are treated by doctors?")
+    assert server.received
+    assert house.last.usage.anonymity is None
+
+
+async def test_metrics_tell_the_numbers_in_buckets_and_of_nobody(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house, metrics = around(model), Metrics()
+    server.replies = drafting("It is {1}.", "{treated by}")
+    await house.ask(DOCTOR_OF)
+    metrics.count_answer("sets", house.last)
+    text = metrics.exposition().decode()
+    assert 'arog_anonymity_bucket{le="2.0"} 0.0' in text
+    assert 'arog_anonymity_bucket{le="5.0"} 1.0' in text
+
+
+# --- what becomes of prompts that few fit -----------------------------------------------------------------------
+
+
+async def test_a_prompt_that_too_few_fit_ends_the_question_where_that_is_the_policy(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model, Disclosure(k=3, policy="refuse"))
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    answer = await house.ask(WARDS_OF)
+    assert (answer.answered, answer.text, house.last.usage.withheld) == (False, WITHHELD, 1)
+    assert house.last.usage.anonymity == 3
+    # The dialogue goes on, and what more of the kind have is told as ever.
+    server.replies = drafting("It is {1}.", "{treated by}")
+    assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
+    assert [bool(given["evidence"]) for given in sent_to(server, "step")] == [False, False, True]
+
+
+async def test_the_house_takes_the_step_where_what_it_shows_is_to_be_generalised(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    house = around(model, Disclosure(k=3, policy="generalise", in_house=EmbeddedReasoner(embedder)))
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    answer = await house.ask(WARDS_OF)
+    assert set(answer.names) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    assert [given["evidence"] for given in sent_to(server, "step")] == [[]]
+    assert (house.last.usage.anonymity, house.last.usage.withheld, house.recorded) == (3, 1, 1)
+    assert [call.anonymity for call in traced(store, house)] == [3]
+
+
+async def test_strictly_the_house_reads_the_question_and_the_model_does_not(
+    around: Around, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    disclosure = Disclosure(k=3, policy="generalise", in_house=EmbeddedReasoner(embedder))
+    house = around(model, disclosure, Profile.STRICT)
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    assert set((await house.ask(WARDS_OF)).names) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    # The path that is asked for is what only two of three have: nothing at all was sent.
+    assert (server.received, house.last.usage.anonymity) == ([], None)
+
+
+SUBJECTS = ("Zofia Quarrel", "Bertil Oxenhame", "Ottoline Brackwater", "Kestrel Wing", "Zemgalburg")
+QUESTIONS = (
+    "Which wards was {} admitted to?", "Who is {} married to?", "Who lives in {}?", "Where does {} work?",
+    "How many patients are treated by {}?",
+)  # fmt: skip
+
+
+def follows_all(request: Request) -> Canned:
+    """The first three ways of each page; then it gives up."""
+    numbers = [each["number"] for each in request.input["candidates"]][:3]
+    action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
+    return reply({"action": action, "choices": numbers if action == "follow" else [], "answer": [], "text": ""})
+
+
+def fitting(graph: PrivateGraph, given: dict[str, Any]) -> int:
+    """The least number for a prompt, thing by thing, each walked from by itself."""
+    schema = graph.blind.schema
+    hops = {schema.label(hop): hop for signature in schema.signatures for hop in signature.hops}
+
+    def walks(mid: int, path: list[str]) -> bool:
+        steps = tuple(tuple(hops[label] for label in step.split("|")) for step in path)
+        return bool(len(reached(graph.blind, as_mids([mid]), steps)))
+
+    ends: dict[str, tuple[str, list[str]]] = {}
+    for _ in given["evidence"]:
+        for fact in given["evidence"]:
+            root, before = ends.get(fact["start"], (fact["start"], []))
+            ends[fact["end"]] = (root, [*before, *fact["path"]])
+    counts = []
+    for thing in given["things"]:
+        if thing["name"].startswith("E"):
+            kinds = thing["concept"].split(", ")
+            of_kind = {int(mid) for kind in kinds for mid in members_of(graph.blind, kind)}
+            paths = [path for root, path in ends.values() if root == thing["name"]]
+            counts.append(sum(all(walks(mid, path) for path in paths) for mid in of_kind))
+    return min(counts, default=10**9)
+
+
+@pytest.mark.parametrize("policy", ["refuse", "generalise"])
+@pytest.mark.parametrize("k", [2, 3, 4, 6, 10])
+async def test_nothing_leaves_that_fewer_than_k_fit(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder, k: int,
+    policy: Policy,
+) -> None:  # fmt: skip
+    disclosure = Disclosure(k=k, policy=policy, in_house=EmbeddedReasoner(embedder))
+    graph = store.catalog.open("default", "clinic")
+    server.replies = follows_all
+    told = 0
+    for subject in SUBJECTS:
+        for question in QUESTIONS:
+            house = around(model, disclosure)
+            before = len(server.received)
+            await house.ask(question.format(subject))
+            usage = house.last.usage
+            counts = [fitting(graph, request.input) for request in server.received[before:]]
+            assert all(count >= k for count in counts)
+            assert usage.anonymity == min(counts, default=None)
+            told += usage.withheld
+    # Of the largest kind there are three, of all together nine.
+    assert told
+    assert (k > (3 if policy == "refuse" else 9)) == (not server.received)
+    assert secrets_in(server.everything) == []
+
+
+@pytest.mark.parametrize(("one", "other"), [("Ottoline Brackwater", "Zemgalburg"), ("Zofia Quarrel", "Kestrel Wing")])
+async def test_first_prompts_about_two_things_of_a_wider_kind_are_alike(
+    around: Around, server: ModelServer, model: PromptedReasoner, embedder: Embedder, one: str, other: str
+) -> None:
+    disclosure = Disclosure(k=4, policy="generalise", in_house=EmbeddedReasoner(embedder))
+    server.replies = lambda _request: reply(
+        {"action": "not_in_graph", "choices": [], "answer": [], "text": ""}
+    )  # fmt: skip
+    shown = []
+    for subject in (one, other):
+        server.received.clear()
+        await around(model, disclosure).ask(f"What has {subject} to do with it?")
+        shown.append([_told(request.input) for request in server.received])
+    assert shown[0]
+    assert shown[0] == shown[1]
+
+
+def _told(given: dict[str, Any]) -> tuple[object, ...]:
+    """Concepts and ways of a prompt, whatever their order and pseudonyms."""
+    things = sorted(thing["concept"] for thing in given["things"])
+    ways = sorted((way["path"], way["concept"]) for way in given["candidates"])
+    return things, ways, given["further"]
+
+
+async def test_without_a_reasoner_in_the_house_the_question_ends(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = follows_all
+    house = around(model, Disclosure(k=10, policy="generalise"))
+    assert (await house.ask(DOCTOR_OF)).text == WITHHELD
+    assert server.received == []
+
+
+# --- budgets of what prompts show -------------------------------------------------------------------------------
+
+
+async def test_a_conversation_over_its_facts_is_refused_and_the_next_one_is_not(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model, budgets=Budgets(reveals=RevealBudgets(store.engine, conversation=1)))
+    server.replies = drafting("It is {1}.", "{treated by}")
+    assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
+    # The same fact shows nothing new; it is kept with the conversation.
+    assert (await house.ask(DOCTOR_OF)).answered
+    sent = len(server.received)
+    server.replies = drafting("There.", "{lives in}", follow=("lives in",))
+    with pytest.raises(ConversationRevealsUsedUp):
+        await house.ask("Where does Zofia Quarrel live?")
+    assert [given["evidence"] for given in sent_to(server, "step")[sent:]] == [[]]
+    house.dialogue.reset()
+    assert (await house.ask("Where does Zofia Quarrel live?")).names == ["Zemgalburg"]
+
+
+async def test_a_tenants_day_counts_all_conversations_and_what_the_house_keeps_is_not_shown(
+    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+) -> None:
+    reveals = RevealBudgets(store.engine, tenant=10_000)
+    before = reveals.shown_today("default")
+    server.replies = drafting("It is {1}.", "{treated by}")
+    for _ in range(2):
+        assert (await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)).answered
+    assert reveals.shown_today("default") == before + 2
+    in_house = Disclosure(k=4, policy="generalise", in_house=EmbeddedReasoner(embedder))
+    house = around(model, in_house, budgets=Budgets(reveals=reveals))
+    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    assert set((await house.ask(WARDS_OF)).names) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    assert reveals.shown_today("default") == before + 2
+    reveals.tenant = before + 2
+    server.replies = drafting("It is {1}.", "{treated by}")
+    with pytest.raises(TenantRevealsUsedUp):
+        await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)

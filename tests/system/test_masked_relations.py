@@ -1,0 +1,69 @@
+"""A masked relation through the whole service: asked by its description or its own words, told to the asker alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from app.accounts.api_keys import EVERY_GRAPH, Caller
+from app.evaluation.bench.bench import TENANT, Bench
+from app.evaluation.checks.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
+from client_sdk.answers.answer import Answer
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue
+from kg_store.graph.masked_relations import masks_of
+
+CALLER = Caller(TENANT, "asker", "user", frozenset({EVERY_GRAPH}))
+BY_DESCRIPTION = "What illness does Vexquilda Thrombury have?"
+BY_LABEL = "What is the Snorkelwick ague of Vexquilda Thrombury?"
+_MASK = re.compile(rb"\bR[a-z0-9]{5}\b")
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    file = tmp_path / "house.ttl"
+    file.write_text(GRAPH, "utf-8")
+    async with Bench("embedded") as opened:
+        opened.load("house", [file], POLICY)
+        yield opened
+
+
+async def ask(bench: Bench, question: str) -> tuple[Answer, bytes]:
+    """The answer as its asker reads it, and what was sent for it."""
+    before, dialogue = len(bench.sent), Dialogue("house", KeyPair.generate(), "sets", {})
+    reply = await bench.services.chat.answer(CALLER, dialogue.request(question, None, {}))
+    return dialogue.accept(question, reply), b"\n".join(bench.sent[before:])
+
+
+async def test_it_is_found_by_its_description_and_by_its_own_words(bench: Bench) -> None:
+    for question in (BY_DESCRIPTION, BY_LABEL):
+        answer, sent = await ask(bench, question)
+        assert answer.names == ["Fenwhistle"], question
+        assert canaries_in(sent) == []
+    assert b'"masked_relations":[{"relation":"R' in sent
+
+
+async def test_its_asker_reads_what_it_is_called(bench: Bench) -> None:
+    answer, _ = await ask(bench, BY_DESCRIPTION)
+    assert answer.why() == "Vexquilda Thrombury -> Snorkelwick ague (thing) -> Fenwhistle"
+    assert answer.evidence[0].path == ("Snorkelwick ague",)
+    assert canaries_in(answer.pseudonymous_text.encode(), MASKED_RELATION) == []
+
+
+async def test_two_conversations_share_no_opaque_word_and_none_is_the_graphs(bench: Bench) -> None:
+    words = [set(_MASK.findall((await ask(bench, BY_DESCRIPTION))[1])) for _ in range(3)]
+    graph = bench.services.store.catalog.open(TENANT, "house")
+    own = {word.encode() for word in masks_of(graph.blind.schema).values()}
+    assert [len(each) for each in words] == [1, 1, 1]
+    assert len(set.union(*words, own)) == 4
+
+
+async def test_its_opaque_word_stays_through_a_conversation(bench: Bench) -> None:
+    dialogue, before = Dialogue("house", KeyPair.generate(), "sets", {}), len(bench.sent)
+    for question in (BY_DESCRIPTION, "What is the Snorkelwick ague of Quillowmere?"):
+        reply = await bench.services.chat.answer(CALLER, dialogue.request(question, None, {}))
+        assert dialogue.accept(question, reply).names == ["Fenwhistle"]
+    assert len(set(_MASK.findall(b"\n".join(bench.sent[before:])))) == 1
