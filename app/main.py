@@ -16,18 +16,6 @@ from app.api.limits import BodyLimit, Deadline, RateLimits
 from app.api.middleware import Frame
 from app.api.problems import error_body
 from app.api.response_timing import Pace
-from app.api.routes import (  # noqa: F401 - each adds its routes to the routers when it is imported
-    chat,
-    concepts,
-    devices,
-    erasure,
-    graphs,
-    jobs,
-    keys,
-    ledger,
-    previews,
-    status,
-)
 from app.api.routes.routers import administering, asking, owning, watching
 from app.api.web_page import page_routes
 from app.settings import Settings, SettingsProblem, load_settings

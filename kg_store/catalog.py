@@ -30,7 +30,6 @@ from kg_store.loading.load import load_graph
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords, forget_name_words
-from kg_store.names.tenant_names import TenantNames
 from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
@@ -39,6 +38,7 @@ from kg_store.storage.data_folder import DataFolder, Hold
 from kg_store.storage.master_key import MasterKey, mids_of
 from kg_store.storage.vault import Holds, Vault, VaultScope
 from kg_store.storage.versions import GraphRow, GraphRows, VersionRow
+from kg_store.tenant_names import TenantNames
 from kg_store.terms import Edges, Mids, Schema, as_mids
 from kg_store.text.public_words import PublicWords
 from kg_store.text.word_forms import forget_words

@@ -22,14 +22,6 @@ def commands(app: typer.Typer) -> None:
     app.add_typer(api_keys.app, name="key")
     app.add_typer(master_key.app, name="keys")
     ledger.join(app)
-    # Imported here, so that a broken or missing evaluation can't stop the service.
-    from app.evaluation import cli as evaluation
-    from app.evaluation.attacks import cli as attacks
-    from app.training import cli as training
-
-    evaluation.commands(app)
-    training.commands(app)
-    attacks.commands(app)
 
 
 def serve(

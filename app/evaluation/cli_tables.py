@@ -48,7 +48,7 @@ def guard(
     names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
 ) -> None:
     """How fast the guard reads a request, and what it takes of memory; ends with code 1 when a bound is missed."""
-    from app.evaluation.tables.guard_scale import markdown, measure_scale
+    from app.evaluation.scale.guard_scale import markdown, measure_scale
 
     scale = measure_scale(names)
     _end(markdown(scale), passed=scale.passed)
@@ -56,7 +56,7 @@ def guard(
 
 def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How many rows")] = 57_000) -> None:
     """What the check of a ledger takes of processor time; ends with code 1 when a bound is missed."""
-    from app.evaluation.tables.ledger_scale import markdown, measure_ledger
+    from app.evaluation.scale.ledger_scale import markdown, measure_ledger
 
     scale = measure_ledger(rows)
     _end(markdown(scale), passed=scale.passed)
@@ -107,7 +107,7 @@ def linking(
 
 def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 0) -> None:
     """Show which common words of everyday questions are replaced; ends with code 1 when a bound is missed."""
-    from app.evaluation.checks.common_words import markdown, measure_common_words
+    from app.evaluation.tables.common_words import markdown, measure_common_words
 
     found = _shown(lambda show: measure_common_words(data, limit, seed, show))
     text = markdown(found)

@@ -21,8 +21,8 @@ from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, find_relations, value_kinds
 from kg_store.loading.triple_roles import Flags, Roles, assign_roles
 from kg_store.loading.value_exposure import Showing, find_showing
+from kg_store.loading.written_names import undone, with_spellings
 from kg_store.names.index import NameEntry
-from kg_store.names.written_names import undone, with_spellings
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of
 from kg_store.storage.master_key import mids_of, refuse_collisions

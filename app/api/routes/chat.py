@@ -15,11 +15,7 @@ from app.api.routes.routers import asking
 from app.api.streaming import AnswerStream, while_connected
 from app.chat.stages import OnStage, tell_nobody
 from app.telemetry.metrics import Metrics
-from client_sdk.protocol import (
-    ChatAnswer,
-    ChatRequest,
-    GraphNames,
-)
+from client_sdk.protocol import ChatAnswer, ChatRequest, GraphNames
 
 
 @asking.post(

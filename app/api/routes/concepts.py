@@ -15,11 +15,7 @@ from app.api.routes.routers import administering
 from app.graphs.concept_refinement import ConceptRefiner
 from app.settings import SettingsProblem
 from app.wiring.services import Services
-from client_sdk.protocol import (
-    JobStatus,
-    RefineConcepts,
-    RefineEstimate,
-)
+from client_sdk.protocol import JobStatus, RefineConcepts, RefineEstimate
 
 
 @administering.get("/graphs/{name}/concepts/refine", response_model=RefineEstimate, responses=NOT_FOUND)

@@ -7,9 +7,7 @@ from typing import Annotated, Any
 from fastapi import Path as InPath
 
 from app.api.uploads import UPLOAD_SCHEMA
-from client_sdk.protocol import (
-    ErrorBody,
-)
+from client_sdk.protocol import ErrorBody
 
 CHAT_EXAMPLES: dict[str, Any] = {
     "first": {

@@ -11,11 +11,7 @@ from app.accounts.api_keys import Caller, NotPermitted
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import DEVICE_ERRORS
 from app.api.routes.routers import asking
-from client_sdk.protocol import (
-    Device,
-    DeviceList,
-    NewDevice,
-)
+from client_sdk.protocol import Device, DeviceList, NewDevice
 
 KeyOf = Annotated[str | None, Query(max_length=32, description="another API key's id, for an admin")]
 

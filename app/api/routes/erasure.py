@@ -8,12 +8,7 @@ from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import _AMBIGUOUS, NOT_FOUND, GraphName
 from app.api.routes.routers import administering
 from app.graphs.erasure import Forgetter, Wish
-from client_sdk.protocol import (
-    ForgetChoice,
-    ForgetPlan,
-    ForgetThing,
-    JobStatus,
-)
+from client_sdk.protocol import ForgetChoice, ForgetPlan, ForgetThing, JobStatus
 
 
 @administering.post("/graphs/{name}/forget/plan", response_model=ForgetPlan, responses=NOT_FOUND)

@@ -20,11 +20,7 @@ from app.api.uploads import Upload, receive_upload
 from app.graphs.admin import ENDINGS
 from app.graphs.job_control import JobGate
 from app.wiring.services import Services
-from client_sdk.protocol import (
-    GraphList,
-    GraphReport,
-    JobStatus,
-)
+from client_sdk.protocol import GraphList, GraphReport, JobStatus
 
 
 class LoadByPath(BaseModel):

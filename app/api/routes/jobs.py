@@ -7,9 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import _CONFLICT, NOT_FOUND, JobId
 from app.api.routes.routers import administering, owning
-from client_sdk.protocol import (
-    JobStatus,
-)
+from client_sdk.protocol import JobStatus
 
 
 @administering.get("/jobs/{job_id}", response_model=JobStatus, responses=NOT_FOUND)

@@ -12,12 +12,7 @@ from app.accounts.api_keys import KeyRecord, NotPermitted
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import NOT_FOUND
 from app.api.routes.routers import administering, owning
-from client_sdk.protocol import (
-    KeyCreated,
-    KeyList,
-    KeyListed,
-    NewKey,
-)
+from client_sdk.protocol import KeyCreated, KeyList, KeyListed, NewKey
 
 
 @administering.post("/keys", status_code=201, response_model=KeyCreated)

@@ -12,13 +12,7 @@ from starlette.responses import StreamingResponse
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import _EXPORT, LINES, TRACE_ERRORS
 from app.api.routes.routers import Cursor, asking, owning
-from client_sdk.protocol import (
-    MAX_PUBLIC_KEY_CHARS,
-    PUBLIC_KEY_FORM,
-    LedgerCheck,
-    LedgerPage,
-    SealedTrace,
-)
+from client_sdk.protocol import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, LedgerCheck, LedgerPage, SealedTrace
 
 
 @asking.get("/ledger", response_model=LedgerPage)

@@ -16,12 +16,7 @@ from app.api.routes.routers import owning
 from app.api.uploads import Upload, receive_upload
 from app.graphs.admin import ENDINGS
 from app.wiring.services import Services
-from client_sdk.protocol import (
-    MAX_PUBLIC_KEY_CHARS,
-    PUBLIC_KEY_FORM,
-    GraphPolicy,
-    GraphPreview,
-)
+from client_sdk.protocol import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, GraphPolicy, GraphPreview
 
 
 @owning.post("/preview", response_model=GraphPreview, responses=_PREVIEW, openapi_extra=_FILES)

@@ -8,9 +8,7 @@ from fastapi import APIRouter, Query
 
 from app.api.auth import AdminRoute, AuthenticatedRoute
 from app.api.routes.descriptions import ERRORS
-from client_sdk.protocol import (
-    ErrorBody,
-)
+from client_sdk.protocol import ErrorBody
 
 asking = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
 

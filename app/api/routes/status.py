@@ -15,11 +15,7 @@ from app.api.routes.routers import administering, watching
 from app.telemetry.metrics import CONTENT_TYPE, Metrics
 from app.wiring.endpoints import probe_all, status_of
 from app.wiring.services import Services
-from client_sdk.protocol import (
-    EndpointList,
-    Readiness,
-    TokenBudget,
-)
+from client_sdk.protocol import EndpointList, Readiness, TokenBudget
 
 
 @watching.get("/healthz")

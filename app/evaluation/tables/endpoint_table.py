@@ -15,9 +15,9 @@ from app.evaluation.checks.metrics import mean, percentile
 from app.evaluation.datasets.converters import convert
 from app.evaluation.datasets.questions import Question, QuestionsProblem, read_questions
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from app.evaluation.scale.load_run import CHATS, MOST, run_load
 from app.evaluation.tables.disclosure_table import run_disclosure_table
 from app.evaluation.tables.fault_run import run_with_faults
-from app.evaluation.tables.load_run import CHATS, MOST, run_load
 from app.evaluation.tables.measures import Measure, local_ms
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from app.egress.guard import Blocked
-from app.evaluation.attacks.forms.case import Case, Turn
+from app.evaluation.attacks.forms.families.case import Case, Turn
 from app.evaluation.attacks.forms.judge import Judge, Verdict, read_sent, shown_tokens
 from app.evaluation.attacks.setup.recording import VICTIM
 from app.evaluation.bench.bench import Bench, LoadedSet

@@ -8,9 +8,9 @@ from functools import partial
 from random import Random
 
 from app.evaluation.attacks.forms.asking import Asker, Judged
-from app.evaluation.attacks.forms.case import Case, Family
 from app.evaluation.attacks.forms.corpus.population import GRAPH
 from app.evaluation.attacks.forms.drafts import restored_into_addresses
+from app.evaluation.attacks.forms.families.case import Case, Family
 from app.evaluation.attacks.forms.families.labels import dirty_labels, middle_words
 from app.evaluation.attacks.forms.families.look_alikes import look_alikes
 from app.evaluation.attacks.forms.families.names import (

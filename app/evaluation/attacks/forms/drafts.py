@@ -9,9 +9,9 @@ from itertools import cycle
 from pathlib import Path
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
+from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.followed_addresses import followed_in
 from app.evaluation.attacks.forms.hostile_endpoints import PSEUDONYM, DraftingEndpoint
-from app.evaluation.attacks.forms.plain_letters import tokens
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
 from app.evaluation.attacks.setup.scenes import Scenes

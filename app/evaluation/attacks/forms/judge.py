@@ -7,20 +7,13 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from app.evaluation.attacks.forms.case import Case
-from app.evaluation.attacks.forms.everyday_words import is_everyday, is_function_word
-from app.evaluation.attacks.forms.plain_letters import plain, tokens, undone
+from app.evaluation.attacks.forms.corpus.everyday_words import HARMLESS, is_everyday, is_function_word
+from app.evaluation.attacks.forms.corpus.plain_letters import plain, tokens, undone
+from app.evaluation.attacks.forms.families.case import Case
 
 _BLOCK = re.compile(r"```json\n(.*)\n```", re.DOTALL)
 _SAID = ("question", "dialogue")
 _MIN_PART, _MIN_INSIDE = 3, 4
-# What stands in names and says nothing: particles, titles, endings and articles that hang on names.
-HARMLESS = frozenset(
-    """of the and or a an in on at st de la le les el los las da do dos das di du del della dell dall nell sull all l d
-    van von der den dem des zu zum zur und y e i o en et born geb geborene ne nee mr mrs ms miss dr prof sir herr frau
-    dott signor senor senora don dona pan pani bay hanim sayin monsieur madame jr sr ii s t un in unun nun nin den dan
-    ten tan de da te ta ya ye yi yu ovi em ou ova owi a u om ami sche schen os es za ul ile li lu ca ce""".split()
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from random import Random
 
 import pyoxigraph
 
+from app.evaluation.attacks.forms.corpus.everyday_words import is_in_dictionary
 from app.evaluation.attacks.forms.corpus.people import surnames
-from app.evaluation.attacks.forms.everyday_words import is_in_dictionary
-from app.evaluation.attacks.forms.plain_letters import plain
+from app.evaluation.attacks.forms.corpus.plain_letters import plain
 
 _NAME = re.compile(r"(label|name|title)$", re.IGNORECASE)
 _PART = re.compile(r"(first|last|given|family|sur)_?name$", re.IGNORECASE)

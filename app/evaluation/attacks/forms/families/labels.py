@@ -9,9 +9,9 @@ from html import entities
 from random import Random
 from urllib.parse import quote, unquote
 
-from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
 from app.evaluation.attacks.forms.corpus.sentences import sentence
+from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LEAST_WORDS, _LEAST_LETTERS = 3, 3

@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
-from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
+from app.evaluation.attacks.forms.corpus.plain_letters import plain
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.plain_letters import plain
+from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
 
 Write = Callable[[str], str]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
 from app.evaluation.attacks.forms.corpus.people import given_names_of, surnames, surnames_of
+from app.evaluation.attacks.forms.corpus.plain_letters import plain
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.plain_letters import plain
+from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
 
 _LEAST_MISTYPED, _EVERY = 5, 14
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "aa", "ñ": "ny", "'": " "})

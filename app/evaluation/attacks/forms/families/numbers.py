@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import date
 from random import Random
 
-from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
 from app.evaluation.attacks.forms.corpus.number_words import (
     DIGITS,
@@ -18,8 +17,9 @@ from app.evaluation.attacks.forms.corpus.number_words import (
     roman,
     year_in_words,
 )
+from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.plain_letters import tokens
+from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
 
 _LEAST_YEAR = 1000
 _MAX_IN_WORDS = 999_999

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from app.evaluation.attacks.forms.case import Case, Family, Typed, put_into, spread
+from app.evaluation.attacks.forms.corpus.everyday_words import HARMLESS, is_in_dictionary
+from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.everyday_words import is_in_dictionary
-from app.evaluation.attacks.forms.judge import HARMLESS
-from app.evaluation.attacks.forms.plain_letters import tokens
+from app.evaluation.attacks.forms.families.case import Case, Family, Typed, put_into, spread
 
 _FAMILY: Family = "10 words of masked and hidden relations"
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
-from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
 from app.evaluation.attacks.forms.corpus.people import surnames, surnames_of
+from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.plain_letters import tokens
+from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
 
 # {} is the name; the rest is what a language hangs on it.
 ENDINGS: Mapping[str, Sequence[str]] = {

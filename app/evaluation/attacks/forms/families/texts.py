@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from app.evaluation.attacks.forms.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.corpus.everyday_words import is_everyday, is_in_dictionary
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
+from app.evaluation.attacks.forms.corpus.plain_letters import plain
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.everyday_words import is_everyday, is_in_dictionary
-from app.evaluation.attacks.forms.plain_letters import plain
+from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CODED = re.compile(r"\w*\d\w*[-\s]?\w*\d\w*")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from app.evaluation.attacks.forms.case import Case, Typed
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
+from app.evaluation.attacks.forms.families.case import Case, Typed
 
 NAMES = GraphNames(
     "made",

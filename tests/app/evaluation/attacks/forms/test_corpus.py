@@ -9,11 +9,11 @@ import pytest
 
 from app.demo import GRAPH_FILE
 from app.evaluation.attacks.forms.corpus import population
+from app.evaluation.attacks.forms.corpus.everyday_words import is_common_english, is_everyday
 from app.evaluation.attacks.forms.corpus.graph_names import names_in_triples, names_in_turtle
 from app.evaluation.attacks.forms.corpus.number_words import date_in_words, in_words, roman, year_in_words
 from app.evaluation.attacks.forms.corpus.people import surnames, surnames_of
 from app.evaluation.attacks.forms.corpus.table_files import ROWS, table_files
-from app.evaluation.attacks.forms.everyday_words import is_common_english, is_everyday
 
 
 def test_there_are_five_hundred_and_forty_five_surnames() -> None:

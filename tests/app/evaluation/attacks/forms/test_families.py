@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from app.evaluation.attacks.forms.case import Case
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
 from app.evaluation.attacks.forms.corpus.sentences import languages
+from app.evaluation.attacks.forms.families.case import Case
 from app.evaluation.attacks.forms.families.labels import dirty_labels, middle_words
 from app.evaluation.attacks.forms.families.look_alikes import look_alikes
 from app.evaluation.attacks.forms.families.names import foreign_names, lone_surnames, names_at_a_start

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.evaluation.attacks.forms.corpus.plain_letters import plain, tokens, undone
 from app.evaluation.attacks.forms.families.look_alikes import FORMS
 from app.evaluation.attacks.forms.judge import Judge, can_be_judged, read_sent
-from app.evaluation.attacks.forms.plain_letters import plain, tokens, undone
 from tests.app.evaluation.attacks.forms.made_cases import case, payload
 
 JUDGE = Judge({"lives", "in", "choose", "way", "model", "m"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.evaluation.datasets.synthetic_names import entries_of, made_names
-from app.evaluation.tables.guard_scale import (
+from app.evaluation.scale.guard_scale import (
     MOST_MB,
     MOST_MS,
     PLANTED,

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.evaluation.attacks.forms.asking import Asker
-from app.evaluation.attacks.forms.everyday_words import is_common_english
+from app.evaluation.attacks.forms.corpus.everyday_words import is_common_english
+from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.judge import read_sent
-from app.evaluation.attacks.forms.plain_letters import tokens
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet, sample
 from app.evaluation.bench.question_sets import METAQA, WEBQSP, QuestionSets, Show
 from app.evaluation.datasets.questions import Question

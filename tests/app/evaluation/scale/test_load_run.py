@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.datasets.questions import read_questions
-from app.evaluation.tables.load_run import MOST, LoadReport, run_load
+from app.evaluation.scale.load_run import MOST, LoadReport, run_load
 
 
 async def test_chats_at_once_are_all_answered() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.evaluation.tables.ledger_scale import MAX_GROWTH, MAX_MS_A_ROW, LedgerScale, markdown, measure_ledger
+from app.evaluation.scale.ledger_scale import MAX_GROWTH, MAX_MS_A_ROW, LedgerScale, markdown, measure_ledger
 
 
 def test_a_ledger_of_so_many_rows_is_filled_and_checked() -> None:

@@ -8,7 +8,7 @@ from lemminflect import getAllLemmas
 from wordfreq import zipf_frequency
 
 from app.evaluation.attacks.forms.corpus.people import everyday_words_of, names_first
-from app.evaluation.attacks.forms.plain_letters import plain
+from app.evaluation.attacks.forms.corpus.plain_letters import plain
 
 MIN_ZIPF = 4.0
 _FUNCTION_WORDS = frozenset(
@@ -18,6 +18,13 @@ _FUNCTION_WORDS = frozenset(
     did done has have had having can could will would shall should may might must there here all any some each every
     both either neither such own same too very just also only more most other another much many few until while
     because as since let's don't doesn't didn't isn't aren't wasn't who's what's that's it's i'm i've you're""".split()
+)
+# What stands in names and says nothing: particles, titles, endings and articles that hang on names.
+HARMLESS = frozenset(
+    """of the and or a an in on at st de la le les el los las da do dos das di du del della dell dall nell sull all l d
+    van von der den dem des zu zum zur und y e i o en et born geb geborene ne nee mr mrs ms miss dr prof sir herr frau
+    dott signor senor senora don dona pan pani bay hanim sayin monsieur madame jr sr ii s t un in unun nun nin den dan
+    ten tan de da te ta ya ye yi yu ovi em ou ova owi a u om ami sche schen os es za ul ile li lu ca ce""".split()
 )
 
 

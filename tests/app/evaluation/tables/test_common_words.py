@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from app.evaluation.checks.common_words import Kept, common_words, markdown
+from app.evaluation.tables.common_words import Kept, common_words, markdown
 
 
 def test_names_rare_words_and_capitals_inside_are_left_out() -> None:
