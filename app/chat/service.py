@@ -16,7 +16,7 @@ from app.chat.citations import explanation, keep_reason
 from app.chat.conversations import ConversationStore
 from app.chat.dialogue.completion import Completed, Completer, Meanings
 from app.chat.dialogue.explanation_requests import asks_why
-from app.chat.dialogue.follow_ups import leans_on_earlier
+from app.chat.dialogue.follow_ups import needs_context
 from app.chat.reply import Asked, Outcome, sealed_answer, usage_of
 from app.chat.stages import OnStage, Stopwatch, tell_nobody
 from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure, MeteredReasoner
@@ -95,14 +95,15 @@ class ChatService:
             asked = await opens(self._open, caller, request)
         with watch.stage("linking"):
             completed = await asyncio.to_thread(_read, asked, self._remark_on, self._recogniser)
-            completed = _in_thread(completed, answer_id, asked.conversation.table, self.profile)
+            needs = needs_context(completed.read.dialogue)
+            completed = _in_thread(completed, answer_id, asked.conversation.table, self.profile.is_open or needs)
         if asks_why(completed.read.dialogue.question):
             return self._explained(answer_id, asked)
         async with self._guarded(caller, answer_id, asked) as reasoner:
             metered = self._metered(caller, asked, reasoner)
             for read in completed.read.readings():
                 with watch.stage("finding"):
-                    inquiry = _inquiry(asked, read, metered, self.profile, on_stage)
+                    inquiry = _inquiry(asked, read, metered, needs_context(read.dialogue), self.profile, on_stage)
                     finding = _known(completed) or await self._found(request.strategy, inquiry)
                 with watch.stage("concluding"):
                     outcome = _conclude(asked, read, finding)
@@ -176,10 +177,10 @@ def _read(asked: Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> C
     return Completer(table, Meanings(graph, table, asked.concluder)).complete(read)
 
 
-def _in_thread(completed: Completed, answer_id: str, table: PseudonymTable, profile: Profile) -> Completed:
+def _in_thread(completed: Completed, answer_id: str, table: PseudonymTable, leans: bool) -> Completed:
     """Without the turns that the question can do without; a profile that is open keeps them all."""
     dialogue = completed.read.dialogue
-    earlier = table.join_thread(answer_id, leans=profile.is_open or leans_on_earlier(dialogue))
+    earlier = table.join_thread(answer_id, leans=leans)
     return replace(completed, read=replace(completed.read, dialogue=dialogue.with_earlier(earlier)))
 
 
@@ -208,7 +209,7 @@ def _known(completed: Completed) -> Finding | None:
 
 
 def _inquiry(
-    asked: Asked, read: Anonymised, reasoner: MeteredReasoner, profile: Profile, on_stage: OnStage
+    asked: Asked, read: Anonymised, reasoner: MeteredReasoner, needs: bool, profile: Profile, on_stage: OnStage
 ) -> Inquiry:
     options = asked.request.options
     return Inquiry(
@@ -217,6 +218,7 @@ def _inquiry(
         pseudonyms=asked.conversation.table,
         reasoner=reasoner,
         limits=Limits(options.width, options.depth, options.relations_per_concept),
+        needs_context=needs,
         profile=profile,
         wider=reasoner.wider,
         on_round=lambda number: on_stage("round", number),

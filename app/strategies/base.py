@@ -46,13 +46,14 @@ class Pseudonyms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """One question, ready to be asked: nothing in it has a name."""
+    """One question, ready to be asked: nothing in it has a name. `needs_context`: it leans on earlier turns."""
 
     dialogue: SafeDialogue
     graph: BlindGraph
     pseudonyms: Pseudonyms
     reasoner: AsksTasks
     limits: Limits
+    needs_context: bool
     on_round: Callable[[int], None] = lambda _round: None
     profile: Profile = Profile.OPEN
     wider: Mapping[str, str] = field(default_factory=dict)

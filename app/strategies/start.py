@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.chat.dialogue.follow_ups import leans_on_earlier
 from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
@@ -35,8 +34,7 @@ def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
 
     A question that names no thing starts from its kinds; from those nearest in meaning where it names none.
     """
-    leans = leans_on_earlier(inquiry.dialogue)
-    places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if leans or topic.newest]
+    places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if inquiry.needs_context or topic.newest]
     kinds = _named_kinds(inquiry)
     if any(place.kind is not NodeKind.VALUE for place in places):
         return Start(tuple(places), kinds)

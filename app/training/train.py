@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from app.evaluation.datasets.questions import QuestionsProblem
 from app.llm.embedded.scoring.weights import Weights
 from app.llm.embeddings.adapters import Head
 from app.llm.embeddings.embedder import Embedder
@@ -17,7 +16,7 @@ HELD_OUT = 0.1
 LEAST_EXAMPLES = 20
 
 
-class TrainingProblem(QuestionsProblem):
+class TrainingProblem(Exception):
     """There is nothing to train on. The text says what is missing, and quotes nothing."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from app.chat.dialogue.follow_ups import needs_context
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import Errand, GuardedReasoner
 from app.egress.ledger.ledger import Ledger
@@ -96,7 +97,9 @@ class Asked:
             lambda: Veil(issued=self.table.issued), most_tokens,
         )  # fmt: skip
         told = self.rounds.append
-        return Inquiry(self.dialogue(*turns), self.graph.blind, self.table, guarded, limits, told, profile)
+        dialogue = self.dialogue(*turns)
+        needs = needs_context(dialogue)
+        return Inquiry(dialogue, self.graph.blind, self.table, guarded, limits, needs, told, profile)
 
     def names(self, pseudonym: str) -> set[str]:
         """The real names of what a pseudonym of this conversation stands for."""

@@ -211,9 +211,9 @@ _REFERRING = frozenset(
 _JOINING = re.compile(r"\b(?:the|a|an|which|what|any|every|all|some|many|other) \w+ that\b", re.IGNORECASE)
 
 
-def leans_on_earlier(dialogue: SafeDialogue) -> bool:
-    """Whether the question needs the turns before it: it was completed from them, speaks of something by a word that
-    only they explain, or names nothing itself."""
+def needs_context(dialogue: SafeDialogue) -> bool:
+    """True of a question that needs the turns before it: it was completed from them, speaks of something by a word
+    that only they explain, or names nothing itself."""
     words = {word.casefold() for word in _WORD.findall(_JOINING.sub("", dialogue.question))}
     names_something = any(topic.newest for topic in dialogue.topics)
     return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)

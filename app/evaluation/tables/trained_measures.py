@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.evaluation.bench.question_sets import PQ_2H, PQ_3H
 from app.evaluation.bench.sampling import Asker
+from app.evaluation.bench.training_examples import gather
 from app.evaluation.datasets.splits import split_by_topic
 from app.evaluation.tables import measures as measure
 from app.evaluation.tables.measures import Measure
 from app.llm.embeddings.adapters import NO_HEAD
 from app.training.examples import Example
-from app.training.gather import gather
 from app.training.train import train
 
 _SETS = (("PQ-2H", PQ_2H, 0.98), ("PQ-3H", PQ_3H, 0.95))

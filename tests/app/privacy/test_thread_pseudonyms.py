@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.dialogue.follow_ups import leans_on_earlier
+from app.chat.dialogue.follow_ups import needs_context
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from kg_store.terms import Mid, Schema, as_mids
@@ -25,17 +25,17 @@ def dialogue(question: str, *, newest: bool = True, leans: bool = False) -> Safe
     "question", ["Who treats her?", "Is E11aaa in that ward?", "Does E11aaa live there too?", "Which is the same one?"]
 )  # fmt: skip
 def test_words_that_mean_something_earlier_lean_on_it(question: str) -> None:
-    assert leans_on_earlier(dialogue(question))
+    assert needs_context(dialogue(question))
 
 
 @pytest.mark.parametrize("question", ["Who treats E11aaa?", "the films that share actors with E11aaa were by whom"])
 def test_a_question_that_names_what_it_asks_about_leans_on_nothing(question: str) -> None:
-    assert not leans_on_earlier(dialogue(question))
+    assert not needs_context(dialogue(question))
 
 
 def test_a_question_that_names_nothing_or_was_completed_leans() -> None:
-    assert leans_on_earlier(dialogue("How many are old?", newest=False))
-    assert leans_on_earlier(dialogue("Who treats E11aaa?", leans=True))
+    assert needs_context(dialogue("How many are old?", newest=False))
+    assert needs_context(dialogue("Who treats E11aaa?", leans=True))
 
 
 @pytest.mark.parametrize(("earlier", "kept"), [(0, 1), (1, 3), (2, 5), (9, 5), (None, 5)])

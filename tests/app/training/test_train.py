@@ -11,14 +11,14 @@ from typer.testing import CliRunner
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.bench.bench import Bench
+from app.evaluation.bench.training_examples import gather
+from app.evaluation.cli_training import app
 from app.evaluation.datasets.questions import read_questions, write_questions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embeddings.adapters import NO_HEAD, Head, write_head
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL
-from app.training.cli import app
 from app.training.examples import Example
-from app.training.gather import gather
 from app.training.train import TrainingProblem, train
 
 PATHS = (

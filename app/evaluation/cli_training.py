@@ -44,12 +44,13 @@ def reasoner(
     from app.evaluation.bench.bench import sample
     from app.llm.embeddings.adapters import write_head
     from app.settings import load_settings
+    from app.training.train import TrainingProblem
 
     with failures_in_words(console):
         try:
             chosen = sample(read_questions(questions), limit, seed)
             trained = asyncio.run(_train(graph, policy, chosen, seed))
-        except QuestionsProblem as problem:
+        except (QuestionsProblem, TrainingProblem) as problem:
             console.print(f"arog: {problem}", markup=False)
             raise typer.Exit(WRONG_INPUT) from None
         write_head(trained.head, out, load_settings().embedder)
@@ -62,8 +63,8 @@ def reasoner(
 async def _train(graph: list[Path], policy: Path | None, chosen: list[Question], seed: int) -> Trained:
     from app.cli.output import bar
     from app.evaluation.bench.bench import Bench
+    from app.evaluation.bench.training_examples import gather
     from app.training.fitting import Fit
-    from app.training.gather import gather
     from app.training.train import train as fit_head
 
     async with Bench("embedded") as bench:
