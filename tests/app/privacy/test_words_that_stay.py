@@ -1,0 +1,95 @@
+"""Common words that are a part of somebody's name: where they name nobody, and where they do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.privacy.anonymise import Anonymiser
+from app.privacy.guard import Guard, StaticSegments
+from app.privacy.lexicon import Lexicon
+from app.privacy.pseudonym_words import shaped_in
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.safe_text import Egress, Segment
+from kg_store.linking import EntityLinker
+from kg_store.name_words import NameWords
+from kg_store.names import NameEntry, NameIndex
+from kg_store.public_words import PublicWords
+from kg_store.terms import NodeKind
+from kg_store.vault import VaultRecord
+from tests.app.privacy.clinic import dialogue, members
+
+CITY = "Zorbograd"
+WORKS = ("Right Now", "No Problem", "Anything Else", "Show Me")
+PARTS = ("Good Zorbon", "Once Zorbon", "Anyone Zorbon", "Sir Zorbon", "Father Zorbon", "Zorbon Died", "Heard Zorbon")
+PUBLIC = PublicWords.of(["time zone", "place of birth", "person"])
+NAMES = NameIndex.build(
+    NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate((CITY, *WORKS, *PARTS), start=1)
+).with_public(PUBLIC)
+LEXICON = Lexicon(PUBLIC, NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in (*WORKS, *PARTS)))
+ANONYMISER = Anonymiser(EntityLinker(NAMES), NAMES, LEXICON)
+GUARD = Guard(NAMES, StaticSegments(), LEXICON)
+
+
+def safe(text: str) -> str:
+    table = PseudonymTable.new()
+    left = ANONYMISER.anonymise(dialogue(text), table, lambda word: members(table, word)).dialogue.question
+    GUARD.clear(
+        Egress((Segment(json.dumps({"question": left}).encode()),)), frozenset(w.word for w in shaped_in(left))
+    )
+    return left
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_a_fixed_phrase_stays_beside_a_name_though_a_work_is_called_so(work: str) -> None:
+    left = safe(f"what time is it in {CITY.lower()} {work.lower()}")
+    assert work.lower() in left
+    assert CITY.lower() not in left
+
+
+@pytest.mark.parametrize("work", WORKS)
+@pytest.mark.parametrize("text", ["who wrote {}?", 'who in zorbograd wrote "{}"', "Who wrote [{}] in zorbograd?"])
+def test_such_a_work_goes_where_it_is_marked(work: str, text: str) -> None:
+    assert work not in safe(text.format(work))
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_such_a_work_goes_where_nothing_else_is_named(work: str) -> None:
+    assert work.lower() not in safe(f"who wrote {work.lower()}")
+
+
+@pytest.mark.parametrize("name", ["mark young", "will rose"])
+def test_no_whole_name_of_somebody_is_a_fixed_phrase(name: str) -> None:
+    assert name not in PUBLIC
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("was she in zorbograd once", "once"),
+        ("does she know anyone in zorbograd", "anyone"),
+        ("that sounds good in zorbograd", "good"),
+        ("where was sir zorbograd born", "sir"),
+        ("when was father zorbograd born", "father"),
+        ("where did zorbograd died", "died"),
+        ("she heard of zorbograd", "heard"),
+    ],
+)
+def test_a_word_stays_where_it_names_nobody(text: str, word: str) -> None:
+    assert word in safe(text).split()
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("was it treated by Once in zorbograd", "Once"),
+        ('does she know "anyone" in zorbograd', "anyone"),
+        ("does good live in zorbograd", "good"),
+        ("who treats good", "good"),
+        ("was she treated by father", "father"),
+        ("who treats Heard in zorbograd", "Heard"),
+    ],
+)
+def test_the_same_word_goes_where_it_names_somebody(text: str, word: str) -> None:
+    assert word not in safe(text).replace('"', " ").split()
