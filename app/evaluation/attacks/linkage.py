@@ -16,6 +16,7 @@ from app.evaluation.attacks.bounds import Attempted
 from app.evaluation.attacks.egress import prompts_of
 from app.evaluation.attacks.related import askable
 from app.evaluation.attacks.scenes import TITLES, Scenes
+from app.evaluation.attacks.separation import area
 from app.evaluation.attacks.traits import TRAITS, traits_of
 from app.evaluation.attacks.users import Crowd, Talk, talks_of
 from app.evaluation.question_sets import PQ_3H
@@ -78,16 +79,8 @@ def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
     alike = np.stack([_alike([each[name] for each in marks]) for name in marks[0]])
     weights = _fitted(*_pairs(alike, whose, learn))
     features, same = _pairs(alike, whose, test)
-    return area(features @ weights[:-1], same), int(same.sum())
-
-
-def area(scores: Numbers, positive: npt.NDArray[np.bool_]) -> float:
-    """The chance that one of `positive` scores higher than one of the others; ties count half."""
-    values, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    del values
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    hits, others = int(positive.sum()), int((~positive).sum())
-    return float((ranks[positive].sum() - hits * (hits + 1) / 2) / (hits * others)) if hits and others else 0.5
+    scores = features @ weights[:-1]
+    return area(scores[same], scores[~same]), int(same.sum())
 
 
 def _line(
