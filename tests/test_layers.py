@@ -235,6 +235,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "spacy": ("app.privacy.recogniser",),
     "stdnum": ("app.privacy.patterns",),
     "markdown_it": ("app.privacy.link_finder", "app.evaluation.attacks.link_judge"),
+    "prompt_toolkit": ("client_sdk.cli_lines",),
     "tabulate": ("app.markdown_table",),
     "html5lib": ("app.evaluation.attacks.link_judge",),
     "prometheus_client": ("app.metrics",),
