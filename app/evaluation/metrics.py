@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
-import numpy as np
-from scipy.stats import bootstrap
-
 _YES = frozenset({"yes", "true"})
 _NO = frozenset({"no", "false"})
 _NUMBER = re.compile(r"^[+-]?\d[\d,]*(\.\d+)?$")
@@ -75,6 +72,10 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def interval(values: Sequence[float], seed: int = 0, draws: int = 1000) -> tuple[float, float]:
     """The bootstrapped 95 % interval of the mean of `values`."""
+    # Loaded here: commands that show no interval start without them.
+    import numpy as np
+    from scipy.stats import bootstrap
+
     # The library asks for two values at least.
     if len(values) < 2:
         return mean(values), mean(values)
