@@ -107,7 +107,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "app.budgets": ("app.llm.budget", "app.tables"),
     "app.job_gate": ("client_sdk.protocol",),
     "app.jobs": ("app.job_gate", "app.problems", "app.tables", "app.telemetry", "client_sdk.protocol"),
-    "app.graph_report": ("client_sdk.protocol", "kg_store"),
+    "app.markdown_table": (),
+    "app.graph_report": ("client_sdk.protocol", "kg_store", "app.markdown_table"),
     # The sample's names leave sealed.
     "app.graph_preview": ("app.privacy.capsule", "app.problems", "client_sdk.protocol", "kg_store"),
     "app.ledger_audit": ("app.privacy", "app.problems", "client_sdk.protocol", "kg_store.keys", "kg_store.terms"),
@@ -234,6 +235,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "spacy": ("app.privacy.recogniser",),
     "stdnum": ("app.privacy.patterns",),
     "markdown_it": ("app.privacy.link_finder", "app.evaluation.attacks.link_judge"),
+    "prompt_toolkit": ("client_sdk.cli_lines",),
+    "tabulate": ("app.markdown_table",),
     "html5lib": ("app.evaluation.attacks.link_judge",),
     "prometheus_client": ("app.metrics",),
     "structlog": ("app.telemetry",),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from app.database import make_engine, migrate
+from app.markdown_table import markdown_table
 from app.privacy.ledger import Ledger, LedgerEntry, LedgerReply
 from app.privacy.ledger_rows import check
 from app.privacy.ledger_upkeep import LedgerUpkeep
@@ -53,17 +54,14 @@ def measure_ledger(rows: int) -> LedgerScale:
 def markdown(scale: LedgerScale) -> str:
     """The table of both ledgers, with the bounds."""
     verdict = "pass" if scale.passed else "FAIL"
-    return "\n".join(
-        (
-            "| rows | processor time | a row |",
-            "|---|---|---|",
-            f"| {scale.rows // 10:,} | {scale.tenth_seconds:.2f} s | |",
-            f"| {scale.rows:,} | {scale.seconds:.2f} s | {scale.ms_a_row:.3f} ms |",
-            "",
-            f"{verdict}: bounds {MAX_MS_A_ROW:g} ms a row, and {MAX_GROWTH:g} times that of the smaller ledger "
-            f"(measured: {scale.growth:.2f})",
-            "",
-        )
+    rows = [
+        (f"{scale.rows // 10:,}", f"{scale.tenth_seconds:.2f} s", ""),
+        (f"{scale.rows:,}", f"{scale.seconds:.2f} s", f"{scale.ms_a_row:.3f} ms"),
+    ]
+    return (
+        f"{markdown_table(('rows', 'processor time', 'a row'), rows)}\n"
+        f"{verdict}: bounds {MAX_MS_A_ROW:g} ms a row, and {MAX_GROWTH:g} times that of the smaller ledger "
+        f"(measured: {scale.growth:.2f})\n"
     )
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import pytest
 
 from app.evaluation.attacks.exchanges import Exchange
 from app.evaluation.attacks.frequency import counted, frequency
-from app.evaluation.attacks.linkage import area, auc_of, linkage, linked
+from app.evaluation.attacks.linkage import auc_of, linkage, linked
 from app.evaluation.attacks.scenes import Scenes
 from app.evaluation.attacks.traits import masked
 from app.evaluation.attacks.users import Crowd, Talk, favourites, talks_of, topics_of, zipf
@@ -69,13 +68,6 @@ def test_users_of_the_second_half_alone_are_tried() -> None:
     users = [0] * 3 + [1] * 3 + [2] * 4 + [3] * 4
     _, pairs = auc_of(users, [{"any": [str(user)]} for user in users])
     assert pairs == 2 * 6
-
-
-def test_the_area_counts_ties_as_half() -> None:
-    yes = np.array([True, True, False, False])
-    assert area(np.array([2.0, 3.0, 1.0, 0.0]), yes) == 1
-    assert area(np.array([1.0, 1.0, 1.0, 1.0]), yes) == 0.5
-    assert area(np.array([0.0, 3.0, 1.0, 2.0]), yes) == 0.5
 
 
 def popular_talks(own: dict[str, str]) -> list[Talk]:
