@@ -11,19 +11,6 @@ from wordfreq import top_n_list
 from kg_store.normalising import is_unspaced, is_word_character, normalise
 
 FREQUENT_WORDS = 3_000
-IDIOMS = frozenset(
-    line.strip()
-    for line in """
-    right now|anything else|anyone else|something else|everything else|nothing else|no problem|no idea|no way|of course
-    by the way|the way|in the end|the end|the same|so far|so much|so many|too much|too many|very much|all that|all this
-    at all|and more|as well|for now|for me|for you|thank you|show me|tell me|help me|give me|let me|i like it|i love it
-    i see|i know|i am|me too|you know|come on|go on|what if|what else|who else|how about|more or less|once again
-    not yet|not now|over there|out there
-    """.replace("\n", "|").split("|")
-    if line.strip()
-)
-"""Fixed phrases of everyday English. Works are called so, too; in small letters, beside a name, nobody means those."""
-
 LONGEST_PHRASE = 6
 _LONGEST_UNSPACED = 12
 
@@ -32,8 +19,8 @@ _LONGEST_UNSPACED = 12
 class PublicWords:
     """A closed list of normalised words and phrases; `normalised in words` asks it.
 
-    Promise: the frequent words are wordfreq's own list, unedited; `IDIOMS` are what stands beside them. A name that
-    is in here is listed in the graph's report, and passes the guard where the text does not mark it as a name.
+    Promise: the frequent words are wordfreq's own list, unedited. A name that is in here is listed in the
+    graph's report, and passes the guard where the text does not mark it as a name.
     """
 
     _frequent: frozenset[str] = field(repr=False)
@@ -41,10 +28,8 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """The frequent English words, fixed phrases, the numbers 0 to 99, and every run of up to six words of each
-        of `phrases`."""
+        """The frequent English words, the numbers 0 to 99, and every run of up to six words of each phrase."""
         frequent = {normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best")}
-        frequent |= IDIOMS
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))

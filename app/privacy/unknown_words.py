@@ -17,7 +17,7 @@ from kg_store.name_marks import COMMON_WORDS
 from kg_store.name_words import may_name
 from kg_store.normalising import normalise
 from kg_store.ordinary_words import may_be_proper, stems
-from kg_store.public_words import IDIOMS, PublicWords
+from kg_store.public_words import PublicWords
 
 _GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
 _GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")
@@ -185,7 +185,7 @@ def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
     for count in range(len(words), 1, -1):
         telling = [word for word in words[:count] if may_name(word)]
         phrase = " ".join(words[:count])
-        if phrase not in turn.lexicon.names.phrases or len(telling) < 2 or phrase in IDIOMS:
+        if phrase not in turn.lexicon.names.phrases or len(telling) < 2:
             continue
         if not all(map(turn.lexicon.is_own, telling)):
             return turn.tokens[at].start, turn.tokens[at + count - 1].end
@@ -271,7 +271,7 @@ def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
     if not all(word.public for word in run if word.marked):
         return True
     start, end = _span(run)
-    return len(run) > 1 and not public.is_own(normalise(text[start:end]).text)
+    return len(run) > 1 and normalise(text[start:end]).text not in public
 
 
 def _goes_on(text: str, run: Sequence[_Word], taken: Sequence[Taken]) -> bool:

@@ -21,13 +21,12 @@ from kg_store.vault import VaultRecord
 from tests.app.privacy.clinic import dialogue, members
 
 CITY = "Zorbograd"
-WORKS = ("Right Now", "No Problem", "Anything Else", "Show Me")
 PARTS = ("Good Zorbon", "Once Zorbon", "Anyone Zorbon", "Sir Zorbon", "Father Zorbon", "Zorbon Died", "Heard Zorbon")
 PUBLIC = PublicWords.of(["time zone", "place of birth", "person"])
 NAMES = NameIndex.build(
-    NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate((CITY, *WORKS, *PARTS), start=1)
+    NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate((CITY, *PARTS), start=1)
 ).with_public(PUBLIC)
-LEXICON = Lexicon(PUBLIC, NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in (*WORKS, *PARTS)))
+LEXICON = Lexicon(PUBLIC, NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in PARTS))
 ANONYMISER = Anonymiser(EntityLinker(NAMES), NAMES, LEXICON)
 GUARD = Guard(NAMES, StaticSegments(), LEXICON)
 
@@ -39,29 +38,6 @@ def safe(text: str) -> str:
         Egress((Segment(json.dumps({"question": left}).encode()),)), frozenset(w.word for w in shaped_in(left))
     )
     return left
-
-
-@pytest.mark.parametrize("work", WORKS)
-def test_a_fixed_phrase_stays_beside_a_name_though_a_work_is_called_so(work: str) -> None:
-    left = safe(f"what time is it in {CITY.lower()} {work.lower()}")
-    assert work.lower() in left
-    assert CITY.lower() not in left
-
-
-@pytest.mark.parametrize("work", WORKS)
-@pytest.mark.parametrize("text", ["who wrote {}?", 'who in zorbograd wrote "{}"', "Who wrote [{}] in zorbograd?"])
-def test_such_a_work_goes_where_it_is_marked(work: str, text: str) -> None:
-    assert work not in safe(text.format(work))
-
-
-@pytest.mark.parametrize("work", WORKS)
-def test_such_a_work_goes_where_nothing_else_is_named(work: str) -> None:
-    assert work.lower() not in safe(f"who wrote {work.lower()}")
-
-
-@pytest.mark.parametrize("name", ["mark young", "will rose"])
-def test_no_whole_name_of_somebody_is_a_fixed_phrase(name: str) -> None:
-    assert name not in PUBLIC
 
 
 @pytest.mark.parametrize(
