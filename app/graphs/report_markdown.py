@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from app.graphs.markdown_table import markdown_table
 from app.graphs.privacy_report import SHOWN
 from client_sdk.protocol import GraphReport, RelationUse, SetSizes
 
@@ -65,7 +66,7 @@ def _told(report: GraphReport) -> Iterator[str]:
         )
         for each in report.profiles
     ]  # fmt: skip
-    yield from _table(head, rows)
+    yield markdown_table(head, rows)
 
 
 def _sets(report: GraphReport) -> Iterator[str]:
@@ -78,7 +79,7 @@ def _sets(report: GraphReport) -> Iterator[str]:
     yield ""
     head = ("concept", "entities", "hops", *bars(report.bounds))
     shown = [report.whole, *report.concepts[:MOST_ROWS]]
-    yield from _table(head, [row for sizes in shown for row in _set_rows(sizes)])
+    yield markdown_table(head, [row for sizes in shown for row in _set_rows(sizes)])
     yield from _more(len(report.concepts), "concepts")
 
 
@@ -98,7 +99,7 @@ def _rare(report: GraphReport) -> Iterator[str]:
     yield "A prompt that shows such a relation tells that it is about one of few. The policy can rename or hide it."
     yield ""
     rows = [(each.relation, f"{each.subjects:,}", _objects(each)) for each in report.rare_relations[:MOST_ROWS]]
-    yield from _table(("relation", "subjects", "objects"), rows)
+    yield markdown_table(("relation", "subjects", "objects"), rows)
     yield from _more(len(report.rare_relations), "relations")
 
 
@@ -116,7 +117,7 @@ def _masked(report: GraphReport) -> Iterator[str]:
     )
     yield ""
     ordered = sorted(report.masked, key=lambda each: (each.reason, each.kind, each.word))
-    yield from _table(("", "word", "why"), [(each.kind, each.word, each.reason) for each in ordered[:MOST_ROWS]])
+    yield markdown_table(("", "word", "why"), [(each.kind, each.word, each.reason) for each in ordered[:MOST_ROWS]])
     yield from _more(len(ordered), "words")
 
 
@@ -140,7 +141,7 @@ def _values(report: GraphReport) -> Iterator[str]:
         (each.relation, each.value_kind or "", each.shown_as or "", f"{each.objects:,}", f"{each.subjects:,}")
         for each in report.value_relations[:MOST_ROWS]
     ]
-    yield from _table(("relation", "kind", "shown as", "distinct values", "subjects"), rows)
+    yield markdown_table(("relation", "kind", "shown as", "distinct values", "subjects"), rows)
     yield from _more(len(report.value_relations), "relations")
 
 
@@ -156,7 +157,7 @@ def _names(report: GraphReport) -> Iterator[str]:
     yield ""
     for field, what in _GAPS:
         words: list[str] = getattr(names, field)
-        listed = ", ".join(_cell(word) for word in words[:MOST_ROWS])
+        listed = ", ".join(word.replace("|", "\\|") for word in words[:MOST_ROWS])
         more = f", and {len(words) - MOST_ROWS:,} more" if len(words) > MOST_ROWS else ""
         yield f"- {len(words):,} {what}" + (f": {listed}{more}" if words else "")
     yield f"- {names.too_short:,} things have a name of punctuation alone, which is not looked for"
@@ -183,7 +184,7 @@ def _lexicon(report: GraphReport) -> Iterator[str]:
     )
     yield ""
     rows = [(_SOURCES[name], f"{count:,}", f"{count / told.words:.1%}") for name, count in told.sources.items()]
-    yield from _table(("source", "words", "share"), rows)
+    yield markdown_table(("source", "words", "share"), rows)
     yield (
         f"{len(told.in_names):,} of them are a part of a name or text value of your graphs. Each goes as a pseudonym "
         "where it is rare, or the sentence speaks for a name (a capital, a title, quotes, a place where only a name "
@@ -200,13 +201,3 @@ def _more(count: int, what: str) -> Iterator[str]:
     if count > MOST_ROWS:
         yield f"And {count - MOST_ROWS:,} more {what}, in the JSON."
         yield ""
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    for row in (head, ["---"] * len(head), *rows):
-        yield "| " + " | ".join(map(_cell, row)) + " |"
-    yield ""
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -12,7 +12,7 @@ from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.pseudonym_format import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.span_finder import Source, Span, SpanFinder
+from app.privacy.span_finder import Found, Source, Span, SpanFinder
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading
@@ -59,6 +59,7 @@ class Anonymised:
 class _Turn:
     message: Message
     visible: Visible
+    found: Found
     spans: list[Span]
 
     @property
@@ -94,7 +95,7 @@ class Anonymiser:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
         turns = [self._read(message, table) for message in messages]
         if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
-            turns[-1] = self._read(messages[-1], table, unmarked=True)
+            turns[-1] = self._with_unmarked(turns[-1])
         for turn in turns:
             _settle(turn, table)
         replaced = [self._replace(turn, table) for turn in turns]
@@ -107,10 +108,18 @@ class Anonymiser:
         inexact = tuple(self._readings(turns[-1], table))
         return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table), inexact)
 
-    def _read(self, message: Message, table: PseudonymTable, *, unmarked: bool = False) -> _Turn:
+    def _read(self, message: Message, table: PseudonymTable) -> _Turn:
         visible = Visible.of_typed(message.content)
-        spans = self._finder.find(visible, message.content, table, unmarked=unmarked)
-        return _Turn(message, visible, [self._known(span) for span in spans])
+        found = self._finder.read(visible, message.content, table)
+        return _Turn(message, visible, found, self._spans(found))
+
+    def _with_unmarked(self, turn: _Turn) -> _Turn:
+        """`turn` with everyday words read as names, where the graph has things that are called so."""
+        unmarked = self._finder.unmarked(turn.found)
+        return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
+
+    def _spans(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
+        return [self._known(span) for span in self._finder.settle(found, more)]
 
     def _known(self, span: Span) -> Span:
         mids = self._holds(span.mids) if span.mids else ()

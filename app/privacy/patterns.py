@@ -48,7 +48,7 @@ def find_patterns(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> list[P
     """Spans in order, none over another: the longest wins, then the kind that stands first in PatternKind."""
     kinds = list(PatternKind)
     found = [*_addresses(text)]
-    if any(character.isdigit() for character in text):
+    if _DIGIT.search(text) if text.isascii() else any(map(str.isdigit, text)):
         found += [*_numbers(text), *_phones(text, regions)]
     found.sort(key=lambda span: (span.start - span.end, kinds.index(span.kind), span.start))
     kept: list[PatternSpan] = []
@@ -58,6 +58,7 @@ def find_patterns(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> list[P
     return sorted(kept, key=lambda span: span.start)
 
 
+_DIGIT = re.compile("[0-9]")
 _W = rf"\w{MARKS}"
 # Every pattern begins with a look-behind and has possessive parts, so that long texts take linear time.
 _EMAIL = re.compile(rf"(?<![{_W}.!#$%&'*+/=?^`{{|}}~-])[{_W}.!#$%&*+/=?^`{{|}}~'-]++(?:@[{_W}-]++(?:\.[{_W}-]++)*+)++")

@@ -16,6 +16,7 @@ Letter = Literal["E", "V", "S"]
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _SHAPE = re.compile(r"[EVS][a-z0-9]{5}")
+_SHAPED_RUN = re.compile(rf"(?<![0-9A-Za-z]){_SHAPE.pattern}(?![0-9A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,20 @@ def words_in(text: str) -> Iterator[Standing]:
 
     They are the same as in `client_sdk.restore`: underscores and letters of scripts without capitals are borders.
     """
-    for run in _RUN.finditer(text):
-        if not _is_word_letter(text[run.start() - 1 : run.start()]) and not _is_word_letter(
-            text[run.end() : run.end() + 1]
-        ):
-            yield Standing(run.start(), run.end(), run.group())
+    return _standing(text, _RUN)
 
 
 def shaped_in(text: str) -> Iterator[Standing]:
     """Every word of `text` that looks like a pseudonym, issued or not."""
-    return (standing for standing in words_in(text) if is_shaped(standing.word))
+    return (standing for standing in _standing(text, _SHAPED_RUN) if is_shaped(standing.word))
+
+
+def _standing(text: str, runs: re.Pattern[str]) -> Iterator[Standing]:
+    for run in runs.finditer(text):
+        if not _is_word_letter(text[run.start() - 1 : run.start()]) and not _is_word_letter(
+            text[run.end() : run.end() + 1]
+        ):
+            yield Standing(run.start(), run.end(), run.group())
 
 
 def replaced(text: str, words: Iterable[Standing]) -> str:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from threading import Lock
 
 from app.privacy.pseudonym_codec import Meaning, MeaningKind, TableState, read_state, write_state
-from app.privacy.pseudonym_format import Letter, draw_word, words_in
+from app.privacy.pseudonym_format import Letter, draw_word, shaped_in
 from app.privacy.thread_pseudonyms import WHOLE, extend_thread, masked_in_thread
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.masked_relations import masks_of
@@ -127,7 +127,7 @@ class PseudonymTable:
 
     def known(self, text: str) -> list[str]:
         """The pseudonyms of this conversation that stand in `text`, in order of first use."""
-        found = (standing.word for standing in words_in(text) if standing.word in self._state.meanings)
+        found = (standing.word for standing in shaped_in(text) if standing.word in self._state.meanings)
         return list(dict.fromkeys(found))
 
     def entity(self, pseudonym: str) -> Mid | None:

@@ -15,6 +15,7 @@ from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import SYMBOLS, Lexicon
 from app.privacy.words.turn_tokens import Stand
 from app.privacy.words.unknown_words import unknown_spans
+from kg_store.names.fuzzy_index import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.names.near_spans import find_near_spans, masked
@@ -67,6 +68,16 @@ class Span:
     """What a number or date in words or other figures means, in ASCII figures."""
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of a text before its other words are judged: who found it, each for itself."""
+
+    text: str = field(repr=False)
+    issued: Collection[str] = field(repr=False)
+    spans: Sequence[Span] = field(repr=False)
+    fits: Fits = field(repr=False)
+
+
 class SpanFinder:
     """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, the lexicon."""
 
@@ -83,13 +94,14 @@ class SpanFinder:
         self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
 
-    def find(self, visible: Visible, original: str, table: PseudonymTable, *, unmarked: bool = False) -> list[Span]:
-        """Spans of `visible.text`, in order. Pseudonyms of this conversation are among them; a word that only
-        looks like one is FORGED. `unmarked`: everyday words of a text without capitals may name things, too."""
+    def read(self, visible: Visible, original: str, table: PseudonymTable) -> Found:
+        """What `visible.text` holds, by all but the lexicon. Pseudonyms of this conversation are among it; a word that
+        only looks like one is FORGED."""
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
         kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in words if word.word in issued]
-        kept += [Span(w.start, w.end, Source.RELATION) for w in words_in(text) if w.word in self._masks]
+        if self._masks:
+            kept += [Span(w.start, w.end, Source.RELATION) for w in words_in(text) if w.word in self._masks]
         forged = [Span(word.start, word.end, Source.FORGED) for word in words if word.word not in issued]
         # A code or an address may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
         covered = _cover(text, kept)
@@ -97,31 +109,46 @@ class SpanFinder:
         found = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
         pieces = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
         patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
-        named = [*self._mentions(visible, original), *self._protected(text), *self._protected_in_disguise(visible)]
-        named += self._unmarked(text) if unmarked else []
-        chosen = choose(text, [*kept, *named, *patterns, *literals, *forged])
+        fits: Fits = {}
+        named = [
+            *self._mentions(visible, original, fits),
+            *self._protected(text),
+            *self._protected_in_disguise(visible),
+        ]
+        return Found(text, issued, (*kept, *named, *patterns, *literals, *forged), fits)
+
+    def unmarked(self, found: Found) -> list[Span]:
+        """Everyday words of a text without capitals that may name things, where nothing else does."""
+        named = self._linker.find_unmarked(found.text, self._lexicon.public, found.fits)
+        return [Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact) for each in named]
+
+    def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
+        """Spans of a text in order, none over another: of what was found, of `more`, and of what the lexicon does not
+        permit beside them."""
+        text = found.text
+        chosen = choose(text, [*found.spans, *more])
         chosen += self._recognised(text, chosen)
         taken = [(span.start, span.end, _stand(text, span)) for span in chosen]
         unknown = [_without_permission(text, *span) for span in unknown_spans(text, taken, self._lexicon)]
         chosen += [span for span in unknown if span.source is Source.UNKNOWN]
-        chosen += self._near_names(text, chosen, issued)
+        chosen += self._near_names(found, chosen)
         chosen += _left_of([span for span in unknown if span.source is Source.WORD], text, chosen)
         chosen += _symbols(text, chosen)
         chosen += _initials(text, chosen)
         return sorted(chosen, key=lambda span: span.start)
 
-    def _mentions(self, visible: Visible, original: str) -> Iterator[Span]:
+    def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
         """Invisible characters may part words as well as hide inside one, so both readings are linked."""
-        for each in self._linker.find_mentions(visible.text):
+        for each in self._linker.find_mentions(visible.text, fits):
             yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
         if visible.origins is not None:
-            for each in self._linker.find_mentions(original):
+            for each in self._linker.find_mentions(original, fits):
                 start, end = visible.span(each.start, each.end)
                 # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
                 if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
                     yield Span(start, end, Source.MENTION, each.mids, each.value_kind, each.inexact)
         if (plain := visible.skeleton()) is not None:
-            for each in self._linker.find_mentions(plain.text):
+            for each in self._linker.find_mentions(plain.text, fits):
                 span = plain.original_span(each.start, each.end)
                 yield Span(*span, Source.MENTION, each.mids, each.value_kind, each.inexact)
 
@@ -133,14 +160,10 @@ class SpanFinder:
         covered = _cover(text, chosen)
         return [piece for span in found for piece in _uncovered(text, span, covered)]
 
-    def _unmarked(self, text: str) -> Iterator[Span]:
-        for each in self._linker.find_unmarked(text, self._lexicon.public):
-            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
-
-    def _near_names(self, text: str, chosen: Sequence[Span], issued: Collection[str]) -> list[Span]:
+    def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
         """What the guard would still block as a name in another form, though it is no mention: a part of a title,
         or of the name of a stranger."""
-        found = find_near_spans(self._names, text, _places(chosen), issued)
+        found = find_near_spans(self._names, text.text, _places(chosen), text.issued, text.fits)
         return [Span(*span, Source.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:

@@ -5,16 +5,19 @@ Promise: what is typed stays in memory, and goes to no file but the one that the
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from client_sdk.crypto.private_files import create_private, read_private
 from client_sdk.errors import ArogError
+
+if TYPE_CHECKING:
+    from prompt_toolkit.completion import Completer
+    from prompt_toolkit.document import Document
 
 _MOST_LINES = 1000
 
@@ -32,15 +35,30 @@ def typed_lines(
 
     Raises NotConfigured where others can read the file.
     """
-    with _earlier_lines(_readline(), complete, kept):
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import InMemoryHistory
+    from prompt_toolkit.shortcuts import CompleteStyle
+
+    earlier = InMemoryHistory(_kept_lines(kept) if kept is not None else [])
+    session: PromptSession[str] = PromptSession(
+        history=earlier,
+        completer=_completer(complete),
+        complete_while_typing=False,
+        complete_style=CompleteStyle.READLINE_LIKE,
+    )
+    style = "bold ansicyan" if console.is_terminal and not console.no_color else ""
+    try:
         while True:
             try:
-                line = input(_coloured(prompt(), console)).strip()
+                line = session.prompt([(style, prompt())]).strip()
             except (EOFError, KeyboardInterrupt):
                 console.print()
                 return
             if line:
                 yield line
+    finally:
+        if kept is not None:
+            _keep_lines(kept, earlier.get_strings()[-_MOST_LINES:])
 
 
 def completing(commands: Sequence[str], graphs: Callable[[], list[str]]) -> Callable[[str], Sequence[str]]:
@@ -58,49 +76,25 @@ def completing(commands: Sequence[str], graphs: Callable[[], list[str]]) -> Call
     return complete
 
 
-def _readline() -> ModuleType | None:
-    """What gives input() editing; not every Python has it."""
-    try:
-        import readline
-    except ImportError:
-        return None
-    return readline
+def _completer(complete: Callable[[str], Sequence[str]]) -> Completer:
+    from prompt_toolkit.completion import Completer, Completion
+
+    class Words(Completer):
+        def get_completions(self, document: Document, _event: object) -> Iterator[Completion]:
+            begun = document.get_word_before_cursor(WORD=True)
+            for word in complete(document.text_before_cursor.lstrip()):
+                yield Completion(word, start_position=-len(begun))
+
+    return Words()
 
 
-@contextlib.contextmanager
-def _earlier_lines(
-    readline: ModuleType | None, complete: Callable[[str], Sequence[str]], kept: Path | None
-) -> Iterator[None]:
-    if readline is None:
-        yield
-        return
-    _complete_with(readline, complete)
-    readline.clear_history()
-    readline.set_history_length(_MOST_LINES)
-    if kept is not None and (create_private(kept, b"") or read_private(kept) is not None):
-        readline.read_history_file(kept)
-    try:
-        yield
-    finally:
-        if kept is not None:
-            readline.write_history_file(kept)
-            kept.chmod(0o600)
-        readline.clear_history()
+def _kept_lines(kept: Path) -> list[str]:
+    """Earlier lines, oldest first. Raises NotConfigured where others can read the file."""
+    create_private(kept, b"")
+    read_private(kept)
+    return kept.read_text("utf-8", errors="replace").splitlines()
 
 
-def _complete_with(readline: ModuleType, complete: Callable[[str], Sequence[str]]) -> None:
-    def nth(_word: str, number: int) -> str | None:
-        found = complete(readline.get_line_buffer().lstrip())
-        return found[number] if number < len(found) else None
-
-    readline.set_completer_delims(" ")
-    readline.set_completer(nth)
-    of_libedit = "libedit" in (readline.__doc__ or "")
-    readline.parse_and_bind("bind ^I rl_complete" if of_libedit else "tab: complete")
-
-
-def _coloured(prompt: str, console: Console) -> str:
-    """With marks around the colours, so that readline knows how wide the prompt is."""
-    if not console.is_terminal or console.no_color:
-        return prompt
-    return f"\001\x1b[1;36m\002{prompt}\001\x1b[0m\002"
+def _keep_lines(kept: Path, lines: Sequence[str]) -> None:
+    kept.write_text("".join(f"{' '.join(line.splitlines())}\n" for line in lines), "utf-8", errors="replace")
+    kept.chmod(0o600)

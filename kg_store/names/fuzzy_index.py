@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TypeVar
 
-from kg_store.names.fuzzy_search import NOT_INITIALS, InexactHit, IsName, Reading
+from kg_store.names.fuzzy_search import NOT_INITIALS, Fits, InexactHit, IsName, MayHold, Reading
 from kg_store.names.name_table import NameRows
 from kg_store.names.vocabulary import NameVocabulary
 from kg_store.text.normalise import Normalised, is_letters, normalise
 from kg_store.text.public_words import PublicWords
 from kg_store.text.word_forms import stretches, words_of
 
-__all__ = ["InexactHit", "InexactNames", "IsName"]
+__all__ = ["Fits", "InexactHit", "InexactNames", "IsName", "MayHold"]
 
 MOST_REMEMBERED = 20_000
 """Stretches, and pieces between quotes, without a name; then they are all forgotten."""
@@ -37,15 +37,29 @@ class InexactNames:
         self._nameless_pieces: set[str] = set()
         self._dull: set[str] = set()
 
-    def find(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
-        """Hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing."""
+    def find(
+        self,
+        text: str,
+        skip: Collection[str] = (),
+        is_name: IsName | None = None,
+        may_hold: MayHold | None = None,
+        fits: Fits | None = None,
+    ) -> list[InexactHit]:
+        """Hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing.
+
+        `may_hold` of `is_name` lets stretches of everyday words be passed over; `fits` is what was found in the texts
+        of one request.
+        """
         normalised = normalise(text)
+        fits = {} if fits is None else fits
         found: list[InexactHit] = []
         whole = [(0, len(normalised.text))]
         for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:
             is_nameless = is_name is None
             for start, end in stretches(normalised.text, begin, stop):
-                hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name)
+                if may_hold and normalised.is_one_to_one and self._is_plain(normalised.text, start, end, may_hold):
+                    continue
+                hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name, fits)
                 found += hits
                 is_nameless = is_nameless and tells_nothing
             if is_nameless and normalised.is_one_to_one:
@@ -68,7 +82,14 @@ class InexactNames:
             yield start + _after_skipped(pieces[at], skip), start + len(pieces[at])
 
     def _read(
-        self, text: str, normalised: Normalised, start: int, end: int, skip: Collection[str], is_name: IsName | None
+        self,
+        text: str,
+        normalised: Normalised,
+        start: int,
+        end: int,
+        skip: Collection[str],
+        is_name: IsName | None,
+        fits: Fits,
     ) -> tuple[list[InexactHit], bool]:
         """The hits of one stretch, and whether it holds no name, whatever is skipped or marked."""
         first, last = normalised.span(start, end)
@@ -78,12 +99,17 @@ class InexactNames:
         if is_name is None and not self._may_hold_name(stretch[0]):
             _remember(self._nameless, stretch, end - start)
             return [], True
-        reading = Reading(self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name)
+        reading = Reading(self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits)
         hits = reading.hits()
         is_nameless = is_name is None and not hits and not reading.skips_any()
         if is_nameless:
             _remember(self._nameless, stretch, end - start)
         return hits, is_nameless
+
+    def _is_plain(self, text: str, start: int, end: int, may_hold: MayHold) -> bool:
+        """Whether a stretch is everyday words that nothing marks. Beyond ASCII figures may be letters of words."""
+        stretch = text[start:end]
+        return stretch.isascii() and not may_hold(start, end) and not self._may_hold_name(stretch)
 
     def looks_like_name(self, text: str) -> bool:
         """Whether a word of `text` is no everyday word, but letters."""
@@ -97,7 +123,9 @@ class InexactNames:
             forms = [each.text for each in words_of(word)]
             if _has_initial(word, forms) or not all(map(self._is_dull, forms)):
                 return True
-            _remember(self._dull, word, len(word))
+            # Nothing but an everyday word outlives the request: figures may be somebody's number.
+            if len(forms) == 1 and forms[0].isalpha() and self._words.is_everyday(forms[0]):
+                _remember(self._dull, word, len(word))
         return False
 
     def _is_dull(self, word: str) -> bool:

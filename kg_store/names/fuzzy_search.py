@@ -7,16 +7,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kg_store.names.fuzzy_match import Fit, fit_row
+from kg_store.names.fuzzy_match import MAX_REACH, Fit, fit_row
 from kg_store.names.name_markup import COMMON_WORDS
 from kg_store.names.name_table import Numbers, RowPlaces
-from kg_store.names.row_groups import group_rows
+from kg_store.names.row_groups import Standing, group_rows
 from kg_store.names.vocabulary import NameVocabulary, may_be_ordinary
 from kg_store.text.normalise import Normalised
 from kg_store.text.word_forms import Word, behind_prefixes, nominatives
 
 MOST_ROWS = 128
 """Rows looked at closely around one word; of more, those that share most words with the text."""
+
+_NEAREST = 4
+"""Words on each side that choose among too many rows."""
 
 MAX_HELD = 64
 """Sets of rows that are remembered while one text is read, each of thousands at most."""
@@ -39,6 +42,22 @@ _NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
 
 IsName = Callable[[int, int], bool]
 """Whether the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
+
+MayHold = Callable[[int, int], bool]
+"""Whether an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
+
+
+_Sign = tuple[tuple[str, ...], bool, bool, bool]
+"""Of a word its forms, and whether it is an initial, joins the word before, and stands for nothing."""
+
+_Fits = list[tuple[int, int, float, bool, Sequence[int]]]
+"""What names fit around a word, as first and last word from it, score, whole and rows."""
+
+Fits = dict[tuple[int, int, tuple[_Sign, ...]], _Fits]
+"""By the words around one, how many at most on each side, and its place among them, what names fit there.
+
+It holds what somebody typed, and lives no longer than a request: a text is read for what it names, then for what is
+left of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +85,19 @@ class Reading:
     words: list[Word] = field(repr=False)
     skip: Collection[str] = field(repr=False)
     is_name: IsName | None
+    fits: Fits = field(default_factory=dict, repr=False)
     spellings: list[str] = field(default_factory=list, repr=False)
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
     _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
     _held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    _signs: list[_Sign] = field(default_factory=list, repr=False)
+    _standing: dict[tuple[str, bool], Standing] = field(default_factory=dict, repr=False)
     _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
     _found: dict[tuple[int, int], list[tuple[float, bool, Sequence[int]]]] = field(default_factory=dict, repr=False)
 
     def hits(self) -> list[InexactHit]:
         self.spellings = [word.text for word in self.words]
+        self._signs = [self._sign(at, word) for at, word in enumerate(self.words)]
         for at in range(len(self.words)):
             if self._may_be_name(at):
                 self._read_around(at)
@@ -82,6 +105,9 @@ class Reading:
 
     def skips_any(self) -> bool:
         return any(map(self._is_skipped, range(len(self.words))))
+
+    def _sign(self, at: int, word: Word) -> _Sign:
+        return word.forms, self._reads_as_initial(at), word.joins, bool(self.skip) and self._stands_in_skip(at)
 
     def joins(self, at: int) -> bool:
         return self.words[at].joins
@@ -103,7 +129,18 @@ class Reading:
             found = self._numbers[at] = np.array(sorted(self.near(at)), dtype=np.int32)
         return found
 
+    def standing(self, at: int) -> Standing:
+        """What is known of the words of names that the typed one stands for."""
+        key = self.spellings[at], self._signs[at][1]
+        found = self._standing.get(key)
+        if found is None:
+            found = self._standing[key] = Standing()
+        return found
+
     def is_initial(self, at: int) -> bool:
+        return self._signs[at][1]
+
+    def _reads_as_initial(self, at: int) -> bool:
         word = self.words[at]
         if len(word.text) != 1 or not word.text.isalpha():
             return False
@@ -141,6 +178,9 @@ class Reading:
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
 
     def _is_skipped(self, at: int) -> bool:
+        return self._signs[at][3]
+
+    def _stands_in_skip(self, at: int) -> bool:
         start, end = self._span(at, at)
         return self.text[start:end] in self.skip
 
@@ -148,13 +188,31 @@ class Reading:
         return self.normalised.span(self.words[first].start, self.words[last].end)
 
     def _read_around(self, at: int) -> None:
-        rows, candidates = self.names.rows, self._candidates(at)
-        for group in group_rows(rows, candidates, self, at) if len(candidates) else ():
-            fit = fit_row(rows.row(group[0]), self, at)
-            if fit is not None and self._is_good(fit):
-                self._add(fit.first, fit.last, fit.score, fit.whole, group)
+        fits = self.fits.get(self._around(at, _NEAREST))
+        if fits is None:
+            fits = self.fits.get(self._around(at, MAX_REACH))
+        if fits is None:
+            fits, reach = self._fits_around(at)
+            self.fits[self._around(at, _NEAREST if reach <= _NEAREST else MAX_REACH)] = fits
+        for first, last, score, whole, rows in fits:
+            self._add(at + first, at + last, score, whole, rows)
         self._read_joined(at)
         self._read_alone(at)
+
+    def _around(self, at: int, reach: int) -> tuple[int, int, tuple[_Sign, ...]]:
+        begin = max(0, at - reach)
+        return reach, at - begin, tuple(self._signs[begin : at + reach + 1])
+
+    def _fits_around(self, at: int) -> tuple[_Fits, int]:
+        """Also how many words on each side tell it."""
+        rows, candidates = self.names.rows, self._candidates(at)
+        groups, reach = group_rows(rows, candidates, self, at) if len(candidates) else ([], 0)
+        fits: _Fits = []
+        for group in groups:
+            fit = fit_row(rows.row(group[0]), self, at)
+            if fit is not None and self._is_good(fit):
+                fits.append((fit.first - at, fit.last - at, fit.score, fit.whole, group))
+        return fits, reach
 
     def _candidates(self, at: int) -> Numbers:
         """Rows that hold the word; of many, those that share most of their words with those around it."""
@@ -163,7 +221,7 @@ class Reading:
             return near
         found, places = self._rows_with(near)
         if len(found) > MOST_ROWS:
-            beside = range(max(0, at - 4), min(len(self.words), at + 5))
+            beside = range(max(0, at - _NEAREST), min(len(self.words), at + _NEAREST + 1))
             shares = self.names.rows.shares(places, np.concatenate([self.numbers_near(each) for each in beside]))
             found = found[np.argsort(-shares, kind="stable")[:MOST_ROWS]]
         return found

@@ -30,8 +30,11 @@ def choose_inexact(
 
     A part of a name counts only where no unknown name stands beside it: Jennifer Smith is not John Smith.
     """
+    able = [hit for hit in hits if hit.score >= LEAST_SCORE]
+    if not able:
+        return []
     words = _WordSpans(_word_spans(text))
-    able = [hit for hit in hits if hit.score >= LEAST_SCORE and (not hit.public or _is_marked(hit, words, is_name))]
+    able = [hit for hit in able if not hit.public or _is_marked(hit, words, is_name)]
     chosen: list[InexactHit] = []
     taken = bytearray(len(text))
     for hit in sorted(able, key=lambda hit: (hit.start - hit.end, -hit.score, hit.start)):

@@ -13,7 +13,7 @@ import numpy as np
 
 from kg_store.errors import StoreError
 from kg_store.names import index_format
-from kg_store.names.fuzzy_index import InexactHit, InexactNames, IsName
+from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, MayHold
 from kg_store.names.name_table import NameRows
 from kg_store.terms import ValueKind
 from kg_store.text.english import is_ordinary
@@ -197,10 +197,17 @@ class NameIndex:
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
-    def find_inexact(self, text: str, skip: Collection[str] = (), is_name: IsName | None = None) -> list[InexactHit]:
+    def find_inexact(
+        self,
+        text: str,
+        skip: Collection[str] = (),
+        is_name: IsName | None = None,
+        may_hold: MayHold | None = None,
+        fits: Fits | None = None,
+    ) -> list[InexactHit]:
         """Names in other forms than their own (`InexactNames.find`), exact ones among them; none before
         `with_public` has told which words may never be taken for a name."""
-        hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name)
+        hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name, may_hold, fits)
         return [hit for hit in hits if not _NOT.match(text, hit.end)]
 
     def holding(self, names: Iterable[str]) -> set[int]:

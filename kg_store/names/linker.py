@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from kg_store.names.fuzzy_index import IsName
+from kg_store.names.fuzzy_index import Fits, IsName
 from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.name_markup import COMMON_WORDS, NameMarks
@@ -37,12 +37,12 @@ class EntityLinker:
 
     index: NameIndex = field(repr=False)
 
-    def find_mentions(self, text: str) -> list[Mention]:
+    def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
         """Mentions in order, none overlapping: of those that overlap the longest wins, then the leftmost.
 
         The whole content of quotes or [brackets] goes before any other match. A public word counts only where
         the text marks it as a name. Numbers and dates are matched by what they mean, however they are written, in
-        words and in figures of any script too.
+        words and in figures of any script too. `fits` is what was found in the texts of the same request.
         """
         marks = NameMarks.of(text)
         literals = find_literals(text)
@@ -50,9 +50,9 @@ class EntityLinker:
         found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
         exact = self._with_all_alternatives(text, _merge(_longest(found, marks)), found, marks)
-        return self._with_inexact(text, exact, marks, is_name)
+        return self._with_inexact(text, exact, marks, is_name, fits)
 
-    def find_unmarked(self, text: str, public: PublicWords) -> list[Mention]:
+    def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
         """Public words that may name entities in a text without any capital letter, where nothing else is linked.
 
         For a dialogue that names nothing else: "what countries does england border". On WebQSP all topics are
@@ -64,7 +64,7 @@ class EntityLinker:
         hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.role == "name"]
         named = [hit for hit in hits if _says_much(hit.text, public)]
         exact = _merge(_longest([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks))
-        near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public))
+        near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public), None, fits)
         chosen = choose_inexact(text, [], (), near, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         # What is spelt as it is goes before what only comes near, but for a word out of a name.
@@ -94,7 +94,9 @@ class EntityLinker:
         mids = {*mention.mids, *(mid for each in meant for mid in each.mids)}
         return replace(mention, mids=tuple(sorted(mids)))
 
-    def _with_inexact(self, text: str, exact: list[Mention], marks: NameMarks, is_name: IsName) -> list[Mention]:
+    def _with_inexact(
+        self, text: str, exact: list[Mention], marks: NameMarks, is_name: IsName, fits: Fits | None
+    ) -> list[Mention]:
         # A text that is only a value goes behind a name: it may well be that name's own last name.
         spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
 
@@ -102,7 +104,7 @@ class EntityLinker:
             """Everyday words inside an exact name lead to nothing better."""
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
-        hits = self.index.find_inexact(text, (), is_more)
+        hits = self.index.find_inexact(text, (), is_more, marks.may_mark, fits)
         chosen = choose_inexact(text, spans, marks.enclosed, hits, is_name)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
@@ -113,7 +115,16 @@ class EntityLinker:
         """Whether a span of `text` is marked as a name; in a text that marks none the dictionary tells that."""
         if marks.has_any:
             return marks.is_marked
-        return lambda start, end: marks.is_marked(start, end) or self.index.looks_like_name(text[start:end])
+        known: dict[str, bool] = {}
+
+        def looks_like_name(start: int, end: int) -> bool:
+            written = text[start:end]
+            found = known.get(written)
+            if found is None:
+                found = known[written] = self.index.looks_like_name(written)
+            return found
+
+        return looks_like_name
 
     def _named(self, text: str, marks: NameMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
         is_name = self._telling(text, marks)
@@ -153,7 +164,7 @@ def _within(inner: Mention, outer: Mention) -> bool:
 
 
 def has_capitals(text: str) -> bool:
-    return any(character.isupper() for character in text)
+    return text != text.lower() if text.isascii() else any(map(str.isupper, text))
 
 
 def _is_part_of_literal(hit: NameHit, literals: list[LiteralSpan]) -> bool:

@@ -59,7 +59,7 @@ class _Word:
 
     @property
     def is_capital(self) -> bool:
-        return any(map(str.isupper, self.text))
+        return not self.text.islower() and any(map(str.isupper, self.text))
 
     @property
     def lower(self) -> str:
@@ -78,17 +78,27 @@ class NameMarks:
     _words: tuple[_Word, ...] = field(repr=False)
     _ends: tuple[int, ...] = field(repr=False)
     _telling: frozenset[int] = field(repr=False)
+    _marked: bytes = field(repr=False)
+    """1 where something enclosed stands, or a word with a telling capital."""
 
     @classmethod
     def of(cls, text: str) -> NameMarks:
         words = tuple(_Word(*match.span(), match.group()) for match in _WORD.finditer(text))
         telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
-        return cls(frozenset(_enclosed(text)), words, tuple(word.end for word in words), telling)
+        enclosed = frozenset(_enclosed(text))
+        marked = bytearray(len(text))
+        for start, end in (*enclosed, *((word.start, word.end) for word in words if word.start in telling)):
+            marked[start:end] = b"\x01" * (end - start)
+        return cls(enclosed, words, tuple(word.end for word in words), telling, bytes(marked))
 
     @property
     def has_any(self) -> bool:
         """Whether anything in the text is marked as a name."""
         return bool(self.enclosed or self._telling)
+
+    def may_mark(self, start: int, end: int) -> bool:
+        """Whether `is_marked` may be true of a span in [start, end)."""
+        return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
         """Whether the span is enclosed as a whole, or has a telling capital and no lower case but small words."""
@@ -141,7 +151,7 @@ def _telling_capitals(sentence: list[_Word]) -> set[int]:
 
 def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
     """Shouting, or a headline: no lower case but small words, and too many capitals to be a name and its verb."""
-    if any(is_unspaced(letter) for word in sentence for letter in word.text):
+    if any(is_unspaced(letter) for word in sentence if not word.text.isascii() for letter in word.text):
         return False  # Latin words in it are names, or words of another language.
     if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
         return True

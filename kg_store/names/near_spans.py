@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from kg_store.names.fuzzy_index import Fits
 from kg_store.names.index import NameIndex
 
 MAX_PASSES: Final = 3
@@ -16,8 +17,11 @@ _MASK: Final = "|"
 Span = tuple[int, int]
 
 
-def find_near_spans(names: NameIndex, text: str, taken: Iterable[Span], skip: Collection[str] = ()) -> list[Span]:
-    """Spans of `text` outside of `taken`, in order, none over another; words in `skip` stand for nothing.
+def find_near_spans(
+    names: NameIndex, text: str, taken: Iterable[Span], skip: Collection[str] = (), fits: Fits | None = None
+) -> list[Span]:
+    """Spans of `text` outside of `taken`, in order, none over another; words in `skip` stand for nothing. `fits` is
+    what was found in the texts of the same request.
 
     Promise: every reading that `names.find_inexact` gives of `text` without `taken`, but for public ones, lies in what
     was found or overlaps it; what such a reading leaves over is read again. Limit: of a text that takes more than
@@ -25,10 +29,11 @@ def find_near_spans(names: NameIndex, text: str, taken: Iterable[Span], skip: Co
     """
     found: list[Span] = []
     fresh: Sequence[Span] = ()
+    fits = {} if fits is None else fits
     left = masked(text, taken)
     for number in range(1, MAX_PASSES + 1):
         read = left if number == 1 else _changed(left, fresh)
-        spans = [(hit.start, hit.end) for hit in names.find_inexact(read, skip) if not hit.public]
+        spans = [(hit.start, hit.end) for hit in names.find_inexact(read, skip, fits=fits) if not hit.public]
         fresh = _longest(spans, len(text)) if number < MAX_PASSES else _joined(spans)
         if not fresh:
             break

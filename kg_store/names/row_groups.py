@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -14,45 +14,60 @@ from kg_store.names.name_table import NameRows, Numbers, RowPlaces
 _Flags = npt.NDArray[np.bool_]
 
 
+@dataclass(slots=True)
+class Standing:
+    """Words of names by number: those that were `asked` about one typed word, and those that it stands for."""
+
+    asked: set[int] = field(default_factory=set)
+    words: list[int] = field(default_factory=list)
+
+
 class TypedWords(Typed, Protocol):
     """The words of a text, and for each the numbers of the words of names that it may be."""
 
     def numbers_near(self, at: int) -> Numbers: ...
+    def standing(self, at: int) -> Standing: ...
 
 
-def group_rows(names: NameRows, rows: Numbers, typed: TypedWords, at: int) -> Iterator[list[int]]:
-    """`rows` in groups. Promise: `fit_row` says the same of all rows of a group at `at`, so that one is enough."""
+def group_rows(names: NameRows, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
+    """`rows` in groups, and how many words on each side of `at` tell what `fit_row` says of them.
+
+    Promise: `fit_row` says the same of all rows of a group at `at`, so that one is enough.
+    """
     places = names.places(rows)
     telling = names.are_among(places.words, typed.numbers_near(at))
-    for step in (-1, 1):
-        _mark_beside(names, places, typed, at, step, telling)
+    reach = max(_mark_beside(names, places, typed, at, step, telling) for step in (-1, 1))
     # A word that nothing stands for counts as any other such word; whether it is needed tells rows apart.
     codes = np.where(telling, places.words, -1) * 2 + places.needed
     data, size = codes.tobytes(), codes.itemsize
     groups: dict[bytes, list[int]] = {}
     for row, begin, end in zip(rows.tolist(), places.begins.tolist(), places.ends.tolist(), strict=True):
         groups.setdefault(data[begin * size : end * size], []).append(row)
-    yield from groups.values()
+    return list(groups.values()), reach
 
 
-def _mark_beside(names: NameRows, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> None:
-    """Marks what the words on one side of `at` may stand for, as far as any row can be followed that way."""
+def _mark_beside(names: NameRows, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> int:
+    """Marks what the words on one side of `at` may stand for, as far as any row can be followed that way: so far."""
     open_rows = np.ones(len(places.begins), dtype=np.bool_)
     for beside in range(at + step, at + step * (MAX_REACH + 1), step):
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(beside, beside - step)):
-            return
+            break
         open_places = np.repeat(open_rows, places.lengths)
         met = open_places & _meant(names, places.words, typed, beside)
         telling |= met
         if not typed.is_initial(beside):  # An initial that a row lacks is passed over.
             open_rows &= np.logical_or.reduceat(met, places.begins)
         if not open_rows.any():
-            return
+            break
+    return abs(beside - at)
 
 
 def _meant(names: NameRows, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
     """Which of `words` the typed word may be, or stand for."""
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])
-    standing = [word for word in set(words[begun].tolist()) if stands_for(typed, beside, names.words[word])]
-    return meant | names.are_among(words, np.array(standing, dtype=np.int32)) if standing else meant
+    known = typed.standing(beside)
+    fresh = set(words[begun].tolist()) - known.asked
+    known.asked |= fresh
+    known.words += [word for word in fresh if stands_for(typed, beside, names.words[word])]
+    return meant | names.are_among(words, np.array(known.words, dtype=np.int32)) if known.words else meant

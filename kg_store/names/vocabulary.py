@@ -12,6 +12,9 @@ from kg_store.text.public_words import PublicWords
 from kg_store.text.word_forms import words_of
 
 _SHORTEST_PLURAL = 4
+_MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
+"""Forms that the dictionary of ordinary words leaves out: of verbs, and I've without its sign."""
+
 _MOST_REMEMBERED = 100_000
 
 
@@ -30,10 +33,10 @@ class NameVocabulary:
 
     def is_everyday(self, word: str) -> bool:
         """A word of our own phrases, a small number, or an ordinary English word."""
-        return self._public.is_own(word) or is_ordinary(word)
+        return word in _MORE_EVERYDAY or self._public.is_own(word) or is_ordinary(word)
 
     def is_public(self, word: str) -> bool:
-        return word in self._public or is_ordinary(word)
+        return word in _MORE_EVERYDAY or word in self._public or is_ordinary(word)
 
     def looks_like_name(self, text: str) -> bool:
         """Whether a word of `text` is no everyday word, but letters."""

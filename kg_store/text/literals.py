@@ -60,6 +60,7 @@ _NUMBER_IN_TEXT = re.compile(
     rf"(?:{ORDINAL}{_CLOSE}|\s?{SCALE}{_CLOSE})?(?:\s?{CURRENCY}|\s?%|{UNITS}{_CLOSE}|{_CLOSE})",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _DIGIT_WORD = re.compile(rf"(?<!{_WORD})(?:(?!\d){_WORD})*+\d{_WORD}*+")
 
 
@@ -127,6 +128,8 @@ def find_literals(text: str) -> list[LiteralSpan]:
 
     Every decimal digit of `text` is inside a span: pseudonyms too, which the caller has to except.
     """
+    if not _DIGIT.search(text):
+        return []
     spans = [match.span() for pattern in (*_IN_TEXT, _NUMBER_IN_TEXT, _DIGIT_WORD) for match in pattern.finditer(text)]
     taken: list[tuple[int, int]] = []
     covered = bytearray(len(text))

@@ -11,13 +11,15 @@ a new order.
 from __future__ import annotations
 
 import random
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 import httpx2
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import roc_auc_score
 
 from app.evaluation.attacks.membership_graphs import (
     CLOSED_POLICY,
@@ -196,13 +198,16 @@ def _body(graph: str, question: str) -> Mapping[str, object]:
 _PUBLIC = KeyPair.generate().public_text
 
 
-def area(inside: Sequence[float], outside: Sequence[float]) -> float:
+Figures = Sequence[float] | npt.NDArray[np.float64]
+
+
+def area(inside: Figures, outside: Figures) -> float:
     """The share of pairs in which the one from `inside` has the greater figure; a tie counts half."""
-    if not inside or not outside:
+    # The library refuses a single class; nobody is told apart then.
+    if len(inside) == 0 or len(outside) == 0:
         return 0.5
-    ranked = sorted(outside)
-    won = sum(bisect_left(ranked, one) + bisect_right(ranked, one) for one in inside)
-    return won / (2 * len(inside) * len(outside))
+    is_inside = np.arange(len(inside) + len(outside)) < len(inside)
+    return float(roc_auc_score(is_inside, np.concatenate([inside, outside])))
 
 
 def either_way(inside: Sequence[float], outside: Sequence[float]) -> float:

@@ -15,6 +15,7 @@ from app.evaluation.bench.path_trail import GoldPath, Trail, trail_of
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.recording_reasoner import Step
+from app.graphs.markdown_table import markdown_table
 from app.llm.embedded.candidate_paths import ScoredPath
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
@@ -82,7 +83,7 @@ class ErrorLog:
             "Names that reached the reasoner: "
             + (", ".join(f"{name} ({count})" for name, count in leaked.items()) or "none")
             + ".",
-            "\n".join(["| cause | answers | kinds |", "| --- | --- | --- |", *(_counted(c, g) for c, g in ranked)]),
+            markdown_table(("cause", "answers", "kinds"), [_counted(c, g) for c, g in ranked]).rstrip(),
         ]
         for cause, group in ranked:
             parts.append(f"## {cause} ({len(group)})")
@@ -90,10 +91,10 @@ class ErrorLog:
         return "\n\n".join(parts) + "\n"
 
 
-def _counted(cause: Cause, group: Sequence[WrongAnswer]) -> str:
+def _counted(cause: Cause, group: Sequence[WrongAnswer]) -> tuple[str, int, str]:
     """A row of the summary, with the commonest kinds of question."""
     kinds = Counter(wrong.question.kind for wrong in group if wrong.question.kind).most_common(MOST_KINDS_SHOWN)
-    return f"| {cause} | {len(group)} | {', '.join(f'{kind} {count}' for kind, count in kinds)} |"
+    return cause, len(group), ", ".join(f"{kind} {count}" for kind, count in kinds)
 
 
 def _entry(wrong: WrongAnswer) -> str:

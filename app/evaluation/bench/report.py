@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from app.evaluation.bench.asker import Outcome
 from app.evaluation.checks.leak_scan import Findings
 from app.evaluation.checks.metrics import interval, mean, percentile
+from app.graphs.markdown_table import markdown_table
 
 
 class Spread(BaseModel):
@@ -131,14 +132,13 @@ def markdown(reports: Sequence[Report]) -> str:
         "set", "strategy", "reasoner", "n", "hits@1 (95 %)", "F1", "linked", "answered / refused", "rounds",
         "calls mean / p95", "tokens in + out", "local ms p50 / p95", "leaks", "public-word hits",
     )  # fmt: skip
-    lines = [head, tuple("---" for _ in head), *(_row(report) for report in reports)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+    return markdown_table(head, map(_row, reports))
 
 
 def stages_markdown(report: Report) -> str:
     """Milliseconds of each stage of one run."""
-    lines = [f"| {stage} | {s.p50:.2f} | {s.p95:.2f} | {s.mean:.2f} |" for stage, s in report.milliseconds.items()]
-    return "\n".join(["| stage | p50 ms | p95 ms | mean ms |", "| --- | --- | --- | --- |", *lines]) + "\n"
+    rows = [(stage, f"{s.p50:.2f}", f"{s.p95:.2f}", f"{s.mean:.2f}") for stage, s in report.milliseconds.items()]
+    return markdown_table(("stage", "p50 ms", "p95 ms", "mean ms"), rows)
 
 
 class _Rows(BaseModel):

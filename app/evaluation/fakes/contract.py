@@ -6,11 +6,12 @@ import inspect
 import json
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from app.graphs.markdown_table import markdown_table
 from app.llm import tasks
 from app.llm.endpoint.json_schema import strict_schema
 from app.llm.tasks import TaskModel, TaskName
@@ -76,7 +77,7 @@ question.
 def contract_text() -> str:
     """The whole page as Markdown."""
     parts = [_HEAD.replace("TASK_NAMES", ", ".join(f"`{task}`" for task in get_args(TaskName)))]
-    parts += ["## Tasks\n", _table(("task", "asked by", "input", "reply"), _task_rows())]
+    parts += ["## Tasks\n", markdown_table(("task", "asked by", "input", "reply"), _task_rows())]
     for task in get_args(TaskName):
         parts += list(_of_task(task))
     parts.append("## Shared parts\n")
@@ -103,7 +104,7 @@ def _of_model(model: type[TaskModel]) -> str:
     rows = [
         (f"`{name}`", _type_words(field.annotation), _meaning(field)) for name, field in model.model_fields.items()
     ]
-    table = _table(("field", "type", "meaning"), rows)
+    table = markdown_table(("field", "type", "meaning"), rows)
     return f"### {model.__name__}\n\n" + (says + "\n\n" if says else "") + table
 
 
@@ -132,11 +133,6 @@ def _expressions() -> str:
         "`answer` holds expressions of this closed grammar; the server works them out on the real data, at most "
         f"{expressions.MAX_NODES} parts each.\n\n{lines}\n{bar}{table}\n"
     )
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
 
 def _type_words(annotation: object) -> str:

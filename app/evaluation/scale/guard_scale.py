@@ -18,6 +18,7 @@ from pathlib import Path
 
 from app.egress.guard import Blocked, Guard, StaticSegments
 from app.evaluation.datasets.synthetic_names import entries_of, made_names
+from app.graphs.markdown_table import markdown_table
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
@@ -104,20 +105,16 @@ def markdown(scale: Scale) -> str:
         ("growth of the process", f"{scale.grown_mb:.0f} MB", MOST_MB, scale.grown_mb),
     )
     lines = [
-        f"{scale.names:,} made-up names",
-        "",
-        "| what | measured | bound | of the bound | |",
-        "|---|---|---|---|---|",
+        (what, measured, f"{bound:g}", f"{value / bound:.2f}", "pass" if value <= bound else "FAIL")
+        for what, measured, bound, value in rows
     ]
-    for what, measured, bound, value in rows:
-        verdict = "pass" if value <= bound else "FAIL"
-        lines.append(f"| {what} | {measured} | {bound:g} | {value / bound:.2f} | {verdict} |")
     verdict = "FAIL" if scale.missed else "pass"
-    lines.append(f"| names planted in {scale.planted} requests, not blocked | {scale.missed} | 0 | | {verdict} |")
+    lines.append((f"names planted in {scale.planted} requests, not blocked", str(scale.missed), "0", "", verdict))
+    table = markdown_table(("what", "measured", "bound", "of the bound", ""), lines)
     further = (
         f"p95 {scale.p95_ms:.3f} ms; opened in {scale.opening_s:.1f} s of processor time from {scale.index_mb:.0f} MB"
     )
-    return "\n".join((*lines, "", further, ""))
+    return f"{scale.names:,} made-up names\n\n{table}\n{further}\n"
 
 
 def _build(count: int, folder: Path) -> None:

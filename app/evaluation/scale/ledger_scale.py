@@ -13,6 +13,7 @@ from app.database.engine import make_engine, migrate
 from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply
 from app.egress.ledger.reader import check
 from app.egress.ledger.retention import LedgerUpkeep
+from app.graphs.markdown_table import markdown_table
 from kg_store.storage.master_key import MasterKey
 
 MAX_MS_A_ROW: Final = 0.5
@@ -53,17 +54,14 @@ def measure_ledger(rows: int) -> LedgerScale:
 def markdown(scale: LedgerScale) -> str:
     """The table of both ledgers, with the bounds."""
     verdict = "pass" if scale.passed else "FAIL"
-    return "\n".join(
-        (
-            "| rows | processor time | a row |",
-            "|---|---|---|",
-            f"| {scale.rows // 10:,} | {scale.tenth_seconds:.2f} s | |",
-            f"| {scale.rows:,} | {scale.seconds:.2f} s | {scale.ms_a_row:.3f} ms |",
-            "",
-            f"{verdict}: bounds {MAX_MS_A_ROW:g} ms a row, and {MAX_GROWTH:g} times that of the smaller ledger "
-            f"(measured: {scale.growth:.2f})",
-            "",
-        )
+    rows = [
+        (f"{scale.rows // 10:,}", f"{scale.tenth_seconds:.2f} s", ""),
+        (f"{scale.rows:,}", f"{scale.seconds:.2f} s", f"{scale.ms_a_row:.3f} ms"),
+    ]
+    return (
+        f"{markdown_table(('rows', 'processor time', 'a row'), rows)}\n"
+        f"{verdict}: bounds {MAX_MS_A_ROW:g} ms a row, and {MAX_GROWTH:g} times that of the smaller ledger "
+        f"(measured: {scale.growth:.2f})\n"
     )
 
 

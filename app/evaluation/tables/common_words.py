@@ -17,6 +17,7 @@ from app.evaluation.attacks.forms.judge import read_sent
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet, sample
 from app.evaluation.bench.question_sets import METAQA, WEBQSP, QuestionSets, Show
 from app.evaluation.datasets.questions import Question
+from app.graphs.markdown_table import markdown_table
 
 MAX_REPLACED = 0.02
 OPENDIALKG = "opendialkg"
@@ -126,13 +127,19 @@ def common_words(text: str, names: Iterable[str]) -> list[str]:
 def markdown(found: Sequence[Kept]) -> str:
     """The table, then the words of each set that were replaced most often."""
     rows = [
-        f"| {each.title} | {each.questions} | {each.words} | {each.replaced.total()} ({each.share:.2%}) "
-        f"| at most {MAX_REPLACED:.0%} | {'pass' if each.passed else 'FAIL'} |"
+        (
+            each.title,
+            each.questions,
+            each.words,
+            f"{each.replaced.total()} ({each.share:.2%})",
+            f"at most {MAX_REPLACED:.0%}",
+            "pass" if each.passed else "FAIL",
+        )
         for each in found
     ]
     listed = [f"{each.title}: {_listed(each.replaced)}" for each in found]
-    head = "| set | questions | common words | replaced | bound | |\n| --- | --- | --- | --- | --- | --- |"
-    return "\n".join([head, *rows, "", *(f"{line}\n" for line in listed)])
+    table = markdown_table(("set", "questions", "common words", "replaced", "bound", ""), rows)
+    return "\n".join([table, *(f"{line}\n" for line in listed)])
 
 
 def _listed(replaced: Counter[str]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from app.evaluation.checks.metrics import comparable
 from app.evaluation.datasets.misspellings import CARRIERS, PLAIN, SLIPS, Slip
 from app.evaluation.datasets.questions import Question
+from app.graphs.markdown_table import markdown_table
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import concept_of
 from kg_store.names.linker import Mention
@@ -76,11 +77,11 @@ class LinkingReport:
         return self.whole.precision
 
     def markdown(self) -> str:
-        lines = ["| kind | sentences | recall | precision | read as, mean |", "|---|---|---|---|---|"]
+        rows = []
         for each in (*self.kinds, self.whole):
             mean = each.choices / each.linked if each.linked else 0.0
-            lines.append(f"| {each.kind} | {each.typed} | {each.recall:.3f} | {each.precision:.3f} | {mean:.1f} |")
-        return "\n".join(lines) + "\n"
+            rows.append((each.kind, each.typed, f"{each.recall:.3f}", f"{each.precision:.3f}", f"{mean:.1f}"))
+        return markdown_table(("kind", "sentences", "recall", "precision", "read as, mean"), rows)
 
 
 _NOTHING = KindOfSlip("all", 0, 0, 0, 0, 0)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from app.evaluation.bench.asker import REASONER_STAGE, Outcome
 from app.evaluation.bench.sampling import Asked
 from app.evaluation.checks.metrics import mean, percentile
+from app.graphs.markdown_table import markdown_table
 
 
 class Measure(BaseModel):
@@ -125,11 +126,9 @@ def no_leaks(asked: Asked) -> Measure:
 def markdown(measures: Sequence[Measure]) -> str:
     """The table, then one line that says what was missed."""
     head = ("measure", "n", "bound", "reached", "", "F1", "leaks")
-    lines = [head, tuple("---" for _ in head), *(_row(measure) for measure in measures)]
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     missed = [measure.name for measure in measures if not measure.passed]
     told = f"Missed: {'; '.join(missed)}." if missed else "Every bound is reached."
-    return f"{table}\n\n{told}\n"
+    return f"{markdown_table(head, map(_row, measures))}\n{told}\n"
 
 
 def write_json(measures: Sequence[Measure], file: Path) -> None:

@@ -11,6 +11,7 @@ from app.evaluation.bench.asker import Outcome
 from app.evaluation.checks.metrics import mean
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.recording_reasoner import Step
+from app.graphs.markdown_table import markdown_table
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.step import plan_step
 from app.llm.tasks import StepInput
@@ -97,7 +98,7 @@ def _buckets(points: Sequence[Point]) -> str:
         of_able = f"{mean([point.hit for point in able]):.2f}" if able else ""
         rows.append((_range(low, high), len(able), len(here) - len(able), of_able, right))
     head = ("score", "answerable", "unanswerable", "right of the answerable", "right of all")
-    return _table(head, rows)
+    return markdown_table(head, rows)
 
 
 def _sweep(points: Sequence[Point], present: float, best: float) -> str:
@@ -106,7 +107,7 @@ def _sweep(points: Sequence[Point], present: float, best: float) -> str:
     for threshold in sorted({-math.inf, *BORDERS, present, best}):
         found = at(points, threshold)
         rows.append((f"{_number(threshold)}{marks.get(threshold, '')}", f"{found.hits:.3f}", f"{found.refused:.3f}"))
-    return _table(("threshold", "hits@1 of the answerable", "refused of the unanswerable"), rows)
+    return markdown_table(("threshold", "hits@1 of the answerable", "refused of the unanswerable"), rows)
 
 
 def _by_set(points: Sequence[Point], present: float, best: float) -> str:
@@ -119,7 +120,7 @@ def _by_set(points: Sequence[Point], present: float, best: float) -> str:
                 told = (now.hits, then.hits) if answerable else (now.refused, then.refused)
                 what = "hits@1" if answerable else "refused"
                 rows.append((name, len(here), what, f"{told[0]:.3f}", f"{told[1]:.3f}"))
-    return _table(("set", "questions", "share", f"at {_number(present)}", f"at {_number(best)}"), rows)
+    return markdown_table(("set", "questions", "share", f"at {_number(present)}", f"at {_number(best)}"), rows)
 
 
 def _range(low: float, high: float) -> str:
@@ -130,8 +131,3 @@ def _range(low: float, high: float) -> str:
 
 def _number(value: float) -> str:
     return "none" if value == -math.inf else f"{value:.3f}".rstrip("0").rstrip(".")
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)

@@ -43,6 +43,16 @@ PREPOSITIONS: Final = frozenset(
     through behind beside beyond toward towards around among except including
     """.split()
 )
+NEVER_NAMES: Final = frozenset(
+    """
+    one anyone someone everyone anybody somebody everybody nobody anything something everything nothing
+    once twice out really only also maybe perhaps sometime sometimes
+    """.split()
+)
+"""Pronouns and adverbs that stand where a noun does; in small letters their place says nothing."""
+
+LINKING: Final = frozenset("sound sounds sounded look looks looked seem seems seemed feel feels felt".split())
+ADDRESSING: Final = frozenset("sir madam mister reverend father mother brother sister uncle aunt".split())
 CLASSIFIERS: Final = frozenset(
     "kind kinds type types sort sorts genre category form list number name names set".split()
 )
@@ -61,7 +71,10 @@ PHRASES: Final = frozenset(
     """.replace("\n", "|").split("|")
 )
 EXCLAMATIONS: Final = frozenset(
-    "wow great sure cool nice awesome sorry right welcome sweet perfect interesting amazing".split()
+    """
+    wow great sure cool nice awesome sorry right welcome sweet perfect interesting amazing wonderful exactly really
+    definitely totally absolutely alright yeah correct
+    """.split()
 )
 PLURALS: Final = frozenset("people men women children police data media".split())
 JOINING: Final = frozenset(("and", "or", "nor", "&", "plus", "versus", "vs"))
@@ -91,6 +104,11 @@ def is_verb_alone(word: str) -> bool:
     """A verb's form that is no noun's: lived; or that of one who does it: lives."""
     kinds = kinds_of(word)
     return "v" in kinds and ("n" not in kinds or word.endswith("s"))
+
+
+def only_describes(word: str) -> bool:
+    """An adjective that is no noun; great in "that sounds great"."""
+    return word in EXCLAMATIONS or word == "good" or kinds_of(word) == "a"
 
 
 def is_participle(word: str) -> bool:

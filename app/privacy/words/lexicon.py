@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -98,23 +99,24 @@ def schema_words(schema: Schema) -> frozenset[str]:
 
 def base_of(word: str) -> str:
     """`word` without what stands behind an apostrophe."""
-    return APOSTROPHE.split(word, maxsplit=1)[0]
+    return word.partition("'")[0] if word.isascii() else APOSTROPHE.split(word, maxsplit=1)[0]
 
 
 def language_of(words: Iterable[str]) -> str:
     """The language other than English that has more of `words`, in small letters, than English has of the others;
     empty where none has a third of them, or there are few."""
-    told = tuple(words)
-    if len(told) < _MIN_WORDS or all(in_lexicon(base_of(word)) for word in told):
+    told = Counter(words)
+    bases: Counter[str] = Counter()
+    for word, times in told.items():
+        bases[base_of(word)] += times
+    if bases.total() < _MIN_WORDS or all(map(in_lexicon, bases)):
         return ""
-    return _language_of(told)
-
-
-@lru_cache(maxsize=1_024)
-def _language_of(words: tuple[str, ...]) -> str:
-    bases = [base_of(word) for word in words]
-    counts = {code: sum(base in words_of_language(code) for base in bases) for code in languages()}
+    counts = {code: _times(bases, bases.keys() & words_of_language(code)) for code in languages()}
     best = max(counts, key=lambda code: counts[code])
     # Short words are of many languages: what English alone has tells that it is English.
-    english = sum(in_lexicon(base) and base not in words_of_language(best) for base in bases)
-    return best if counts[best] > english and counts[best] * 3 >= len(words) else ""
+    english = _times(bases, filter(in_lexicon, bases.keys() - words_of_language(best)))
+    return best if counts[best] > english and counts[best] * 3 >= bases.total() else ""
+
+
+def _times(counts: Counter[str], words: Iterable[str]) -> int:
+    return sum(counts[word] for word in words)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from app.privacy.words.grammar_words import (
+    ADDRESSING,
     ADVERBS,
     ASKING,
     AUXILIARIES,
@@ -17,9 +18,12 @@ from app.privacy.words.grammar_words import (
     FUNCTION_WORDS,
     JOINING,
     KIN,
+    LINKING,
     MARKS,
     NAMING,
+    NEVER_NAMES,
     PHRASES,
+    PLURALS,
     PREPOSITIONS,
     ROLES,
     SINGULAR_AUXILIARIES,
@@ -29,6 +33,7 @@ from app.privacy.words.grammar_words import (
     is_singular,
     is_verb,
     is_verb_alone,
+    only_describes,
 )
 from app.privacy.words.lexicon import CONTRACTIONS, base_of
 from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
@@ -42,7 +47,8 @@ MIN_FOREIGN_LETTERS: Final = 4
 
 def speaks_for_name(turn: TurnTokens, at: int) -> bool:
     """Whether anything around the word at `at`, a common one, says that it is a name here."""
-    return any(speaks(turn, at) for speaks in _SPEAKING)
+    speaking = _MARKING if turn.tokens[at].word in NEVER_NAMES else _SPEAKING
+    return any(speaks(turn, at) for speaks in speaking)
 
 
 def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
@@ -69,7 +75,7 @@ def _is_addressed(turn: TurnTokens, at: int) -> bool:
     gap = turn.gap(at).strip()
     if before is None or gap not in ("", ".", ":"):
         return False
-    is_named = before.word in NAMING and is_nominal(word) and not turn.lexicon.is_own(word)
+    is_named = before.word in NAMING and is_nominal(word) and word not in LINKING and not turn.lexicon.is_own(word)
     is_initial = gap == "." and len(before.word) == 1
     # A title may be no word of the lexicon itself: herr.
     title = turn.text[before.start : before.end].lower()
@@ -140,6 +146,8 @@ def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
         return asked and turn.word_after(at) not in ("be", "have", "not")
     if token.word in FUNCTION_WORDS or token.word in ADVERBS or not is_nominal(token.word):
         return False
+    if _addresses_a_name(turn, at):
+        return False
     if turn.begins(at):
         return _opens_as_a_name(turn, at)
     if before is None or before.stand is not Stand.WORD:
@@ -160,6 +168,12 @@ def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
         # "the husband of ...", "a kind of film": what something is of, and what there are kinds of.
         return turn.word_after(at) != "of" and turn.word_before(at - 1) not in CLASSIFIERS
     return _is_verb_before(turn, at)
+
+
+def _addresses_a_name(turn: TurnTokens, at: int) -> bool:
+    """sir isaac newton: whose the name is goes, and what he is called by stays."""
+    after = turn.after(at)
+    return turn.tokens[at].word in ADDRESSING and after is not None and after.is_replaced and turn.gap(at + 1) == " "
 
 
 def _is_joined_to_a_name(turn: TurnTokens, at: int) -> bool:
@@ -190,7 +204,9 @@ def _is_verb_before(turn: TurnTokens, at: int) -> bool:
     """who treats field, who has gout: the word in front says what is done."""
     verb = turn.word_before(at)
     kinds = kinds_of(verb)
-    if "v" not in kinds or verb in FUNCTION_WORDS:
+    if "v" not in kinds or verb in FUNCTION_WORDS or verb in PLURALS:
+        return False
+    if verb in LINKING and only_describes(turn.tokens[at].word):
         return False
     subject = turn.before(at - 1)
     told = subject is not None and (subject.is_replaced or subject.word in ("who", "that"))
@@ -261,6 +277,8 @@ def _is_rare_word(turn: TurnTokens, at: int) -> bool:
     is_of_somebody = owner is not None and (owner.is_replaced or owner.word in DETERMINERS)
     return is_singular(word) and turn.word_before(at) not in DETERMINERS and not is_of_somebody
 
+
+_MARKING: Final = (_is_marked, _is_addressed, _is_labelled, _is_foreign_here)
 
 _SPEAKING: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (
     _is_marked,

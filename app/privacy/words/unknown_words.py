@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -47,6 +47,17 @@ Taken = tuple[int, int, Stand]
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """What is told of a word wherever it stands in the text."""
+
+    permitted: bool
+    public: bool
+    is_part: bool
+    has_capital: bool
+    """One that tells something: I has none."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Word:
     start: int
     end: int
@@ -69,11 +80,13 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     language = language_of(match[0].lower() for match in matches)
     plain = _tokens(matches, taken)
     turn = TurnTokens(text, plain, lexicon, language)
-    words = [_word(turn, at, language) for at, token in enumerate(plain) if token.stand is Stand.WORD]
+    known = {written: _known(written, lexicon, language) for written in {text[slice(*m.span())] for m in matches}}
+    words = [_word(turn, at, known) for at, token in enumerate(plain) if token.stand is Stand.WORD]
     spans = _by_capitals(text, words, taken, lexicon)
     spans += [span for span in _phrases(turn) if not _covers(spans, span)]
     for _ in range(_MAX_PASSES):
-        more = list(_by_place(replace(turn, tokens=_tokens(matches, [*taken, *_as_taken(spans)]))))
+        tokens = _tokens(matches, [*taken, *_as_taken(spans)]) if spans else plain
+        more = list(_by_place(replace(turn, tokens=tokens)))
         if not more:
             break
         spans += more
@@ -108,7 +121,7 @@ def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[To
     found += [
         Token(match.start(), match.end(), Stand.WORD, match[0].lower())
         for match in matches
-        if not _overlaps(covered, match.start(), match.end())
+        if not covered or not _overlaps(covered, match.start(), match.end())
     ]
     return sorted(found, key=lambda token: token.start)
 
@@ -118,17 +131,25 @@ def _overlaps(spans: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return at > 0 and spans[at - 1][1] > start
 
 
-def _word(turn: TurnTokens, at: int, language: str) -> _Word:
-    token, lexicon = turn.tokens[at], turn.lexicon
-    written = turn.text[token.start : token.end]
-    if not lexicon.permits(token.word, language) or is_disguised(written):
-        return _Word(token.start, token.end, written, public=False, marked=True)
-    is_own = lexicon.is_own(token.word)
-    is_part = lexicon.names_somebody(token.word) and may_name(base_of(token.word))
-    is_public = not is_part and (is_own or is_public_word(written, lexicon.public))
+def _known(written: str, lexicon: Lexicon, language: str) -> _Known:
+    word = written.lower()
+    permitted = lexicon.permits(word, language) and not is_disguised(written)
+    is_part = _is_part(word, lexicon)
+    public = permitted and not is_part and (lexicon.is_own(word) or is_public_word(written, lexicon.public))
     has_capital = any(letter.isupper() or letter.istitle() for letter in written)
-    marked = has_capital and normalise(written).text not in _SELF and not _begins(turn, at, is_part)
-    return _Word(token.start, token.end, written, is_public, marked)
+    return _Known(permitted, public, is_part, has_capital and normalise(written).text not in _SELF)
+
+
+def _is_part(word: str, lexicon: Lexicon) -> bool:
+    return lexicon.names_somebody(word) and may_name(base_of(word))
+
+
+def _word(turn: TurnTokens, at: int, known: Mapping[str, _Known]) -> _Word:
+    token = turn.tokens[at]
+    written = turn.text[token.start : token.end]
+    told = known[written]
+    marked = not told.permitted or (told.has_capital and not _begins(turn, at, told.is_part))
+    return _Word(token.start, token.end, written, told.public, marked)
 
 
 def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
@@ -157,12 +178,14 @@ def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
 
 
 def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
-    words = [base_of(token.word) for token in turn.tokens[at : at + MAX_PHRASE_WORDS]]
-    if not words[0] or words[0] not in turn.lexicon.names.first_words:
+    first = base_of(turn.tokens[at].word)
+    if not first or first not in turn.lexicon.names.first_words:
         return None
+    words = [base_of(token.word) for token in turn.tokens[at : at + MAX_PHRASE_WORDS]]
     for count in range(len(words), 1, -1):
         telling = [word for word in words[:count] if may_name(word)]
-        if " ".join(words[:count]) not in turn.lexicon.names.phrases or len(telling) < 2:
+        phrase = " ".join(words[:count])
+        if phrase not in turn.lexicon.names.phrases or len(telling) < 2:
             continue
         if not all(map(turn.lexicon.is_own, telling)):
             return turn.tokens[at].start, turn.tokens[at + count - 1].end
@@ -171,9 +194,10 @@ def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
 
 def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
     """Words that are a part of a name, where the sentence says that they are one here."""
+    words = {token.word for token in turn.tokens if token.stand is Stand.WORD}
+    parts = {word for word in words if _is_part(word, turn.lexicon)}
     for at, token in enumerate(turn.tokens):
-        is_part = token.stand is Stand.WORD and turn.lexicon.names_somebody(token.word)
-        if is_part and may_name(base_of(token.word)) and speaks_for_name(turn, at):
+        if token.word in parts and speaks_for_name(turn, at):
             yield token.start, token.start + len(base_of(token.word))
 
 

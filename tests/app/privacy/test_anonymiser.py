@@ -311,7 +311,7 @@ def test_at_most_a_few_earlier_topics_come_along(ask: Ask, table: PseudonymTable
 
 def test_a_broken_linker_lets_nothing_pass(names: NameIndex, public: PublicWords, table: PseudonymTable) -> None:
     class Broken:
-        def find_mentions(self, text: str) -> list[object]:
+        def find_mentions(self, text: str, fits: object) -> list[object]:
             raise RuntimeError("down")
 
     anonymiser = Anonymiser(Broken(), names, Lexicon(public, NameWords()))  # type: ignore[arg-type]

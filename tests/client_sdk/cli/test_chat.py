@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 from client_sdk import Answer, ArogError, Chat
 from client_sdk.cli.chat import COMMANDS, Talk
@@ -79,8 +82,10 @@ def test_chat_by_hand_ends_with_ctrl_d_and_exits_with_zero(
     env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     env.canned.append(problem(500, "internal"))
-    monkeypatch.setattr(sys, "stdin", Keyboard("Who?\n\nAnd?\n"))
-    assert run(["chat"]) == 0
+    monkeypatch.setattr(sys, "stdin", Keyboard())
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        keys.send_text("Who?\n\nAnd?\n\x04")
+        assert run(["chat"]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Ask away. /help lists the commands.\n")
     assert "Dr. Bruno Weiß" in printed.out
@@ -237,13 +242,19 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         command = [sys.executable, "-m", "client_sdk", "chat", *options]
         told = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-        told |= {"TERM": "xterm-256color", "COLUMNS": "100", "PYTHONPATH": str(REPOSITORY), **environment}
+        told |= {
+            "TERM": "xterm-256color",
+            "COLUMNS": "100",
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+            "PYTHONPATH": str(REPOSITORY),
+            **environment,
+        }
         self._process = subprocess.Popen(
             command, stdin=theirs, stdout=theirs, stderr=theirs, env=told, close_fds=True, start_new_session=True
         )
         os.close(theirs)
         self.screen, self._bytes, self._read = "", b"", 0
-        self._read_until("demo> ")
+        self._read_until("demo>")
 
     def _read_until(self, text: str) -> None:
         while (at := self.screen.find(text, self._read)) < 0:
@@ -257,7 +268,7 @@ class Terminal:
         """Types a line once it is asked for, and waits for its answer and the next prompt."""
         os.write(self._ours, text.encode())
         self._read_until(until)
-        self._read_until("demo> ")
+        self._read_until("demo>")
 
     def end(self) -> int:
         os.write(self._ours, b"\x04")
@@ -280,7 +291,7 @@ def test_in_a_terminal_it_has_colours_completes_and_keeps_lines_only_where_it_is
         terminal.type("Who treats Anna Keller?\n", until="is not.")
         terminal.type("/wh\t\n", until="Dr. Bruno Weiß")
         assert terminal.end() == 0
-    assert "\x1b[1;36m" in terminal.screen
+    assert "\x1b[0;36;1m" in terminal.screen
     assert "\x1b[36m" in terminal.screen
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert "Who treats Anna Keller?" in kept.read_text()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kg_store.names.fuzzy_index import InexactNames
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
+from kg_store.names.name_markup import NameMarks
 from kg_store.names.name_table import NameRows
 from kg_store.text.english import is_ordinary, stems
 from kg_store.text.fuzzy_words import NearWords, slips_allowed
@@ -264,3 +265,28 @@ FOREIGN_INDEX = NameIndex.build(
 def test_names_of_other_scripts_and_beside_them_are_read(text: str, span: str, mid: int) -> None:
     found = EntityLinker(FOREIGN_INDEX).find_mentions(text)
     assert [(text[each.start : each.end], each.mids) for each in found] == [(span, (mid,))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["who leads the house", 'is "the house" here', "The House has patients.", "st. smith's 12 houses", "m smith"],
+)
+def test_passing_over_everyday_words_changes_nothing(text: str) -> None:
+    marks = NameMarks.of(text)
+    whole = INDEX.find_inexact(text, (), marks.is_marked)
+    assert INDEX.find_inexact(text, (), marks.is_marked, marks.may_mark) == whole
+
+
+@given(st.text("aB .'\"[]", max_size=30), st.integers(0, 30), st.integers(0, 30))
+def test_what_is_marked_may_be_marked(text: str, start: int, end: int) -> None:
+    marks = NameMarks.of(text)
+    if start < end <= len(text) and marks.is_marked(start, end):
+        assert marks.may_mark(start, end)
+
+
+def test_nothing_but_everyday_words_is_remembered_of_what_was_typed() -> None:
+    names = InexactNames(NameRows.of([("brockhurst", (1,))]), PUBLIC)
+    text = "has the house 843-48-1389 or b7 x9"
+    names.find(text, (), lambda _start, _end: False, lambda _start, _end: False)
+    assert names._dull
+    assert all(map(str.isalpha, names._dull))

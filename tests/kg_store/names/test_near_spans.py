@@ -8,7 +8,7 @@ from collections.abc import Collection
 import pytest
 
 from app.evaluation.datasets.synthetic_names import entries_of, made_names
-from kg_store.names.fuzzy_index import InexactHit
+from kg_store.names.fuzzy_index import Fits, InexactHit
 from kg_store.names.index import NameIndex
 from kg_store.names.near_spans import MAX_PASSES, find_near_spans, masked
 from kg_store.text.public_words import PublicWords
@@ -80,12 +80,22 @@ def test_a_long_text_is_read_a_few_times_at_most(monkeypatch: pytest.MonkeyPatch
     read: list[str] = []
     find = NameIndex.find_inexact
 
-    def counted(self: NameIndex, text: str, skip: Collection[str] = ()) -> list[InexactHit]:
+    def counted(self: NameIndex, text: str, skip: Collection[str] = (), fits: Fits | None = None) -> list[InexactHit]:
         read.append(text)
-        return find(self, text, skip)
+        return find(self, text, skip, fits=fits)
 
     monkeypatch.setattr(NameIndex, "find_inexact", counted)
     text = " ".join(near_text(seed, 60) for seed in range(6))
     find_near_spans(INDEX, text, ())
     assert 1 < len(read) <= MAX_PASSES
     assert read[1].count("|") > len(text) / 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -> None:
+    text = near_text(seed, 2 + seed % 9)
+    fits: Fits = {}
+    texts = (text, text[len(text) // 3 :], text.title(), masked(text, [(len(text) // 2, len(text) // 2 + 4)]))
+    for each in (*texts, *texts):
+        assert INDEX.find_inexact(each, fits=fits) == INDEX.find_inexact(each)
+        assert find_near_spans(INDEX, each, (), (), fits) == find_near_spans(INDEX, each, ())

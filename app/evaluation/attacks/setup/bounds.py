@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from app.graphs.markdown_table import markdown_table
+
 
 class Attempted(BaseModel):
     """One line of the table. `blind` is the share that somebody reaches who has nothing to go by.
@@ -40,11 +42,9 @@ class Attempted(BaseModel):
 def markdown(lines: Sequence[Attempted]) -> str:
     """The table, then one line that says what was missed."""
     head = ("attack", "tries", "successes", "blind guess", "bound", "")
-    rows = [head, tuple("---" for _ in head), *(_row(line) for line in lines)]
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     missed = [line.name for line in lines if not line.passed]
     told = f"Missed: {'; '.join(missed)}." if missed else "Every bound is kept."
-    return f"{table}\n\n{told}\n"
+    return f"{markdown_table(head, map(_row, lines))}\n{told}\n"
 
 
 def write(lines: Sequence[Attempted], folder: Path) -> None:

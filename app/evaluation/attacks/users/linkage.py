@@ -6,12 +6,14 @@ users and tried on the other. Who is asked about, and when, is in no trait: pseu
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 
+from app.evaluation.attacks.membership import area
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import prompts_of
 from app.evaluation.attacks.setup.related_questions import askable
@@ -76,18 +78,13 @@ def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
     half = sorted(set(users))[len(set(users)) // 2]
     learn, test = np.flatnonzero(whose < half), np.flatnonzero(whose >= half)
     alike = np.stack([_alike([each[name] for each in marks]) for name in marks[0]])
-    weights = _fitted(*_pairs(alike, whose, learn))
+    learnt, learnt_same = _pairs(alike, whose, learn)
+    # Both classes count the same in all; a light penalty, whatever the number of pairs.
+    fit = LogisticRegression(C=1e4 / len(learnt), class_weight="balanced", solver="newton-cg")
+    fit.fit(learnt, learnt_same)
     features, same = _pairs(alike, whose, test)
-    return area(features @ weights[:-1], same), int(same.sum())
-
-
-def area(scores: Numbers, positive: npt.NDArray[np.bool_]) -> float:
-    """The chance that one of `positive` scores higher than one of the others; ties count half."""
-    values, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    del values
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    hits, others = int(positive.sum()), int((~positive).sum())
-    return float((ranks[positive].sum() - hits * (hits + 1) / 2) / (hits * others)) if hits and others else 0.5
+    scores = fit.decision_function(features)
+    return area(scores[same], scores[~same]), int(same.sum())
 
 
 def _line(
@@ -101,15 +98,13 @@ def _line(
 
 def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
     """How alike all pairs of conversations are in one trait: the cosine of their words, rare ones counting more."""
-    counts = [Counter(each) for each in marks]
-    spread = Counter(word for words in counts for word in words)
-    place = {word: at for at, word in enumerate(sorted(spread))}
-    table = np.zeros((len(marks), max(1, len(place))), dtype=np.float32)
-    for row, words in enumerate(counts):
-        for word, number in words.items():
-            table[row, place[word]] = (1 + np.log(number)) * np.log((1 + len(marks)) / spread[word])
-    table /= np.maximum(1e-9, np.linalg.norm(table, axis=1, keepdims=True))
-    alike: Numbers = (table @ table.T).astype(np.float64)
+    if not any(marks):
+        return np.zeros((len(marks), len(marks)))
+    words = TfidfVectorizer(analyzer=list, sublinear_tf=True, smooth_idf=False).fit(marks)
+    # log((1 + n) / df): what all have weighs next to nothing, where the library lets it count once.
+    words.idf_ += np.log1p(1 / len(marks)) - 1
+    table = words.transform(marks)
+    alike: Numbers = (table @ table.T).toarray()
     return alike
 
 
@@ -120,16 +115,3 @@ def _pairs(
     first, second = np.triu_indices(len(chosen), 1)
     left, right = chosen[first], chosen[second]
     return alike[:, left, right].T, whose[left] == whose[right]
-
-
-def _fitted(features: Numbers, same: npt.NDArray[np.bool_]) -> Numbers:
-    """Weights of a logistic regression, both classes of the same weight in all; the last is the constant."""
-    rows = np.hstack([features, np.ones((len(features), 1))])
-    share = np.where(same, 0.5 / max(1, same.sum()), 0.5 / max(1, (~same).sum()))
-    weights = np.zeros(rows.shape[1])
-    for _ in range(25):
-        chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
-        slope = rows.T @ (share * (same - chance)) - 1e-4 * weights
-        bend = (rows * (share * chance * (1 - chance))[:, None]).T @ rows + 1e-4 * np.eye(len(weights))
-        weights += np.linalg.solve(bend, slope)
-    return weights

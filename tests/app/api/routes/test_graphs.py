@@ -128,11 +128,18 @@ async def test_a_bad_upload_is_refused_and_leaves_nothing(service: Running, name
 CUT_OFF = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.ttl"\r\n\r\nx'
 
 
-@pytest.mark.parametrize("body", [b"", b"--b\r\n", CUT_OFF])
+@pytest.mark.parametrize("body", [b"", b"--b\r\n", CUT_OFF, CUT_OFF + b"\r\n--b\r\n"])
 async def test_an_upload_that_is_cut_off_is_refused(service: Running, body: bytes) -> None:
     headers = {**OPERATOR, "Content-Type": "multipart/form-data; boundary=b"}
     refused(await service.http.post("/admin/graphs/x", content=body, headers=headers), 422, "bad_request")
     headers["Content-Type"] = "multipart/form-data"
+    refused(await service.http.post("/admin/graphs/x", content=body, headers=headers), 422, "bad_request")
+    assert not list(service.services.store.incoming.glob("*"))
+
+
+async def test_a_part_without_a_name_is_refused_and_not_dropped(service: Running) -> None:
+    body = CUT_OFF + b"\r\n--b\r\nContent-Type: text/turtle\r\n\r\ny\r\n--b--\r\n"
+    headers = {**OPERATOR, "Content-Type": "multipart/form-data; boundary=b"}
     refused(await service.http.post("/admin/graphs/x", content=body, headers=headers), 422, "bad_request")
     assert not list(service.services.store.incoming.glob("*"))
 

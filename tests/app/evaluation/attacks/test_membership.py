@@ -37,6 +37,7 @@ def test_what_tells_nothing_is_chance_and_what_tells_all_is_one() -> None:
     assert area([1.0, 2.0], [1.0, 2.0]) == 0.5
     assert area([2.0, 3.0], [0.0, 1.0]) == 1.0
     assert area([0.0, 1.0], [1.0]) == 0.25
+    assert area([3.0, 0.0], [1.0, 2.0]) == 0.5
     assert area([], [1.0]) == 0.5
     assert either_way([0.0, 1.0], [1.0]) == 0.75
     assert learnt(["yes"] * 4, ["no"] * 4) == 1.0

@@ -68,6 +68,14 @@ def test_the_interval_holds_the_mean_and_percentiles_are_values(values: list[flo
     assert percentile(values, 1) == max(values)
 
 
+def test_the_interval_of_a_share_is_the_known_one_and_stays_the_same() -> None:
+    # By the normal approximation: 0.81 +- 1.96 * sqrt(0.81 * 0.19 / 500).
+    values = [1.0] * 405 + [0.0] * 95
+    assert interval(values) == pytest.approx((0.7756, 0.8444), abs=0.006)
+    assert interval(values) == interval(values)
+    assert interval([0.5]) == (0.5, 0.5)
+
+
 def test_no_values_give_zero() -> None:
     assert (mean([]), percentile([], 0.5), interval([])) == (0.0, 0.0, (0.0, 0.0))
     assert [percentile([1, 2, 3, 4], share) for share in (0.25, 0.5, 0.95)] == [1, 2, 4]

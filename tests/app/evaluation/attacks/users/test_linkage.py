@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import pytest
 
 from app.evaluation.attacks.setup.exchanges import Exchange
 from app.evaluation.attacks.setup.scenes import Scenes
 from app.evaluation.attacks.users.frequency import counted, frequency
-from app.evaluation.attacks.users.linkage import area, auc_of, linkage, linked
+from app.evaluation.attacks.users.linkage import auc_of, linkage, linked
 from app.evaluation.attacks.users.simulated_users import Crowd, Talk, favourites, talks_of, topics_of, zipf
 from app.evaluation.attacks.users.traits import masked
 from app.evaluation.bench.question_sets import DEMO
@@ -69,13 +68,6 @@ def test_users_of_the_second_half_alone_are_tried() -> None:
     users = [0] * 3 + [1] * 3 + [2] * 4 + [3] * 4
     _, pairs = auc_of(users, [{"any": [str(user)]} for user in users])
     assert pairs == 2 * 6
-
-
-def test_the_area_counts_ties_as_half() -> None:
-    yes = np.array([True, True, False, False])
-    assert area(np.array([2.0, 3.0, 1.0, 0.0]), yes) == 1
-    assert area(np.array([1.0, 1.0, 1.0, 1.0]), yes) == 0.5
-    assert area(np.array([0.0, 3.0, 1.0, 2.0]), yes) == 0.5
 
 
 def popular_talks(own: dict[str, str]) -> list[Talk]:

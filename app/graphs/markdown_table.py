@@ -1,0 +1,21 @@
+"""Tables in Markdown, of reports and of what the evaluation measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_BREAK = re.compile(r"\s*[\r\n]+\s*")
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Ends with a line break. Numbers stand as they were written; a bar or a line break in a cell parts nothing."""
+    from tabulate import tabulate
+
+    cells = [[_cell(str(cell)) for cell in row] for row in rows]
+    # Without alignment: one long cell would make every line as long.
+    return tabulate(cells, list(head), tablefmt="github", disable_numparse=True, stralign=None, numalign=None) + "\n"
+
+
+def _cell(text: str) -> str:
+    return _BREAK.sub(" ", text).replace("|", "\\|")
