@@ -13,12 +13,12 @@ from starlette.concurrency import run_in_threadpool
 
 from app.api.errors import add_error_handlers
 from app.api.limits import BodyLimit, Deadline, RateLimits
-from app.api.middleware import Frame
+from app.api.middleware import RequestMiddleware
 from app.api.problems import error_body
-from app.api.response_timing import Pace
+from app.api.response_timing import ResponseTiming
 from app.api.routes.routers import administering, asking, owning, watching
 from app.api.web_page import page_routes
-from app.settings import Settings, SettingsProblem, load_settings
+from app.settings import ConfigurationError, Settings, load_settings
 from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
 from app.telemetry.metrics import Metrics
 from app.wiring.endpoints import status_of, watch
@@ -42,7 +42,7 @@ def build_services(settings: Settings) -> Services:
     return build(settings, error_body)
 
 
-class Startup:
+class ServiceStarter:
     """Builds the services in a thread, and says what is missing while they are not there."""
 
     def __init__(self, app: FastAPI, settings: Settings, build: Build, on_ready: OnReady) -> None:
@@ -54,7 +54,7 @@ class Startup:
         """Never raises: a service that can't be built stays up and says why in /readyz."""
         try:
             services = await run_in_threadpool(self._build, self._settings)
-        except (StoreError, SettingsProblem) as error:
+        except (StoreError, ConfigurationError) as error:
             # Both hold our own words only (see their docstrings).
             self._missing = str(error)
             log.error("not_built", exc_info=error)
@@ -101,7 +101,7 @@ def create_app(
     settings: Settings | None = None, build: Build = build_services, on_ready: OnReady = lambda _services: None
 ) -> FastAPI:
     """The application for `settings`. Without them it is the whole process's: the environment's settings, logs
-    through the allow-list, no core dumps (`uvicorn --factory app.main:create_app`). Raises SettingsProblem.
+    through the allow-list, no core dumps (`uvicorn --factory app.main:create_app`). Raises ConfigurationError.
     """
     if settings is None:
         settings = load_settings()
@@ -128,13 +128,13 @@ def create_app(
     app.state.services = None
     app.state.metrics = metrics = Metrics()
     app.state.rate_limits = RateLimits(settings.requests_per_minute)
-    app.state.pace = Pace(settings.reply_step_ms / 1000)
-    app.state.startup = Startup(app, settings, build, on_ready)
+    app.state.pace = ResponseTiming(settings.reply_step_ms / 1000)
+    app.state.startup = ServiceStarter(app, settings, build, on_ready)
     app.state.readiness = app.state.startup.readiness
     # The last added is the outermost: frame, deadline, body limit, routes.
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
     app.add_middleware(Deadline, seconds=settings.request_deadline_s)
-    app.add_middleware(Frame, metrics=metrics)
+    app.add_middleware(RequestMiddleware, metrics=metrics)
     add_error_handlers(app)
     for router in (asking, administering, owning, watching, page_routes()):
         app.include_router(router)

@@ -33,7 +33,7 @@ _EXAMPLE_WORDS = re.compile(
 )
 
 
-class SettingsProblem(Exception):
+class ConfigurationError(Exception):
     """The service can't start as it is set up. The text names settings and says what to do, never a value."""
 
 
@@ -251,23 +251,29 @@ class Settings(BaseSettings):
 
 
 def load_settings(env_file: Path | None = Path(".env")) -> Settings:
-    """The settings of this process. Raises SettingsProblem with one sentence per bad setting, values left out."""
+    """The settings of this process. Raises ConfigurationError with one sentence per bad setting, values left out."""
     try:
         return Settings(_env_file=env_file)
     except ValidationError as error:
-        raise SettingsProblem("\n".join(_sentence(found["loc"], found["msg"]) for found in error.errors())) from None
+        raise ConfigurationError(
+            "\n".join(_sentence(found["loc"], found["msg"]) for found in error.errors())
+        ) from None
     except SettingsError:
-        raise SettingsProblem(f"{PREFIX}ENDPOINT_FALLBACKS must be a JSON list of objects: see example.env") from None
+        raise ConfigurationError(
+            f"{PREFIX}ENDPOINT_FALLBACKS must be a JSON list of objects: see example.env"
+        ) from None
 
 
 def make_data_folder(settings: Settings) -> None:
-    """The data folder, where it is missing; for this user alone. Raises SettingsProblem."""
+    """The data folder, where it is missing; for this user alone. Raises ConfigurationError."""
     try:
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
-        raise SettingsProblem("the folder of AROG_DATA_DIR can't be made: name one that this user may write") from None
+        raise ConfigurationError(
+            "the folder of AROG_DATA_DIR can't be made: name one that this user may write"
+        ) from None
     if not os.access(settings.data_dir, os.R_OK | os.W_OK | os.X_OK):
-        raise SettingsProblem("the folder of AROG_DATA_DIR can't be written by this user")
+        raise ConfigurationError("the folder of AROG_DATA_DIR can't be written by this user")
 
 
 def unknown_names(environment: Iterable[str], env_file: Path = Path(".env")) -> list[str]:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from client_sdk.answers.answer import open_names
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.errors import BadAnswer, StreamCut, error_of
+from client_sdk.errors import BadAnswerError, StreamCutError, error_of
 from client_sdk.protocol import ChatAnswer, ErrorEvent, StageEvent, TextEvent
 from client_sdk.restore import Restorer
 from client_sdk.streaming import Stage, TextPiece
@@ -35,7 +35,7 @@ class AnswerReader:
         return self._answer is not None
 
     def read(self, name: str, data: str) -> list[Stage | TextPiece]:
-        """What the event shows. Raises what the service told, BadAnswer and CannotOpenCapsule."""
+        """What the event shows. Raises what the service told, BadAnswerError and CannotOpenCapsule."""
         match name:
             case "stage":
                 stage = _content(StageEvent, data)
@@ -52,10 +52,10 @@ class AnswerReader:
         return []
 
     def whole(self) -> ChatAnswer:
-        """The answer as an unstreamed reply would have held it. Raises StreamCut where it has not come."""
+        """The answer as an unstreamed reply would have held it. Raises StreamCutError where it has not come."""
         if self._answer is None:
             hint = "the question may have been answered all the same; ask again"
-            raise StreamCut("the stream ended before the answer was whole", code="stream_cut", hint=hint)
+            raise StreamCutError("the stream ended before the answer was whole", code="stream_cut", hint=hint)
         return self._answer
 
     def _checked(self, answer: ChatAnswer) -> ChatAnswer:
@@ -79,6 +79,6 @@ def _content(expect: type[ModelT], data: str) -> ModelT:
         raise _bad("an event can't be read") from None
 
 
-def _bad(what: str, answer_id: str = "") -> BadAnswer:
+def _bad(what: str, answer_id: str = "") -> BadAnswerError:
     hint = "ask again; if it happens again, is something between you and the service changing replies?"
-    return BadAnswer(f"the stream is not right: {what}", code="bad_answer", hint=hint, id=answer_id)
+    return BadAnswerError(f"the stream is not right: {what}", code="bad_answer", hint=hint, id=answer_id)

@@ -23,8 +23,8 @@ from client_sdk.trace import Trace
 from client_sdk.transport.address import checked_key, checked_url, settings_from_env
 from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
 from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
-from client_sdk.transport.flow import Patience, exchange, opening
-from client_sdk.transport.turn_lock import AsyncTurns, Turns
+from client_sdk.transport.flow import RetryPolicy, exchange, opening
+from client_sdk.transport.turn_lock import AsyncTurnLock, TurnLock
 
 TIMEOUT_S = 120.0
 
@@ -68,9 +68,9 @@ class Chat:
     ) -> None:
         url, api_key = checked_url(url, plain_http), checked_key(api_key)
         self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
-        self._patience = Patience(timeout_s, retries, connect_retries, connect_timeout_s)
+        self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
         self._driver = BlockingDriver(url, api_key, http)
-        self._turns = Turns()
+        self._turns = TurnLock()
 
     @classmethod
     def from_env(cls, *, http: httpx2.Client | None = None, **options: Unpack[ChatOptions]) -> Self:
@@ -108,7 +108,7 @@ class Chat:
         return Stream(self._pieces(question, strategy, self._within(timeout_s), options))
 
     def _pieces(
-        self, question: str, strategy: StrategyName | None, patience: Patience, options: AskOptions
+        self, question: str, strategy: StrategyName | None, patience: RetryPolicy, options: AskOptions
     ) -> Generator[Piece]:
         with self._turns.turn():
             request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
@@ -164,7 +164,7 @@ class Chat:
         """Another dialogue with the same settings and connection, in a conversation of its own. Neither waits for the
         other."""
         other = copy.copy(self)
-        other._dialogue, other._turns = self._dialogue.fork(), Turns()
+        other._dialogue, other._turns = self._dialogue.fork(), TurnLock()
         other._dialogue.reset()
         return other
 
@@ -173,7 +173,7 @@ class Chat:
         with self._turns.turn():
             self._dialogue.reset()
 
-    def _within(self, timeout_s: float | None) -> Patience:
+    def _within(self, timeout_s: float | None) -> RetryPolicy:
         return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)
 
     def close(self) -> None:
@@ -212,9 +212,9 @@ class AsyncChat:
     ) -> None:
         url, api_key = checked_url(url, plain_http), checked_key(api_key)
         self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
-        self._patience = Patience(timeout_s, retries, connect_retries, connect_timeout_s)
+        self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
         self._driver = AsyncDriver(url, api_key, http)
-        self._turns = AsyncTurns()
+        self._turns = AsyncTurnLock()
 
     @classmethod
     def from_env(cls, *, http: httpx2.AsyncClient | None = None, **options: Unpack[ChatOptions]) -> Self:
@@ -248,7 +248,7 @@ class AsyncChat:
         return AsyncStream(self._pieces(question, strategy, self._within(timeout_s), options))
 
     async def _pieces(
-        self, question: str, strategy: StrategyName | None, patience: Patience, options: AskOptions
+        self, question: str, strategy: StrategyName | None, patience: RetryPolicy, options: AskOptions
     ) -> AsyncGenerator[Piece]:
         async with self._turns.turn():
             request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
@@ -298,7 +298,7 @@ class AsyncChat:
     def anew(self) -> Self:
         """As Chat.anew."""
         other = copy.copy(self)
-        other._dialogue, other._turns = self._dialogue.fork(), AsyncTurns()
+        other._dialogue, other._turns = self._dialogue.fork(), AsyncTurnLock()
         other._dialogue.reset()
         return other
 
@@ -307,7 +307,7 @@ class AsyncChat:
         async with self._turns.turn():
             self._dialogue.reset()
 
-    def _within(self, timeout_s: float | None) -> Patience:
+    def _within(self, timeout_s: float | None) -> RetryPolicy:
         return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)
 
     async def close(self) -> None:

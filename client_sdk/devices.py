@@ -9,14 +9,14 @@ from urllib.parse import quote
 
 import httpx2
 
-from client_sdk.errors import BadRequest
+from client_sdk.errors import BadRequestError
 from client_sdk.protocol import Device, DeviceList, NewDevice
 from client_sdk.transport.address import checked_key, checked_url
 from client_sdk.transport.drivers import BlockingDriver
-from client_sdk.transport.flow import Call, Patience, exchange
+from client_sdk.transport.flow import Call, RetryPolicy, exchange
 
-PATIENCE = Patience(timeout_s=30.0)
-LEAST_PREFIX = 8
+PATIENCE = RetryPolicy(timeout_s=30.0)
+MIN_PREFIX = 8
 
 
 class Devices:
@@ -54,9 +54,9 @@ class Devices:
     def revoke(self, fingerprint: str) -> Device:
         """Ends a device for good, by its fingerprint or the beginning of it (8 characters or more)."""
         found = [one for one in self.all().devices if one.fingerprint.startswith(fingerprint)]
-        if len(fingerprint) < LEAST_PREFIX or len(found) != 1:
-            hint = f"give {LEAST_PREFIX} characters or more of a fingerprint that `arog device list` shows"
-            raise BadRequest(f"{len(found)} devices fit that fingerprint", code="which_device", hint=hint)
+        if len(fingerprint) < MIN_PREFIX or len(found) != 1:
+            hint = f"give {MIN_PREFIX} characters or more of a fingerprint that `arog device list` shows"
+            raise BadRequestError(f"{len(found)} devices fit that fingerprint", code="which_device", hint=hint)
         call = Call("DELETE", f"/devices/{quote(found[0].fingerprint, safe='')}", params=self._params, repeatable=True)
         return self._driver.run(exchange(call, Device, PATIENCE, time.monotonic))
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from client_sdk._stream_reader import AnswerReader
 from client_sdk.answers.answer import Answer, open_answer
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.errors import BadAnswer, BadRequest, TooLarge
+from client_sdk.errors import BadAnswerError, BadRequestError, TooLargeError
 from client_sdk.protocol import (
     MAX_MESSAGE_CHARS,
     MAX_MESSAGES,
@@ -55,7 +55,10 @@ class Dialogue:
         return other
 
     def tell(self, text: str) -> None:
-        """Adds a user's turn that nobody answers: the next question may lean on it. Raises BadRequest and TooLarge."""
+        """Adds a user's turn that nobody answers: the next question may lean on it.
+
+        Raises BadRequestError and TooLargeError.
+        """
         _check_length(text)
         self._messages.append(Message(role="user", content=text))
         self._shown.append(Turn("user", text))
@@ -71,7 +74,7 @@ class Dialogue:
     def request(
         self, question: str, strategy: str | None, options: Mapping[str, object], stream: bool = False
     ) -> ChatRequest:
-        """What to send to ask `question` now; changes nothing. Raises BadRequest and TooLarge."""
+        """What to send to ask `question` now; changes nothing. Raises BadRequestError and TooLargeError."""
         _check_length(question)
         try:
             return ChatRequest(
@@ -104,7 +107,7 @@ class Dialogue:
         """Opens the answer to `question` and, only if that works, adds both turns."""
         ours = answer.graph == self._graph and self._conversation in (None, answer.conversation)
         if not ours or answer.message.role != "assistant":
-            raise BadAnswer("the reply answers something else", code="bad_answer", hint="ask again", id=answer.id)
+            raise BadAnswerError("the reply answers something else", code="bad_answer", hint="ask again", id=answer.id)
         opened = open_answer(answer, self._key, question)
         self._messages += [Message(role="user", content=question), answer.message]
         self._shown += [Turn("user", question), Turn("assistant", opened.text)]
@@ -115,12 +118,14 @@ class Dialogue:
 def _check_length(question: str) -> None:
     if len(question) > MAX_MESSAGE_CHARS:
         hint = f"ask in at most {MAX_MESSAGE_CHARS} characters"
-        raise TooLarge("the question is too long", code="question_too_long", hint=hint)
+        raise TooLargeError("the question is too long", code="question_too_long", hint=hint)
     if not question.strip():
-        raise BadRequest("the question is empty", code="question_empty", hint="ask something")
+        raise BadRequestError("the question is empty", code="question_empty", hint="ask something")
 
 
-def _bad_request(problem: ValidationError) -> BadRequest:
+def _bad_request(problem: ValidationError) -> BadRequestError:
     """Says which fields, and what of them is wrong; never what they held."""
     told = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors(include_input=False)]
-    return BadRequest("; ".join(told), code="bad_option", hint="correct it; `help(client_sdk.Chat)` lists the options")
+    return BadRequestError(
+        "; ".join(told), code="bad_option", hint="correct it; `help(client_sdk.Chat)` lists the options"
+    )

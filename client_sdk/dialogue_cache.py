@@ -14,13 +14,13 @@ from client_sdk.dialogue import Turn
 
 ChatT = TypeVar("ChatT")
 
-MOST_KEPT: Final = 1_000
+MAX_KEPT: Final = 1_000
 ASKED_AGAIN: Final = 3
 """Of a history that is not known, so many of the newest answered questions are asked again, and paid for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierTurn:
     """A user's turn before the question: to be asked again, or told only."""
 
     text: str = field(repr=False)
@@ -28,7 +28,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Generic[ChatT]):
+class CachedDialogue(Generic[ChatT]):
     """A dialogue as it stood after its first `turns` turns, and its conversation at the service."""
 
     chat: ChatT
@@ -36,7 +36,7 @@ class Known(Generic[ChatT]):
     turns: int
 
 
-class Histories(Generic[ChatT]):
+class DialogueCache(Generic[ChatT]):
     """Dialogues as they stood after each answer, by a digest of the turns that led there; in memory alone.
 
     Promise: a history is answered from a dialogue whose turns it begins with, to the letter (but for space at the
@@ -44,11 +44,11 @@ class Histories(Generic[ChatT]):
     all the same can't be told apart. The `most` that were used last are kept. Threads may share it.
     """
 
-    def __init__(self, most: int = MOST_KEPT) -> None:
+    def __init__(self, most: int = MAX_KEPT) -> None:
         self._most, self._lock = most, threading.Lock()
-        self._kept: OrderedDict[bytes, Known[ChatT]] = OrderedDict()
+        self._kept: OrderedDict[bytes, CachedDialogue[ChatT]] = OrderedDict()
 
-    def find(self, topic: str, turns: Sequence[Turn]) -> Known[ChatT] | None:
+    def find(self, topic: str, turns: Sequence[Turn]) -> CachedDialogue[ChatT] | None:
         """The dialogue after the longest beginning of `turns` that is known."""
         with self._lock:
             known = [key for key in _keys(topic, turns) if key in self._kept]
@@ -61,7 +61,7 @@ class Histories(Generic[ChatT]):
         """`chat` has come to the end of `turns`; what it becomes later must not change it."""
         *_, key = _keys(topic, turns)
         with self._lock:
-            self._kept[key] = Known(chat, conversation, len(turns))
+            self._kept[key] = CachedDialogue(chat, conversation, len(turns))
             self._kept.move_to_end(key)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
@@ -73,7 +73,7 @@ class Histories(Generic[ChatT]):
                 del self._kept[key]
 
 
-def earlier(turns: Sequence[Turn]) -> Iterator[Earlier]:
+def earlier(turns: Sequence[Turn]) -> Iterator[EarlierTurn]:
     """The user's turns of a history that is not known. Answers are left out: restored text is never sent back."""
     answered = [
         at for at, (turn, after) in enumerate(pairwise(turns)) if (turn.role, after.role) == ("user", "assistant")
@@ -81,7 +81,7 @@ def earlier(turns: Sequence[Turn]) -> Iterator[Earlier]:
     again = set(answered[-ASKED_AGAIN:])
     for at, turn in enumerate(turns):
         if turn.role == "user":
-            yield Earlier(turn.text, at in again)
+            yield EarlierTurn(turn.text, at in again)
 
 
 def _keys(topic: str, turns: Sequence[Turn]) -> Iterator[bytes]:

@@ -1,25 +1,25 @@
 """The SDK's error tree, and the one map from the service's status and code to a class.
 
 ArogError
-├── NotConfigured               a setting, the key file or client.toml is missing or not usable
+├── NotConfiguredError               a setting, the key file or client.toml is missing or not usable
 ├── Unreachable                 no connection, or it broke
-│   └── StreamCut               a stream ended before its answer was whole
+│   └── StreamCutError               a stream ended before its answer was whole
 ├── Timeout                     no reply within the deadline
 ├── Refused                     the service will not do this request as it stands (other 4xx)
-│   ├── NotAuthenticated        401
-│   ├── NotPermitted            403
-│   ├── UnknownGraph            404
-│   ├── UnknownConversation     404, code unknown_conversation
-│   ├── ConversationBusy        409
-│   ├── TooLarge                413
-│   ├── BadRequest              400, 422
-│   └── RateLimited             429, with retry_after_s
+│   ├── NotAuthenticatedError        401
+│   ├── NotPermittedError            403
+│   ├── UnknownGraphError            404
+│   ├── UnknownConversationError     404, code unknown_conversation
+│   ├── ConversationBusyError        409
+│   ├── TooLargeError                413
+│   ├── BadRequestError              400, 422
+│   └── RateLimitedError             429, with retry_after_s
 ├── ServerError                 500 and other 5xx
-│   ├── ModelUnavailable        502, and 503 with code model_unavailable
-│   ├── NotReady                503, with retry_after_s
-│   └── DeadlinePassed          504
-├── CannotOpenCapsule           sealed for another key or answer
-└── BadAnswer                   what came back is no answer of this service
+│   ├── ModelUnavailableError        502, and 503 with code model_unavailable
+│   ├── NotReadyError                503, with retry_after_s
+│   └── DeadlinePassedError          504
+├── CannotOpenCapsuleError           sealed for another key or answer
+└── BadAnswerError                   what came back is no answer of this service
 """
 
 from __future__ import annotations
@@ -43,55 +43,55 @@ class ArogError(Exception):
         self.retry_after_s: float | None = None
 
 
-class NotConfigured(ArogError):
+class NotConfiguredError(ArogError):
     """A setting, the key file or client.toml is missing or can't be used."""
 
 
-class Unreachable(ArogError):
+class UnreachableError(ArogError):
     """No connection to the service, or it broke before a whole reply was there."""
 
 
-class StreamCut(Unreachable):
+class StreamCutError(UnreachableError):
     """A stream ended before the answer was whole. What it gave is true, and not all; the dialogue is as before."""
 
 
-class Timeout(ArogError):
+class RequestTimeoutError(ArogError):
     """The deadline passed. The service may have answered the question all the same."""
 
 
-class Refused(ArogError):
+class RefusedError(ArogError):
     """The service will not do this request as it stands; asking the same again will not help."""
 
 
-class NotAuthenticated(Refused):
+class NotAuthenticatedError(RefusedError):
     """The API key is missing, unknown or revoked."""
 
 
-class NotPermitted(Refused):
+class NotPermittedError(RefusedError):
     """The API key has no grant for this."""
 
 
-class UnknownGraph(Refused):
+class UnknownGraphError(RefusedError):
     """No graph of this name for this key."""
 
 
-class UnknownConversation(Refused):
+class UnknownConversationError(RefusedError):
     """The conversation has expired or is another's; `chat.reset()` begins a new one."""
 
 
-class ConversationBusy(Refused):
+class ConversationBusyError(RefusedError):
     """Another question of the same conversation is still being answered."""
 
 
-class TooLarge(Refused):
+class TooLargeError(RefusedError):
     """The question, the dialogue or the body is over a limit."""
 
 
-class BadRequest(Refused):
+class BadRequestError(RefusedError):
     """A field of the request is not valid; the message says which."""
 
 
-class RateLimited(Refused):
+class RateLimitedError(RefusedError):
     """Too many requests; `retry_after_s` says when to come back, where the service said so."""
 
 
@@ -99,47 +99,47 @@ class ServerError(ArogError):
     """The service failed; `id` finds the failure in its log."""
 
 
-class ModelUnavailable(ServerError):
+class ModelUnavailableError(ServerError):
     """The language model behind the service did not give a usable reply."""
 
 
-class NotReady(ServerError):
+class NotReadyError(ServerError):
     """The service is starting or overloaded."""
 
 
-class DeadlinePassed(ServerError):
+class DeadlinePassedError(ServerError):
     """The service gave up on its own deadline."""
 
 
-class CannotOpenCapsule(ArogError):
+class CannotOpenCapsuleError(ArogError):
     """The names are sealed for another key or another answer, or were changed on the way."""
 
 
-class BadAnswer(ArogError):
+class BadAnswerError(ArogError):
     """What came back is not an answer of this service; is the URL right?"""
 
 
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {
-    (404, "unknown_conversation"): UnknownConversation,
-    (404, "unknown_answer"): Refused,
-    (404, "unknown_job"): Refused,
-    (404, "unknown_key"): Refused,
-    (404, "unknown_device"): Refused,
-    (409, "too_many_devices"): Refused,
-    (503, "model_unavailable"): ModelUnavailable,
+    (404, "unknown_conversation"): UnknownConversationError,
+    (404, "unknown_answer"): RefusedError,
+    (404, "unknown_job"): RefusedError,
+    (404, "unknown_key"): RefusedError,
+    (404, "unknown_device"): RefusedError,
+    (409, "too_many_devices"): RefusedError,
+    (503, "model_unavailable"): ModelUnavailableError,
 }
 _BY_STATUS: dict[int, tuple[type[ArogError], str]] = {
-    400: (BadRequest, "the request is not valid"),
-    401: (NotAuthenticated, "the API key is missing or unknown"),
-    403: (NotPermitted, "this API key may not do that"),
-    404: (UnknownGraph, "there is no such graph, or the URL is not the service's own"),
-    409: (ConversationBusy, "another question of this conversation is still being answered"),
-    413: (TooLarge, "the request is too large"),
-    422: (BadRequest, "the request is not valid"),
-    429: (RateLimited, "too many requests"),
-    502: (ModelUnavailable, "the language model behind the service is not available"),
-    503: (NotReady, "the service is not ready"),
-    504: (DeadlinePassed, "the service ran out of time"),
+    400: (BadRequestError, "the request is not valid"),
+    401: (NotAuthenticatedError, "the API key is missing or unknown"),
+    403: (NotPermittedError, "this API key may not do that"),
+    404: (UnknownGraphError, "there is no such graph, or the URL is not the service's own"),
+    409: (ConversationBusyError, "another question of this conversation is still being answered"),
+    413: (TooLargeError, "the request is too large"),
+    422: (BadRequestError, "the request is not valid"),
+    429: (RateLimitedError, "too many requests"),
+    502: (ModelUnavailableError, "the language model behind the service is not available"),
+    503: (NotReadyError, "the service is not ready"),
+    504: (DeadlinePassedError, "the service ran out of time"),
 }
 
 
@@ -160,10 +160,10 @@ def error_of(status: int, body: bytes, retry_after_s: float | None = None) -> Ar
 
 def _fallback(status: int) -> tuple[type[ArogError], str]:
     if 400 <= status < 500:
-        return Refused, "the service refused the request"
+        return RefusedError, "the service refused the request"
     if status >= 500:
         return ServerError, "the service failed"
-    return BadAnswer, "unexpected reply; is this the service's own address?"
+    return BadAnswerError, "unexpected reply; is this the service's own address?"
 
 
 def _read_body(body: bytes) -> ErrorBody:

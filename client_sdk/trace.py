@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from client_sdk.crypto.sealing import CannotOpen, KeyPair, open_trace
-from client_sdk.errors import CannotOpenCapsule
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_trace
+from client_sdk.errors import CannotOpenCapsuleError
 from client_sdk.protocol import Names, SealedTrace, TracedCall, trace_context
 from client_sdk.restore import restore
 
@@ -58,12 +58,12 @@ class Trace:
 
 
 def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trace:
-    """Raises CannotOpenCapsule."""
+    """Raises CannotOpenCapsuleError."""
     try:
         content = open_trace(sealed.capsule, key, trace_context(answer_id))
-    except CannotOpen as problem:
+    except CannotOpenError as problem:
         hint = "ask again; if it happens again, is something between you and the service changing replies?"
-        raise CannotOpenCapsule(
+        raise CannotOpenCapsuleError(
             f"the trace can't be opened: {problem}", code="cannot_open", hint=hint, id=answer_id
         ) from None
     short = {word: Names(names=one.names[:_SHOWN_NAMES], total=one.total) for word, one in content.table.items()}

@@ -17,12 +17,12 @@ import numpy as np
 from sqlalchemy import Engine
 
 from kg_store.algebra.evaluator import SetAlgebra, ValueAlgebra
-from kg_store.errors import LoadError, UnknownGraph
+from kg_store.errors import LoadError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.compact_graph import CompactGraph
 from kg_store.graph.masked_relations import masks_of
-from kg_store.graph.removal import Going, going_with
+from kg_store.graph.removal import RemovalSet, going_with
 from kg_store.graph.role_view import restricted
 from kg_store.graph.schema import read_schema
 from kg_store.graph_info import GraphInfo, read_info
@@ -34,9 +34,9 @@ from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import Fraction, read_sources
-from kg_store.storage.data_folder import DataFolder, Hold
+from kg_store.storage.data_folder import DataFolder, FolderLock
 from kg_store.storage.master_key import MasterKey, mids_of
-from kg_store.storage.vault import Holds, Vault, VaultScope
+from kg_store.storage.vault import Vault, VaultScope, VisibilityFilter
 from kg_store.storage.versions import GraphRow, GraphRows, VersionRow
 from kg_store.tenant_names import TenantNames
 from kg_store.terms import Edges, Mids, Schema, as_mids
@@ -48,12 +48,12 @@ from kg_store.version_builder import (
     POLICY_PURPOSE,
     SCHEMA_FILE,
     WORDS_FILE,
+    BaseVersion,
     Builder,
     NameConcepts,
     Progress,
     Review,
-    Sealer,
-    Source,
+    VersionCipher,
     loaded_without,
     read_unseen,
 )
@@ -80,7 +80,7 @@ class PrivateGraph:
     algebra: SetAlgebra = field(repr=False)
     policy: Policy = field(repr=False)
     public: PublicWords = field(repr=False)
-    holds: Holds | None = field(default=None, repr=False)
+    holds: VisibilityFilter | None = field(default=None, repr=False)
     """Where a role sees a part of the graph: which MIDs are in it. `names` still has all, for the guard."""
     whole: PrivateGraph | None = field(default=None, repr=False)
     """What this is a part of, so that its version is held."""
@@ -97,7 +97,7 @@ class Catalog:
         self._folder = DataFolder(folder)
         self._engine, self._master = engine, master
         self._builder = Builder(self._folder, engine, master, tuple(public_phrases))
-        self._sealer = Sealer(self._folder, master)
+        self._sealer = VersionCipher(self._folder, master)
         self._rows = GraphRows(engine, master, self._folder.id)
         self._tenant_names = TenantNames(self._rows, self._sealer, engine, master)
         self._opened: dict[tuple[str, str], PrivateGraph] = {}
@@ -126,7 +126,7 @@ class Catalog:
         self._tell_opened = tell
 
     def open(self, tenant: str, name: str) -> PrivateGraph:
-        """The current version. Raises UnknownGraph, and KeyProblem when the master key is another."""
+        """The current version. Raises UnknownGraphError, and KeyProblem when the master key is another."""
         for _ in range(_OPEN_TRIES):
             rows = self._rows.current(tenant, name)
             if not rows:
@@ -136,19 +136,19 @@ class Catalog:
                 opened = self._replace(rows[0])
             if opened is not None:
                 return opened
-        raise UnknownGraph("no graph of that name in this data folder")
+        raise UnknownGraphError("no graph of that name in this data folder")
 
     def open_as(self, tenant: str, name: str, role: str | None) -> PrivateGraph:
         """The current version as a role of its policy sees it; all of it without one.
 
         A part is made when it is first asked for, which takes what a load takes to sort the facts. Raises
-        UnknownGraph, also where the policy has no such role.
+        UnknownGraphError, also where the policy has no such role.
         """
         whole = self.open(tenant, name)
         if role is None:
             return whole
         if role not in whole.policy.roles:
-            raise UnknownGraph("the graph's policy has no role of that name")
+            raise UnknownGraphError("the graph's policy has no role of that name")
         key = tenant, name, role
         with self._parts_lock:
             part = self._parts.get(key)
@@ -237,7 +237,7 @@ class Catalog:
         progress("done", 1.0)
         return built.info
 
-    def going_with(self, opened: PrivateGraph, mids: Sequence[int]) -> Going:
+    def going_with(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
         """What would go with these things; those that the graph does not hold are left out.
 
         Raises LoadError for a version of before it was kept whose the values of hidden relations are.
@@ -253,7 +253,7 @@ class Catalog:
     def without(
         self,
         opened: PrivateGraph,
-        going: Going,
+        going: RemovalSet,
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
@@ -309,13 +309,13 @@ class Catalog:
         self._sweep()
 
     def review(self, tenant: str, name: str, review: Review) -> tuple[GraphInfo, PrivateGraph]:
-        """Has `review` see the current version. Raises UnknownGraph, LoadError."""
+        """Has `review` see the current version. Raises UnknownGraphError, LoadError."""
         opened = self.open(tenant, name)
         review(Adjacency.map_from(self._folder.path_of(opened.version)), opened.blind.schema, opened.names)
         return self._info_of(opened), opened
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph; questions in flight finish on it. Raises UnknownGraph."""
+        """Deletes a graph; questions in flight finish on it. Raises UnknownGraphError."""
         self._rows.delete_graph(tenant, name)
         with self._lock:
             self._opened.pop((tenant, name), None)
@@ -336,9 +336,9 @@ class Catalog:
             hold.release()
             self._sweep()
 
-    def _source(self, opened: PrivateGraph) -> Source:
+    def _source(self, opened: PrivateGraph) -> BaseVersion:
         """Raises LoadError when `opened` is no longer the current version."""
-        return Source(self._info_of(opened), opened.blind.schema, opened.vault, opened.names, opened.policy)
+        return BaseVersion(self._info_of(opened), opened.blind.schema, opened.vault, opened.names, opened.policy)
 
     def _info_of(self, opened: PrivateGraph) -> GraphInfo:
         """Raises LoadError when `opened` is no longer the current version."""
@@ -360,7 +360,7 @@ class Catalog:
         except BaseException:
             hold.release()
             raise
-        weakref.finalize(opened, Hold.release, hold)
+        weakref.finalize(opened, FolderLock.release, hold)
         self._alive.append(weakref.ref(opened))
         return opened
 

@@ -20,15 +20,15 @@ class PolicyError(StoreError):
     """A policy file is not valid; the text says which field, and what is allowed there."""
 
 
-class KeyProblem(StoreError):
+class MasterKeyError(StoreError):
     """The master key is missing, malformed, or not the one that sealed this data."""
 
 
-class UnknownGraph(StoreError):
+class UnknownGraphError(StoreError):
     """No graph of that name has a complete version."""
 
 
-class FormatTooNew(StoreError):
+class FormatTooNewError(StoreError):
     """The data folder was written by another format version."""
 
 

@@ -8,13 +8,13 @@ from kg_store.names.name_words import NameWords
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultScope
 from kg_store.storage.versions import GraphRows, VersionRow
-from kg_store.version_builder import WORDS_FILE, Sealer
+from kg_store.version_builder import WORDS_FILE, VersionCipher
 
 
 class TenantNames:
     """Safe to use from several threads: two that begin at once do the same work, and come to the same."""
 
-    def __init__(self, rows: GraphRows, sealer: Sealer, engine: Engine, master: MasterKey) -> None:
+    def __init__(self, rows: GraphRows, sealer: VersionCipher, engine: Engine, master: MasterKey) -> None:
         self._rows, self._sealer, self._engine, self._master = rows, sealer, engine, master
         self._united: dict[str, tuple[tuple[str, ...], NameWords]] = {}
         self._of_version: dict[str, dict[str, NameWords]] = {}

@@ -14,7 +14,7 @@ from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.masked_relations import notes_on, refuse_telling
 from kg_store.graph.pruning import facts_of, pruned
-from kg_store.graph.removal import Going, going_with
+from kg_store.graph.removal import RemovalSet, going_with
 from kg_store.graph.role_view import refuse_unknown_words, unknown_words
 from kg_store.graph.schema import phrases_of, schema_bytes, with_concepts
 from kg_store.graph_info import GraphInfo, info_bytes, info_of
@@ -52,7 +52,7 @@ class Built:
     sealed_policy: bytes = field(repr=False)
 
 
-class Sealer:
+class VersionCipher:
     """The sealed files and columns of versions."""
 
     def __init__(self, folder: DataFolder, master: MasterKey) -> None:
@@ -76,7 +76,7 @@ class Builder:
 
     def __init__(self, folder: DataFolder, engine: Engine, master: MasterKey, public_phrases: tuple[str, ...]) -> None:
         self._folder, self._engine, self._master = folder, engine, master
-        self._sealer = Sealer(folder, master)
+        self._sealer = VersionCipher(folder, master)
         self._public_phrases = public_phrases
 
     def public_words(self, schema: Schema, policy: Policy) -> PublicWords:
@@ -115,7 +115,7 @@ class Builder:
         info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words, notes)
         return self._finished(scope, info, policy)
 
-    def renamed(self, scope: VaultScope, before: Source, concepts: Sequence[str], progress: Progress) -> Built:
+    def renamed(self, scope: VaultScope, before: BaseVersion, concepts: Sequence[str], progress: Progress) -> Built:
         """The same but for its concepts. LoadError when one of them would make a name a public word."""
         schema = with_concepts(before.schema, concepts)
         index = before.names.with_public(self.public_words(schema, before.policy))
@@ -129,7 +129,12 @@ class Builder:
         return self._copied(scope, before, index, before.info, frozenset(), progress)
 
     def without(
-        self, scope: VaultScope, before: Source, going: Going, name_concepts: NameConcepts, progress: Progress
+        self,
+        scope: VaultScope,
+        before: BaseVersion,
+        going: RemovalSet,
+        name_concepts: NameConcepts,
+        progress: Progress,
     ) -> Built:
         """The same without what goes. Concepts stay where the relations around a thing do, else they are named."""
         path = self._folder.path_of(before.info.version)
@@ -165,7 +170,7 @@ class Builder:
     def _copied(
         self,
         scope: VaultScope,
-        before: Source,
+        before: BaseVersion,
         index: NameIndex,
         info: GraphInfo,
         gone: frozenset[int],
@@ -198,7 +203,7 @@ class Builder:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BaseVersion:
     """The version that a new one is made of, opened and held."""
 
     info: GraphInfo

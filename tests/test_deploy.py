@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app.settings import PREFIX, Settings, SettingsProblem, load_settings
+from app.settings import PREFIX, ConfigurationError, Settings, load_settings
 from app.wiring.endpoints import endpoints_of
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ def test_the_example_names_every_setting() -> None:
 def test_the_secrets_of_the_example_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     line = next(line for line in EXAMPLE.splitlines() if line.startswith(f"# {name}="))
     monkeypatch.setenv(name, line.split("=", 1)[1])
-    with pytest.raises(SettingsProblem, match=name):
+    with pytest.raises(ConfigurationError, match=name):
         load_settings(env_file=None)
 
 

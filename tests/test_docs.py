@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.accounts.api_keys import BadGrant
+from app.accounts.api_keys import BadGrantError
 from app.api.errors import _BY_STATUS
-from app.api.problems import _KINDS, INTERNAL, BadRequest, RateLimited, TooLarge, problem_of
+from app.api.problems import _KINDS, INTERNAL, BadRequestError, RateLimitedError, TooLargeError, problem_of
 from app.api.routes.routers import administering, asking, owning, watching
-from app.graphs.errors import AmbiguousName, ForgetUnfinished
+from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
 from kg_store.errors import LoadError, PolicyError
@@ -22,14 +22,14 @@ API = (ROOT / "docs" / "api.md").read_text("utf-8")
 CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), INTERNAL)} | {
     problem_of(error).code
     for error in (
-        BadRequest("", ""),
-        TooLarge(1, ""),
-        RateLimited(1),
+        BadRequestError("", ""),
+        TooLargeError(1, ""),
+        RateLimitedError(1),
         LoadError(""),
         PolicyError(""),
-        AmbiguousName(2),
-        ForgetUnfinished(""),
-        BadGrant(""),
+        AmbiguousNameError(2),
+        ErasureUnfinishedError(""),
+        BadGrantError(""),
     )
 }
 

@@ -29,23 +29,23 @@ _GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
 Role = Literal["user", "admin"]
 
 
-class NotAuthenticated(Exception):
+class NotAuthenticatedError(Exception):
     """No key, an unknown key, or one that has expired or was revoked; which of them is not told."""
 
 
-class NotPermitted(Exception):
+class NotPermittedError(Exception):
     """The caller is known but has no right to this."""
 
 
-class NoGrant(Exception):
+class NoGrantError(Exception):
     """The caller has no grant for this graph, whether or not there is one of that name."""
 
 
-class UnknownAnswer(Exception):
+class UnknownAnswerError(Exception):
     """No answer of that id that this caller may look into: absent, another's and not permitted all look the same."""
 
 
-class BadGrant(Exception):
+class BadGrantError(Exception):
     """A grant that can't be meant; `reason` is our own words, and names its position."""
 
     def __init__(self, reason: str) -> None:
@@ -53,7 +53,7 @@ class BadGrant(Exception):
         self.reason = reason
 
 
-class UnknownKey(Exception):
+class UnknownKeyError(Exception):
     """The tenant has no key of that id."""
 
 
@@ -137,7 +137,7 @@ class Access:
         self._operator = _digest(operator_key.get_secret_value()) if operator_key else None
 
     def authenticate(self, key: str) -> Caller:
-        """The caller that `key` belongs to. Raises NotAuthenticated."""
+        """The caller that `key` belongs to. Raises NotAuthenticatedError."""
         digest = _digest(key)
         if self._operator is not None and hmac.compare_digest(digest, self._operator):
             return Caller(OPERATOR_TENANT, OPERATOR_KEY_ID, "admin", frozenset({EVERY_GRAPH}))
@@ -145,11 +145,11 @@ class Access:
             row = connection.execute(select(api_keys).where(api_keys.c.digest == digest)).one_or_none()
         # The look-up is by digest, so its timing tells of digests, which nobody can steer towards a key.
         if row is None or not hmac.compare_digest(row.digest, digest) or not _is_valid(row):
-            raise NotAuthenticated
+            raise NotAuthenticatedError
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
 
     def create(self, tenant: str, role: Role, grants: Iterable[str], days: float | None = None) -> IssuedKey:
-        """A new key of `tenant`; without `days` it does not expire. Raises BadGrant."""
+        """A new key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
         grants = sorted(set(grants))
         refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
@@ -168,11 +168,11 @@ class Access:
         return issued
 
     def revoke(self, tenant: str, key_id: str) -> None:
-        """Ends a key at once, in every replica. Raises UnknownKey; revoking twice is no error."""
+        """Ends a key at once, in every replica. Raises UnknownKeyError; revoking twice is no error."""
         ours = (api_keys.c.tenant == tenant) & (api_keys.c.key_id == key_id)
         with self._engine.begin() as connection:
             if connection.execute(select(api_keys.c.key_id).where(ours)).one_or_none() is None:
-                raise UnknownKey
+                raise UnknownKeyError
             connection.execute(update(api_keys).where(ours, api_keys.c.revoked_at.is_(None)).values(revoked_at=_now()))
 
     def keys(self, tenant: str) -> list[KeyRecord]:
@@ -183,32 +183,34 @@ class Access:
 
 
 def refuse_bad_grants(grants: Sequence[str]) -> None:
-    """Raises BadGrant for a grant of no known form, and for two that say different things of one graph."""
+    """Raises BadGrantError for a grant of no known form, and for two that say different things of one graph."""
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):
-            raise BadGrant(
+            raise BadGrantError(
                 f"grant {position} is none: it is a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, inspect:NAME, "
                 "* or inspect:*"
             )
     restricted = [grant.partition(ROLE_MARK)[0] for grant in grants if ROLE_MARK in grant]
     if len(set(restricted)) < len(restricted):
-        raise BadGrant("two roles of one graph: a key has one; write a role into the policy that shows what both show")
+        raise BadGrantError(
+            "two roles of one graph: a key has one; write a role into the policy that shows what both show"
+        )
     if restricted and EVERY_GRAPH in grants:
-        raise BadGrant("`*` grants every graph as a whole, so that a role beside it restricts nothing")
+        raise BadGrantError("`*` grants every graph as a whole, so that a role beside it restricts nothing")
     if not set(restricted).isdisjoint(grants):
-        raise BadGrant("a graph is granted as a whole and by a role, so that the role restricts nothing")
+        raise BadGrantError("a graph is granted as a whole and by a role, so that the role restricts nothing")
 
 
 def require_grant(caller: Caller, graph: str) -> None:
-    """Raises NoGrant, before anybody looks whether the graph exists."""
+    """Raises NoGrantError, before anybody looks whether the graph exists."""
     if not caller.may_ask(graph):
-        raise NoGrant
+        raise NoGrantError
 
 
 def require_admin(caller: Caller) -> None:
-    """Raises NotPermitted."""
+    """Raises NotPermittedError."""
     if not caller.is_admin:
-        raise NotPermitted
+        raise NotPermittedError
 
 
 def _digest(key: str) -> str:

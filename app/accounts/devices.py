@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Engine, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.accounts.api_keys import OPERATOR_KEY_ID, OPERATOR_TENANT, Caller, UnknownKey
+from app.accounts.api_keys import OPERATOR_KEY_ID, OPERATOR_TENANT, Caller, UnknownKeyError
 from app.database.tables import api_keys, devices
 from client_sdk.crypto.sealing import fingerprint_of, parse_public_key
 from client_sdk.protocol import Device, DeviceList
@@ -16,15 +16,15 @@ from client_sdk.protocol import Device, DeviceList
 MAX_DEVICES: Final = 100
 
 
-class DeviceNotAdmitted(Exception):
+class DeviceNotAdmittedError(Exception):
     """No capsule is sealed to this public key: it was revoked, or registration is required and it has none."""
 
 
-class UnknownDevice(Exception):
+class UnknownDeviceError(Exception):
     """The API key has no device of that fingerprint."""
 
 
-class TooManyDevices(Exception):
+class TooManyDevicesError(Exception):
     """The API key has MAX_DEVICES devices, revoked ones counted."""
 
 
@@ -40,37 +40,37 @@ class Devices:
         self._engine, self.required = engine, required
 
     def admit(self, caller: Caller, public_key: str | None) -> None:
-        """Before anything is sealed to it. Raises BadPublicKey, DeviceNotAdmitted."""
+        """Before anything is sealed to it. Raises BadPublicKey, DeviceNotAdmittedError."""
         if public_key is None:
             return
         device = self._find(caller.tenant, caller.key_id, fingerprint_of(public_key))
         if (self.required and device is None) or (device is not None and device.revoked_at is not None):
-            raise DeviceNotAdmitted
+            raise DeviceNotAdmittedError
 
     def register(self, tenant: str, key_id: str, public_key: str) -> Device:
-        """Registering twice is no error; a revoked device is not taken again. Raises BadPublicKey, UnknownKey,
-        DeviceNotAdmitted, TooManyDevices."""
+        """Registering twice is no error; a revoked device is not taken again. Raises BadPublicKey, UnknownKeyError,
+        DeviceNotAdmittedError, TooManyDevicesError."""
         self._require_key(tenant, key_id)
         suite, fingerprint = parse_public_key(public_key).suite.name, fingerprint_of(public_key)
         if self._find(tenant, key_id, fingerprint) is None:
             self._insert(tenant, key_id, fingerprint, suite)
         found = self._find(tenant, key_id, fingerprint)
         if found is None or found.revoked_at is not None:
-            raise DeviceNotAdmitted
+            raise DeviceNotAdmittedError
         return found
 
     def revoke(self, tenant: str, key_id: str, fingerprint: str) -> Device:
-        """At once, in every replica; revoking twice is no error. Raises UnknownDevice."""
+        """At once, in every replica; revoking twice is no error. Raises UnknownDeviceError."""
         ours = _is(tenant, key_id, fingerprint)
         with self._engine.begin() as connection:
             connection.execute(update(devices).where(ours, devices.c.revoked_at.is_(None)).values(revoked_at=_now()))
         found = self._find(tenant, key_id, fingerprint)
         if found is None:
-            raise UnknownDevice
+            raise UnknownDeviceError
         return found
 
     def of(self, tenant: str, key_id: str) -> DeviceList:
-        """Every device of the API key, oldest first, revoked ones too. Raises UnknownKey."""
+        """Every device of the API key, oldest first, revoked ones too. Raises UnknownKeyError."""
         self._require_key(tenant, key_id)
         ours = (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
         with self._engine.connect() as connection:
@@ -83,7 +83,7 @@ class Devices:
         try:
             with self._engine.begin() as connection:
                 if connection.execute(select(func.count()).where(ours)).scalar_one() >= MAX_DEVICES:
-                    raise TooManyDevices
+                    raise TooManyDevicesError
                 connection.execute(insert(devices).values(row))
         except IntegrityError:
             # Another request has registered it meanwhile.
@@ -100,7 +100,7 @@ class Devices:
         ours = (api_keys.c.tenant == tenant) & (api_keys.c.key_id == key_id)
         with self._engine.connect() as connection:
             if connection.execute(select(api_keys.c.key_id).where(ours)).one_or_none() is None:
-                raise UnknownKey
+                raise UnknownKeyError
 
 
 def _is(tenant: str, key_id: str, fingerprint: str) -> ColumnElement[bool]:

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Column, Engine, Table, bindparam, insert, sel
 from sqlalchemy.exc import IntegrityError
 
 from app.database.tables import tenant_reveals, tenant_tokens
-from app.egress.budgets import ConversationRevealsUsedUp, TenantBudgetUsedUp, TenantRevealsUsedUp
+from app.egress.budgets import ConversationRevealsUsedUpError, TenantBudgetUsedUpError, TenantRevealsUsedUpError
 
 Clock = Callable[[], dt.datetime]
 DIGEST_BYTES: Final = 8
@@ -116,7 +116,7 @@ class TenantAccount:
     def reserve(self, tokens: int, spent: int) -> None:
         more = spent + tokens - self._counted
         if not self._tokens.add(self._tenant, self._day, more, self._tokens.limit):
-            raise TenantBudgetUsedUp(self._tokens.renews_in_s())
+            raise TenantBudgetUsedUpError(self._tokens.renews_in_s())
         self._counted += more
 
     def settle(self, spent: int) -> None:
@@ -145,9 +145,9 @@ class RevealBudgets:
         return _REVEALS.read(self._engine, tenant, self._now().date())
 
     def add(self, tenant: str, day: dt.date, facts: int) -> None:
-        """Raises TenantRevealsUsedUp, and then nothing was added."""
+        """Raises TenantRevealsUsedUpError, and then nothing was added."""
         if not _REVEALS.add(self._engine, tenant, day, facts, self.tenant):
-            raise TenantRevealsUsedUp(_renews_in_s(self._now()))
+            raise TenantRevealsUsedUpError(_renews_in_s(self._now()))
 
 
 class RevealAccount:
@@ -162,7 +162,7 @@ class RevealAccount:
             return
         most = self._budgets.conversation
         if most is not None and len(self._shown) + len(fresh) > most:
-            raise ConversationRevealsUsedUp(f"of {most} facts {len(self._shown)} were shown")
+            raise ConversationRevealsUsedUpError(f"of {most} facts {len(self._shown)} were shown")
         self._budgets.add(self._tenant, self._day, len(fresh))
         self._shown |= fresh
 

@@ -12,8 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.accounts.api_keys import Caller, NotAuthenticated, require_admin
-from app.api.problems import NotReady
+from app.accounts.api_keys import Caller, NotAuthenticatedError, require_admin
+from app.api.problems import NotReadyError
 from app.wiring.services import Services
 
 # Only describes the header in OpenAPI; the check itself is AuthenticatedRoute's.
@@ -51,10 +51,10 @@ class AdminRoute(AuthenticatedRoute):
 
 
 def services_of(request: Request) -> Services:
-    """The running services. Raises NotReady while they are being built, or when that failed."""
+    """The running services. Raises NotReadyError while they are being built, or when that failed."""
     services: Services | None = request.app.state.services
     if services is None:
-        raise NotReady
+        raise NotReadyError
     return services
 
 
@@ -68,7 +68,7 @@ async def _authenticate(request: Request) -> Caller:
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not key or len(key) > _MAX_KEY_CHARS:
-        raise NotAuthenticated
+        raise NotAuthenticatedError
     caller = await run_in_threadpool(services.store.access.authenticate, key)
     request.state.key_id = caller.key_id
     if not request.url.path.startswith(_JOBS):

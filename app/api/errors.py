@@ -13,8 +13,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from app.api.problems import INTERNAL, BadRequest, Problem, RateLimited, TooLarge, error_body, problem_of
-from app.egress.budgets import TenantBudgetUsedUp, TenantRevealsUsedUp
+from app.api.problems import (
+    INTERNAL,
+    BadRequestError,
+    Problem,
+    RateLimitedError,
+    TooLargeError,
+    error_body,
+    problem_of,
+)
+from app.egress.budgets import TenantBudgetUsedUpError, TenantRevealsUsedUpError
 from app.telemetry.logs import event_log
 from app.telemetry.metrics import Metrics
 from client_sdk.protocol import ErrorBody, ErrorEvent
@@ -81,9 +89,9 @@ def _reply_to(error: BaseException, request: Request) -> Response:
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, RateLimited):
+    if isinstance(error, RateLimitedError):
         headers["Retry-After"] = str(error.retry_after_s)
-    if isinstance(error, TenantBudgetUsedUp | TenantRevealsUsedUp):
+    if isinstance(error, TenantBudgetUsedUpError | TenantRevealsUsedUpError):
         headers["Retry-After"] = str(error.renews_in_s)
     return JSONResponse(body.model_dump(), status, headers)
 
@@ -102,9 +110,9 @@ def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
 def _problem_of(error: BaseException) -> Problem:
     if isinstance(error, RequestValidationError):
         # Only places and rules: errors() quotes the input, which may hold names.
-        return problem_of(BadRequest(*_broken_rules(error.errors())))
+        return problem_of(BadRequestError(*_broken_rules(error.errors())))
     if isinstance(error, HTTPException):
-        if isinstance(error.__cause__, TooLarge):
+        if isinstance(error.__cause__, TooLargeError):
             return problem_of(error.__cause__)
         return _BY_STATUS.get(error.status_code, INTERNAL)
     return problem_of(error)

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.accounts.api_keys import Caller
-from app.api.problems import RateLimited, TooLarge
+from app.api.problems import RateLimitedError, TooLargeError
 
 UPLOADS = "/admin/graphs/"
 PREVIEW = "/admin/preview"
@@ -27,10 +27,10 @@ class RateLimits:
         self._item = RateLimitItemPerMinute(per_minute)
 
     async def count(self, caller: Caller) -> None:
-        """Raises RateLimited when the key has used up its minute."""
+        """Raises RateLimitedError when the key has used up its minute."""
         if not await self._limiter.hit(self._item, caller.key_id):
             window = await self._limiter.get_window_stats(self._item, caller.key_id)
-            raise RateLimited(max(1, math.ceil(window.reset_time - time.time())))
+            raise RateLimitedError(max(1, math.ceil(window.reset_time - time.time())))
 
 
 class BodyLimit:
@@ -48,7 +48,7 @@ class BodyLimit:
         limit, setting = self._upload if is_upload(scope) else self._body
         claimed = Headers(scope=scope).get("content-length", "0")
         if not claimed.isdecimal() or int(claimed) > limit:
-            raise TooLarge(limit, setting)
+            raise TooLargeError(limit, setting)
         read = 0
 
         async def receive_counted() -> Message:
@@ -56,7 +56,7 @@ class BodyLimit:
             message = await receive()
             read += len(message.get("body", b""))
             if read > limit:
-                raise TooLarge(limit, setting)
+                raise TooLargeError(limit, setting)
             return message
 
         await self._app(scope, receive_counted, send)

@@ -26,7 +26,7 @@ _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"
 log = event_log("http")
 
 
-class Frame:
+class RequestMiddleware:
     """Gives a request its id, logs the route's template (never the path or query), and answers what nobody caught.
 
     Errors end here: the server above would log their text with the traceback.

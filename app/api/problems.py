@@ -8,36 +8,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.accounts.api_keys import BadGrant, NoGrant, NotAuthenticated, NotPermitted, UnknownAnswer, UnknownKey
-from app.accounts.devices import DeviceNotAdmitted, TooManyDevices, UnknownDevice
-from app.chat.conversations import ConversationBusy, UnknownConversation
+from app.accounts.api_keys import (
+    BadGrantError,
+    NoGrantError,
+    NotAuthenticatedError,
+    NotPermittedError,
+    UnknownAnswerError,
+    UnknownKeyError,
+)
+from app.accounts.devices import DeviceNotAdmittedError, TooManyDevicesError, UnknownDeviceError
+from app.chat.conversations import ConversationBusyError, UnknownConversationError
 from app.egress.budgets import (
-    BudgetUsedUp,
-    ConversationRevealsUsedUp,
-    TenantBudgetUsedUp,
-    TenantRevealsUsedUp,
+    BudgetUsedUpError,
+    ConversationRevealsUsedUpError,
+    TenantBudgetUsedUpError,
+    TenantRevealsUsedUpError,
 )
-from app.egress.guard import Blocked
-from app.egress.ledger.audit import LedgerBroken, UnknownCursor
-from app.egress.profile import StrategyNotOffered
+from app.egress.guard import BlockedError
+from app.egress.ledger.audit import LedgerBrokenError, UnknownCursorError
+from app.egress.profile import StrategyNotOfferedError
 from app.graphs.errors import (
-    AmbiguousName,
-    ForgetUnfinished,
-    GraphBusy,
-    JobInterrupted,
-    PreviewBusy,
-    UnknownJob,
-    UnknownName,
+    AmbiguousNameError,
+    ErasureUnfinishedError,
+    GraphBusyError,
+    JobInterruptedError,
+    PreviewBusyError,
+    UnknownJobError,
+    UnknownNameError,
 )
-from app.graphs.job_control import JobStopped, NotWaiting
-from app.llm.reasoner import ReasonerError, ReasonerUnavailable
+from app.graphs.job_control import JobStoppedError, NotWaitingError
+from app.llm.reasoner import ReasonerError, ReasonerUnavailableError
 from app.privacy.errors import PrivacyError
-from client_sdk.crypto.sealing import BadPublicKey
+from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ErrorBody
-from kg_store.errors import FormatTooNew, KeyProblem, LoadError, PolicyError, UnknownGraph
+from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, PolicyError, UnknownGraphError
 
 
-class BadRequest(Exception):
+class BadRequestError(Exception):
     """The request is not what the endpoint takes. `reason` and `hint` are our own words, without input."""
 
     def __init__(self, reason: str, hint: str) -> None:
@@ -45,7 +52,7 @@ class BadRequest(Exception):
         self.reason, self.hint = reason, hint
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """A body or upload is over its limit of `limit` bytes, which `setting` sets."""
 
     def __init__(self, limit: int, setting: str) -> None:
@@ -53,7 +60,7 @@ class TooLarge(Exception):
         self.limit, self.setting = limit, setting
 
 
-class RateLimited(Exception):
+class RateLimitedError(Exception):
     """The key has used up its requests; `retry_after_s` is when the next one is welcome."""
 
     def __init__(self, retry_after_s: int) -> None:
@@ -61,7 +68,7 @@ class RateLimited(Exception):
         self.retry_after_s = retry_after_s
 
 
-class NotReady(Exception):
+class NotReadyError(Exception):
     """The service has started but something is still missing; GET /readyz says what."""
 
 
@@ -81,71 +88,71 @@ _UNKNOWN_GRAPH = Problem(
     "GET /graphs lists the graphs that this key may ask; an admin can load one or grant it.",
 )  # fmt: skip
 _KINDS: dict[type[BaseException], Problem] = {
-    NotAuthenticated: Problem(
+    NotAuthenticatedError: Problem(
         401, "not_authenticated", "The API key is missing or not valid.",
         "Send the header `Authorization: Bearer <key>`; an admin makes keys with POST /admin/keys.",
     ),
-    NotPermitted: Problem(403, "not_permitted", "This key may not do that.", "It takes a key of the role admin."),
+    NotPermittedError: Problem(403, "not_permitted", "This key may not do that.", "It takes a key of the role admin."),
     # The same words for both, so that nobody learns which graphs others have.
-    NoGrant: _UNKNOWN_GRAPH,
-    UnknownGraph: _UNKNOWN_GRAPH,
-    UnknownConversation: Problem(
+    NoGrantError: _UNKNOWN_GRAPH,
+    UnknownGraphError: _UNKNOWN_GRAPH,
+    UnknownConversationError: Problem(
         404, "unknown_conversation", "There is no such conversation for this key and graph, or it has expired.",
         "Leave `conversation` out to begin a new one.",
     ),
-    UnknownAnswer: Problem(
+    UnknownAnswerError: Problem(
         404, "unknown_answer", "There is no trace of that answer for this key.",
         "It takes the key that asked, with a grant `inspect:GRAPH`, or an admin's; what no model was asked has none.",
     ),
-    ConversationBusy: Problem(
+    ConversationBusyError: Problem(
         409, "conversation_busy", "Another request of this conversation was answered meanwhile.",
         "Ask again; a conversation takes one question at a time.",
     ),
-    UnknownKey: Problem(404, "unknown_key", "There is no key of that id.", "`arog key list` shows the ids."),
-    DeviceNotAdmitted: Problem(
+    UnknownKeyError: Problem(404, "unknown_key", "There is no key of that id.", "`arog key list` shows the ids."),
+    DeviceNotAdmittedError: Problem(
         403, "device_not_admitted", "No names are sealed to this public key: it was revoked, or it is not registered.",
         "`arog device list` shows this key's devices; where devices are required, an admin registers them. For a "
         "revoked one make a new key.",
     ),
-    UnknownDevice: Problem(
+    UnknownDeviceError: Problem(
         404, "unknown_device", "The key has no device of that fingerprint.", "GET /devices lists them."
     ),
-    TooManyDevices: Problem(
+    TooManyDevicesError: Problem(
         409, "too_many_devices", "The key has as many devices as one may have, revoked ones counted.",
         "Have a new API key made.",
     ),
-    UnknownName: Problem(
+    UnknownNameError: Problem(
         404, "unknown_name", "The graph has nothing of that name, or nothing of that kind beside it.",
         "Give the name as the graph has it, or the id in its source; case and accents do not matter.",
     ),
-    UnknownJob: Problem(404, "unknown_job", "There is no job of that id.", "The reply to a load gives its id."),
-    GraphBusy: Problem(
+    UnknownJobError: Problem(404, "unknown_job", "There is no job of that id.", "The reply to a load gives its id."),
+    GraphBusyError: Problem(
         409, "graph_busy", "This graph is being loaded already.", "Wait until that job has ended, then load again."
     ),
-    JobStopped: Problem(
+    JobStoppedError: Problem(
         409, "stopped", "The load was stopped, or nobody said in time that it may go live.",
         "The graph is as it was. Load it again where you want it.",
     ),
-    NotWaiting: Problem(
+    NotWaitingError: Problem(
         409, "not_waiting", "This job waits for nobody's word here.",
         "GET /admin/jobs/{id} tells how far it is; one of another replica has to be told there.",
     ),
-    PreviewBusy: Problem(
+    PreviewBusyError: Problem(
         409, "preview_busy", "Another preview is being made.", "Ask for yours again in a few seconds."
     ),
-    LedgerBroken: Problem(
+    LedgerBrokenError: Problem(
         409, "ledger_broken", "The end of the ledger was changed from outside.",
         "GET /admin/ledger/check says more, and so does `arog ledger verify`.",
     ),
-    UnknownCursor: Problem(422, "bad_request", "This cursor is not known.", "Begin the check again without it."),
-    JobInterrupted: Problem(
+    UnknownCursorError: Problem(422, "bad_request", "This cursor is not known.", "Begin the check again without it."),
+    JobInterruptedError: Problem(
         500, "interrupted", "The server stopped while the job ran; the graph is whole.", "Begin it again."
     ),
-    BudgetUsedUp: Problem(
+    BudgetUsedUpError: Problem(
         429, "budget_used_up", "The question would take more tokens than one question may.",
         "Send fewer earlier turns, or have AROG_QUESTION_TOKENS raised.",
     ),
-    ReasonerUnavailable: Problem(
+    ReasonerUnavailableError: Problem(
         502, "model_unavailable", "The model endpoint did not answer in time.", "Ask again in a minute."
     ),
     ReasonerError: Problem(
@@ -156,16 +163,16 @@ _KINDS: dict[type[BaseException], Problem] = {
         504, "deadline", "The request took longer than the service allows.",
         "Ask again, with a smaller `options.depth` or `options.width`.",
     ),
-    NotReady: Problem(503, "not_ready", "The service is not ready yet.", "GET /readyz says what is missing."),
-    BadPublicKey: Problem(
+    NotReadyError: Problem(503, "not_ready", "The service is not ready yet.", "GET /readyz says what is missing."),
+    BadPublicKeyError: Problem(
         422, "bad_public_key", "`public_key` is no public key of X25519, or of ML-KEM-768 and X25519.",
         "Send its bytes as base64url (`arog keygen` prints it), or leave it out to get pseudonyms only.",
     ),
-    StrategyNotOffered: Problem(
+    StrategyNotOfferedError: Problem(
         422, "strategy_not_offered", "`arog` shows a model more of each thing than this service allows.",
         "Leave `strategy` out, or set it to `sets`; AROG_PROFILE=open would allow it.",
     ),
-    Blocked: Problem(
+    BlockedError: Problem(
         500, "blocked", "The request was stopped inside: it would have shown the model a name or value.",
         "Nothing was sent. Ask in other words, and give the id to whoever runs the service.",
     ),
@@ -173,11 +180,11 @@ _KINDS: dict[type[BaseException], Problem] = {
         500, "blocked", "The request was stopped inside, since it could not be made safe or recorded.",
         "Nothing was sent. Give the id to whoever runs the service.",
     ),
-    KeyProblem: Problem(
+    MasterKeyError: Problem(
         503, "key_problem", "The master key does not open this data.",
         "Whoever runs the service must set the master key that sealed it.",
     ),
-    FormatTooNew: Problem(
+    FormatTooNewError: Problem(
         503, "format_too_new", "The data folder was written by another version of the service.",
         "Whoever runs the service must start the version that wrote it.",
     ),
@@ -187,36 +194,36 @@ _KINDS: dict[type[BaseException], Problem] = {
 def problem_of(error: BaseException) -> Problem:
     """What to tell of `error`; INTERNAL for every type that is not in the map."""
     match error:
-        case BadRequest():
+        case BadRequestError():
             return Problem(422, "bad_request", error.reason, error.hint)
-        case BadGrant():
+        case BadGrantError():
             return Problem(422, "bad_grant", f"{error.reason}.", "`arog graph roles GRAPH` lists a graph's roles.")
-        case TooLarge():
+        case TooLargeError():
             message = f"The request is larger than the {error.limit} bytes that are allowed."
             return Problem(413, "too_large", message, f"Send less, or have {error.setting} raised.")
-        case RateLimited():
+        case RateLimitedError():
             message = "This key has made too many requests."
             return Problem(429, "rate_limited", message, f"Wait {error.retry_after_s} seconds.")
-        case TenantBudgetUsedUp():
+        case TenantBudgetUsedUpError():
             message = "This tenant may take no more tokens of the model today."
             hint = (
                 f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
             )
             return Problem(429, "budget_used_up", message, hint)
-        case ConversationRevealsUsedUp():
+        case ConversationRevealsUsedUpError():
             message = "This conversation has shown the model as many facts as one may."
             hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."
             return Problem(429, "budget_used_up", message, hint)
-        case TenantRevealsUsedUp():
+        case TenantRevealsUsedUpError():
             message = "This tenant may show the model no more facts today."
             hint = (
                 f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
             )
             return Problem(429, "budget_used_up", message, hint)
-        case AmbiguousName():
+        case AmbiguousNameError():
             message = f"{error.count} things of the graph have that name."
             return Problem(409, "ambiguous_name", message, "Choose one: the plan lists them, each with an id.")
-        case ForgetUnfinished():
+        case ErasureUnfinishedError():
             message = f"The erasure is not through: {error.reason}."
             return Problem(409, "forget_unfinished", message, "Forget again: it goes on where it was.")
         case LoadError():

@@ -17,7 +17,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ResponseTiming:
     """Promise: of two questions whose work takes less than one step, none is answered sooner than the other, whether
     by an answer, by "not in the graph" or by an error; nor do the milliseconds that a reply tells differ.
 

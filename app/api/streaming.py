@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from app.api.errors import error_event
-from app.api.response_timing import Pace
+from app.api.response_timing import ResponseTiming
 from app.chat.stages import OnStage
 from client_sdk.protocol import ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
 
@@ -37,7 +37,7 @@ class AnswerStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, answering: Callable[[OnStage], Awaitable[ChatAnswer]], pace: Pace) -> None:
+    def __init__(self, answering: Callable[[OnStage], Awaitable[ChatAnswer]], pace: ResponseTiming) -> None:
         super().__init__()
         self._answering, self._pace, self._began = answering, pace, pace.now()
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()

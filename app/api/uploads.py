@@ -19,7 +19,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
-from app.api.problems import BadRequest
+from app.api.problems import BadRequestError
 
 MAX_FILES = 100
 
@@ -58,10 +58,10 @@ class Upload:
 async def receive_upload(
     stream: AsyncIterator[bytes], content_type: str, incoming: Path, endings: tuple[str, ...]
 ) -> Upload:
-    """Reads a multipart body into a new folder within `incoming`. Raises BadRequest, and leaves nothing then."""
+    """Reads a multipart body into a new folder within `incoming`. Raises BadRequestError, and leaves nothing then."""
     _, options = parse_options_header(content_type)
     if b"boundary" not in options:
-        raise BadRequest("The upload has no multipart boundary.", _HINT)
+        raise BadRequestError("The upload has no multipart boundary.", _HINT)
     incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
     upload = Upload(incoming / secrets.token_hex(8))
     upload.folder.mkdir(mode=0o700)
@@ -75,7 +75,7 @@ async def receive_upload(
         parts.close()
         upload.delete()
         if isinstance(error, FormParserError):
-            raise BadRequest("The upload is not valid multipart/form-data.", _HINT) from None
+            raise BadRequestError("The upload is not valid multipart/form-data.", _HINT) from None
         raise
     return upload
 
@@ -118,7 +118,7 @@ class _Parts:
         elif name == b"ontology":
             self._file = self._open(given, "ontology", self._upload.ontologies)
         else:
-            raise BadRequest("A part of the upload has a name that is not known here, or comes twice.", _HINT)
+            raise BadRequestError("A part of the upload has a name that is not known here, or comes twice.", _HINT)
 
     def part_data(self, data: bytes, start: int, end: int) -> None:
         if self._file is not None:
@@ -126,7 +126,7 @@ class _Parts:
         elif self._policy is not None:
             self._policy += data[start:end]
             if len(self._policy) > MAX_POLICY_BYTES:
-                raise BadRequest(f"The policy has more than {MAX_POLICY_BYTES} bytes.", _HINT)
+                raise BadRequestError(f"The policy has more than {MAX_POLICY_BYTES} bytes.", _HINT)
 
     def part_end(self) -> None:
         self.close()
@@ -135,16 +135,16 @@ class _Parts:
         self._ended = True
 
     def finish(self) -> None:
-        """Raises BadRequest unless the body came to its end and held a file."""
+        """Raises BadRequestError unless the body came to its end and held a file."""
         if not self._ended:
-            raise BadRequest("The upload is cut off.", _HINT)
+            raise BadRequestError("The upload is cut off.", _HINT)
         if not self._upload.files:
-            raise BadRequest("The upload holds no part named `file`.", _HINT)
+            raise BadRequestError("The upload holds no part named `file`.", _HINT)
         if self._policy is not None:
             try:
                 self._upload.policy = self._policy.decode("utf-8-sig")
             except UnicodeDecodeError:
-                raise BadRequest("The policy is not UTF-8.", _HINT) from None
+                raise BadRequestError("The policy is not UTF-8.", _HINT) from None
 
     def close(self) -> None:
         if self._file is not None:
@@ -153,11 +153,11 @@ class _Parts:
 
     def _open(self, given: bytes, kind: str, files: list[Path]) -> IO[bytes]:
         if len(files) == MAX_FILES:
-            raise BadRequest(f"The upload holds more than {MAX_FILES} files.", _HINT)
+            raise BadRequestError(f"The upload holds more than {MAX_FILES} files.", _HINT)
         ending = _ending(given.decode("utf-8", "replace").lower(), self._endings)
         if ending is None:
             allowed = ", ".join(self._endings)
-            raise BadRequest(
+            raise BadRequestError(
                 f"{kind} {len(files) + 1} has no file name with an ending that can be loaded.",
                 f"Allowed: {allowed}; each also with .gz.",
             )

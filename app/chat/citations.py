@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.chat.answers.capsule import names_of_masks, seal_names
-from app.chat.answers.execution import Concluder, Conclusion
+from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation, Reason
 from app.chat.dialogue.explanation_requests import NO_REASON, reason_of
 from app.privacy.pseudonyms import PseudonymTable
-from app.strategies.base import Finding, FoundFact
+from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Usage
 from kg_store.catalog import PrivateGraph
 from kg_store.terms import Schema
@@ -17,14 +17,14 @@ from kg_store.terms import Schema
 NAMES_IN_A_REASON = 5  # of one set
 
 
-def said_by(table: PseudonymTable, finding: Finding, conclusion: Conclusion | None) -> list[str]:
+def said_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclusion | None) -> list[str]:
     """The pseudonyms of the answer's text and of the expressions that it came from."""
     if conclusion is None or finding.draft is None:
         return []
     return table.known(" ".join([conclusion.text, *finding.draft.expressions]))
 
 
-def cited_by(table: PseudonymTable, finding: Finding, conclusion: Conclusion | None) -> list[FoundFact]:
+def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclusion | None) -> list[FoundFact]:
     """The facts that lead to what was said, in the order in which they were found."""
     cited: list[FoundFact] = []
     if conclusion is None or finding.draft is None:
@@ -51,7 +51,7 @@ def as_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
     )
 
 
-def keep_reason(conversation: Conversation, finding: Finding, conclusion: Conclusion | None) -> None:
+def keep_reason(conversation: Conversation, finding: RetrievalResult, conclusion: Conclusion | None) -> None:
     """Remembers what leads to this answer, in place of what led to the one before."""
     cited = cited_by(conversation.table, finding, conclusion)
     reason = conversation.reason
@@ -77,7 +77,7 @@ def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conve
     )
     if request.public_key is None:
         return answer
-    names = Concluder(graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
+    names = AnswerExecutor(graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
     names |= names_of_masks(graph, [text, *(step for fact in reason.facts for step in fact.path)])
     return seal_names(request.public_key, answer, names)
 

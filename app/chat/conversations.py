@@ -35,11 +35,11 @@ _CHANGE = update(conversations).where(
 _ADD = insert(conversations)
 
 
-class UnknownConversation(Exception):
+class UnknownConversationError(Exception):
     """No such conversation, or it has expired, or it is another key's or another graph's: all look the same."""
 
 
-class ConversationBusy(Exception):
+class ConversationBusyError(Exception):
     """Another request of the same conversation was saved first; nothing of this one was kept."""
 
 
@@ -82,7 +82,7 @@ class ConversationStore:
         self._engine, self._master, self._life = engine, master, dt.timedelta(days=days)
 
     def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
-        """A new conversation, or the caller's own of that id. Raises UnknownConversation, KeyProblem."""
+        """A new conversation, or the caller's own of that id. Raises UnknownConversationError, KeyProblem."""
         if conversation_id is None:
             return Conversation(
                 secrets.token_urlsafe(ID_BYTES), tenant, key_id, graph, 0, PseudonymTable.new()
@@ -91,7 +91,7 @@ class ConversationStore:
         with self._engine.connect() as connection:
             row = connection.execute(_FIND, {**wanted, "now": dt.datetime.now(dt.UTC)}).one_or_none()
         if row is None:
-            raise UnknownConversation
+            raise UnknownConversationError
         bound = Conversation(conversation_id, tenant, key_id, graph, row.version, PseudonymTable.new())
         plain = self._master.open(PURPOSE, bound.context, row.sealed)
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
@@ -108,7 +108,7 @@ class ConversationStore:
             return connection.execute(query).scalar_one_or_none()
 
     def save(self, conversation: Conversation, schema: Schema) -> None:
-        """Keeps the conversation for its next turn. Raises ConversationBusy when its row changed since `open`."""
+        """Keeps the conversation for its next turn. Raises ConversationBusyError when its row changed since `open`."""
         plain = _written(conversation, schema)
         content = {
             "version": conversation.version + 1,
@@ -119,13 +119,13 @@ class ConversationStore:
             if conversation.version:
                 same = {"same_id": conversation.id, "same_version": conversation.version}
                 if connection.execute(_CHANGE, {**same, **content}).rowcount != 1:
-                    raise ConversationBusy
+                    raise ConversationBusyError
                 return
             row = {"id": conversation.id, "tenant": conversation.tenant, "key_id": conversation.key_id}
             try:
                 connection.execute(_ADD, {**row, "graph": conversation.graph, **content})
             except IntegrityError:
-                raise ConversationBusy from None
+                raise ConversationBusyError from None
 
     def purge(self) -> int:
         """Deletes expired rows; how many."""

@@ -6,21 +6,21 @@ from dataclasses import dataclass, replace
 
 from app.chat.answers.capsule import names_of_masks, seal_names
 from app.chat.answers.disambiguation import hints_for
-from app.chat.answers.execution import Concluder, Conclusion
+from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.citations import as_fact, cited_by, said_by
 from app.chat.conversations import Conversation
-from app.chat.stages import Stopwatch
+from app.chat.stages import StageTimer
 from app.egress.disclosure_control import MeteredReasoner
-from app.egress.guarded_reasoner import Spent
+from app.egress.guarded_reasoner import UsageTotals
 from app.privacy.anonymiser import Anonymised
 from app.privacy.words.lexicon import Lexicon
-from app.strategies.base import Finding
+from app.strategies.base import RetrievalResult
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Message, Names, Usage
 from kg_store.catalog import PrivateGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionContext:
     """What one question is asked of: its graph version and its conversation."""
 
     request: ChatRequest
@@ -29,12 +29,12 @@ class Asked:
     lexicon: Lexicon
 
     @property
-    def concluder(self) -> Concluder:
-        return Concluder(self.graph, self.conversation.table, self.request.options.names)
+    def concluder(self) -> AnswerExecutor:
+        return AnswerExecutor(self.graph, self.conversation.table, self.request.options.names)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ConclusionResult:
     """How a question ended: a conclusion, or the sentence that says why there is none."""
 
     conclusion: Conclusion | None
@@ -42,7 +42,9 @@ class Outcome:
     sentence: str
 
 
-def sealed_answer(answer_id: str, asked: Asked, read: Anonymised, finding: Finding, outcome: Outcome) -> ChatAnswer:
+def sealed_answer(
+    answer_id: str, asked: QuestionContext, read: Anonymised, finding: RetrievalResult, outcome: ConclusionResult
+) -> ChatAnswer:
     request, conclusion = asked.request, outcome.conclusion
     read = replace(read, ambiguous=tuple(_with_hints(each, asked) for each in read.ambiguous))
     cited = cited_by(asked.conversation.table, finding, conclusion)
@@ -66,12 +68,14 @@ def sealed_answer(answer_id: str, asked: Asked, read: Anonymised, finding: Findi
     return seal_names(request.public_key, answer, names)
 
 
-def _with_hints(ambiguity: Ambiguity, asked: Asked) -> Ambiguity:
+def _with_hints(ambiguity: Ambiguity, asked: QuestionContext) -> Ambiguity:
     hints = hints_for(ambiguity.choices, asked.graph.blind, asked.conversation.table)
     return ambiguity.model_copy(update={"hints": hints})
 
 
-def _names(asked: Asked, read: Anonymised, finding: Finding, conclusion: Conclusion | None) -> dict[str, Names]:
+def _names(
+    asked: QuestionContext, read: Anonymised, finding: RetrievalResult, conclusion: Conclusion | None
+) -> dict[str, Names]:
     """The names of this answer, of its cited evidence and of its choices, and no others."""
     table = asked.conversation.table
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
@@ -87,7 +91,9 @@ def _names(asked: Asked, read: Anonymised, finding: Finding, conclusion: Conclus
     return {**asked.concluder.names_of(dict.fromkeys(word for word in words if word not in own)), **own, **masks}
 
 
-def usage_of(spent: Spent, finding: Finding, watch: Stopwatch, currency: str, metered: MeteredReasoner) -> Usage:
+def usage_of(
+    spent: UsageTotals, finding: RetrievalResult, watch: StageTimer, currency: str, metered: MeteredReasoner
+) -> Usage:
     stages = watch.milliseconds()
     stages["guarding"] = round(spent.guard_s * 1000, 3)
     stages["reasoning"] = round(spent.reasoner_s * 1000, 3)

@@ -11,26 +11,26 @@ import numpy as np
 
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets
-from app.chat.answers.grounding import NotGrounded, ground
+from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.citations import explanation, keep_reason
 from app.chat.conversations import ConversationStore
-from app.chat.dialogue.completion import Completed, Completer, Meanings
+from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.explanation_requests import asks_why
 from app.chat.dialogue.follow_ups import needs_context
-from app.chat.reply import Asked, Outcome, sealed_answer, usage_of
-from app.chat.stages import OnStage, Stopwatch, tell_nobody
+from app.chat.reply import ConclusionResult, QuestionContext, sealed_answer, usage_of
+from app.chat.stages import OnStage, StageTimer, tell_nobody
 from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure, MeteredReasoner
 from app.egress.guard import Guard, StaticSegments
-from app.egress.guarded_reasoner import Errand, GuardedReasoner
+from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
-from app.egress.profile import Profile, StrategyNotOffered, TooFewFit
-from app.egress.wire_pseudonyms import Veil
+from app.egress.profile import BelowAnonymityThresholdError, Profile, StrategyNotOfferedError
+from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_words
-from app.strategies.base import Draft, Finding, Inquiry, Limits, Strategy
+from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import Catalog
@@ -87,8 +87,8 @@ class ChatService:
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraph, UnknownConversation, ConversationBusy, BadPublicKey,
-        StrategyNotOffered, Blocked, LedgerUnavailable and BudgetUsedUp (nothing more was sent), ReasonerError."""
-        watch, answer_id = Stopwatch(on_stage), secrets.token_urlsafe(12)
+        StrategyNotOfferedError, Blocked, LedgerUnavailable and BudgetUsedUp (nothing more was sent), ReasonerError."""
+        watch, answer_id = StageTimer(on_stage), secrets.token_urlsafe(12)
         with watch.stage("opening"):
             # What a role sees is made when it is first asked for, and that may take a while.
             opens = asyncio.to_thread if caller.role_in(request.graph) else _at_once
@@ -119,25 +119,25 @@ class ChatService:
         usage = usage_of(reasoner.spent, finding, watch, self._currency, metered)
         return sealed.model_copy(update={"usage": usage})
 
-    def _metered(self, caller: Caller, asked: Asked, reasoner: GuardedReasoner) -> MeteredReasoner:
+    def _metered(self, caller: Caller, asked: QuestionContext, reasoner: GuardedReasoner) -> MeteredReasoner:
         budgets = self._budgets.reveals
         reveals = budgets.of(caller.tenant, asked.conversation.revealed) if budgets else None
         return self.disclosure.around(reasoner, asked.graph.blind, self.profile, reveals)
 
-    async def _found(self, strategy: str, inquiry: Inquiry) -> Finding:
+    async def _found(self, strategy: str, inquiry: StrategyInput) -> RetrievalResult:
         try:
             return await self._strategies[strategy].find(inquiry)
-        except TooFewFit:
-            return Finding(None, (), (), 0, withheld=True)
+        except BelowAnonymityThresholdError:
+            return RetrievalResult(None, (), (), 0, withheld=True)
 
-    def _explained(self, answer_id: str, asked: Asked) -> ChatAnswer:
+    def _explained(self, answer_id: str, asked: QuestionContext) -> ChatAnswer:
         """What the last answer rests on, from what the conversation kept: nothing is asked of anybody."""
         self._conversations.save(asked.conversation, asked.graph.blind.schema)
         return explanation(answer_id, asked.request, asked.graph, asked.conversation)
 
-    def _open(self, caller: Caller, request: ChatRequest) -> Asked:
+    def _open(self, caller: Caller, request: ChatRequest) -> QuestionContext:
         if request.strategy in OPEN_ALONE and not self.profile.is_open:
-            raise StrategyNotOffered
+            raise StrategyNotOfferedError
         if request.public_key is not None:
             parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
         graph = self._catalog.open_as(caller.tenant, request.graph, caller.role_in(request.graph))
@@ -146,25 +146,27 @@ class ChatService:
         )
         names = self._catalog.name_words(caller.tenant)
         lexicon = Lexicon(graph.public, names, schema_words(graph.blind.schema))
-        return Asked(request, graph, conversation, lexicon)
+        return QuestionContext(request, graph, conversation, lexicon)
 
-    def _guarded(self, caller: Caller, answer_id: str, asked: Asked) -> GuardedReasoner:
+    def _guarded(self, caller: Caller, answer_id: str, asked: QuestionContext) -> GuardedReasoner:
         return GuardedReasoner(
             inner=self._reasoner,
             guard=Guard(asked.graph.names, self._statics, asked.lexicon),
             ledger=self._ledger,
-            errand=Errand(caller.tenant, caller.key_id, answer_id, asked.conversation.id),
+            errand=RequestContext(caller.tenant, caller.key_id, answer_id, asked.conversation.id),
             veil=lambda: _veil(asked, answer_id),
             most_tokens=self._budgets.question,
             account=self._budgets.tenants.account(caller.tenant) if self._budgets.tenants else None,
         )
 
 
-async def _at_once(call: Callable[[Caller, ChatRequest], Asked], caller: Caller, request: ChatRequest) -> Asked:
+async def _at_once(
+    call: Callable[[Caller, ChatRequest], QuestionContext], caller: Caller, request: ChatRequest
+) -> QuestionContext:
     return call(caller, request)
 
 
-def _read(asked: Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> Completed:
+def _read(asked: QuestionContext, remark_on: RemarkOn, recogniser: Recogniser | None) -> Completed:
     """The dialogue in pseudonyms, with its last question in full, and a remark on its language."""
     graph, table = asked.graph, asked.conversation.table
     masks = masks_of(graph.blind.schema)
@@ -174,7 +176,7 @@ def _read(asked: Asked, remark_on: RemarkOn, recogniser: Recogniser | None) -> C
     read = anonymiser.anonymise(asked.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
     if remark := remark_on(_as_worded(read.dialogue.question, table)):
         read = replace(read, notes=(*read.notes, remark))
-    return Completer(table, Meanings(graph, table, asked.concluder)).complete(read)
+    return DialogueCompleter(table, PseudonymMeanings(graph, table, asked.concluder)).complete(read)
 
 
 def _in_thread(completed: Completed, answer_id: str, table: PseudonymTable, leans: bool) -> Completed:
@@ -184,9 +186,9 @@ def _in_thread(completed: Completed, answer_id: str, table: PseudonymTable, lean
     return replace(completed, read=replace(completed.read, dialogue=dialogue.with_earlier(earlier)))
 
 
-def _veil(asked: Asked, answer_id: str) -> Veil:
+def _veil(asked: QuestionContext, answer_id: str) -> PseudonymSubstitution:
     table = asked.conversation.table
-    return Veil(table.sent_words(asked.graph.blind.schema, answer_id), table.issued)
+    return PseudonymSubstitution(table.sent_words(asked.graph.blind.schema, answer_id), table.issued)
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:
@@ -200,19 +202,24 @@ def _as_worded(question: str, table: PseudonymTable) -> str:
     return question
 
 
-def _known(completed: Completed) -> Finding | None:
+def _known(completed: Completed) -> RetrievalResult | None:
     """What needs no search: the one thing of an earlier answer that the question points at, or that there is none."""
     if completed.lost:
-        return Finding(None, (), (), 0)
+        return RetrievalResult(None, (), (), 0)
     pointed = completed.pointed
-    return Finding(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
+    return RetrievalResult(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
 def _inquiry(
-    asked: Asked, read: Anonymised, reasoner: MeteredReasoner, needs: bool, profile: Profile, on_stage: OnStage
-) -> Inquiry:
+    asked: QuestionContext,
+    read: Anonymised,
+    reasoner: MeteredReasoner,
+    needs: bool,
+    profile: Profile,
+    on_stage: OnStage,
+) -> StrategyInput:
     options = asked.request.options
-    return Inquiry(
+    return StrategyInput(
         dialogue=read.dialogue,
         graph=RememberedGraph(asked.graph.blind),
         pseudonyms=asked.conversation.table,
@@ -225,19 +232,19 @@ def _inquiry(
     )
 
 
-def _conclude(asked: Asked, read: Anonymised, finding: Finding) -> Outcome:
+def _conclude(asked: QuestionContext, read: Anonymised, finding: RetrievalResult) -> ConclusionResult:
     if finding.draft is None:
         sentence = OVER_BUDGET if finding.over_budget else WITHHELD if finding.withheld else NOT_IN_GRAPH
-        return Outcome(None, True, sentence)
+        return ConclusionResult(None, True, sentence)
     allowed = {*finding.things, *(end for fact in finding.evidence for end in (fact.start, fact.end))}
     try:
         grounded = ground(finding.draft.text, finding.draft.expressions, allowed, asked.conversation.table)
         conclusion = asked.concluder.conclude(grounded, _named_in(read))
-    except (NotGrounded, ExpressionError):
-        return Outcome(None, False, NOT_GROUNDED)
+    except (NotGroundedError, ExpressionError):
+        return ConclusionResult(None, False, NOT_GROUNDED)
     if conclusion is None:
-        return Outcome(None, True, NOT_IN_GRAPH)
-    return Outcome(conclusion, True, conclusion.text)
+        return ConclusionResult(None, True, NOT_IN_GRAPH)
+    return ConclusionResult(conclusion, True, conclusion.text)
 
 
 def _named_in(read: Anonymised) -> Mids:

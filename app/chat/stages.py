@@ -14,7 +14,7 @@ def tell_nobody(_stage: str, _number: int | None) -> None:
     """For whoever waits for the whole answer."""
 
 
-class Stopwatch:
+class StageTimer:
     """Adds up the time of each stage; a stage that runs twice counts both times."""
 
     def __init__(self, on_stage: OnStage = tell_nobody) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.accounts.api_keys import Caller, UnknownAnswer
+from app.accounts.api_keys import Caller, UnknownAnswerError
 from app.chat.answers.capsule import names_of_masks, seal_trace
-from app.chat.answers.execution import Concluder
-from app.chat.conversations import ConversationStore, UnknownConversation
+from app.chat.answers.execution import AnswerExecutor
+from app.chat.conversations import ConversationStore, UnknownConversationError
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
 from app.privacy.pseudonym_format import words_in
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import Names, SealedTrace, TraceContent, TracedCall
 from kg_store.catalog import Catalog
-from kg_store.errors import UnknownGraph
+from kg_store.errors import UnknownGraphError
 
 NAMES_OF_A_SET = 50
 # A prompt is JSON within JSON: what stands behind an escape (`\\nEq7f2k`) begins a word.
@@ -33,12 +33,12 @@ class Tracer:
         self._ledger, self._conversations, self._catalog = ledger, conversations, catalog
 
     def trace(self, caller: Caller, answer_id: str, public_key: str) -> SealedTrace:
-        """Raises UnknownAnswer, BadPublicKey, LedgerUnavailable."""
+        """Raises UnknownAnswerError, BadPublicKey, LedgerUnavailable."""
         parse_public_key(public_key)  # Before anything is looked up: a bad key must tell nobody what is there.
         entries = self._entries(caller, answer_id)
         graph = self._conversations.graph_of(caller.tenant, entries[0].caller, entries[0].conversation)
         if not caller.may_inspect(graph):
-            raise UnknownAnswer
+            raise UnknownAnswerError
         calls = _calls(entries, self._ledger.replies_to(entries))
         table = None if graph is None else self._names(caller, entries[0], graph, calls)
         content = TraceContent(answer_id=answer_id, calls=calls, names_kept=table is not None, table=table or {})
@@ -49,7 +49,7 @@ class Tracer:
         key_id = None if caller.is_admin else caller.key_id
         entries = self._ledger.entries(caller.tenant, key_id, answer_id, MAX_ENTRIES)
         if not entries:
-            raise UnknownAnswer
+            raise UnknownAnswerError
         return entries[::-1]
 
     def _names(
@@ -62,13 +62,13 @@ class Tracer:
             conversation = self._conversations.open(
                 entry.tenant, entry.caller, graph_name, entry.conversation, graph.blind.schema
             )
-        except (UnknownGraph, UnknownConversation):
+        except (UnknownGraphError, UnknownConversationError):
             return None
         said = " ".join(_ESCAPE.sub(" ", text) for call in calls for text in (call.prompt, call.reply) if text)
         table, sent = conversation.table, conversation.table.sent_words(graph.blind.schema, entry.answer)
         ours = {word: pseudonym for pseudonym, word in sent.items()}
         meant = {ours.get(each.word, each.word): each.word for each in words_in(said)}
-        names = Concluder(graph, table, NAMES_OF_A_SET).names_of([word for word in meant if table.meaning(word)])
+        names = AnswerExecutor(graph, table, NAMES_OF_A_SET).names_of([word for word in meant if table.meaning(word)])
         return {meant[word]: name for word, name in names.items()} | names_of_masks(graph, [said], sent)
 
 

@@ -13,10 +13,10 @@ from rich.table import Table
 
 from app.cli.graphs import Tenant
 from app.cli.output import NOT_USABLE, bar, named, opened_store
-from app.graphs.errors import AmbiguousName
+from app.graphs.errors import AmbiguousNameError
 
 if TYPE_CHECKING:
-    from app.graphs.erasure import Choice, Forgetter, Wish
+    from app.graphs.erasure import Choice, Eraser, ErasureRequest
 
 _console, _errors = Console(), Console(stderr=True)
 GraphName = Annotated[str, typer.Argument(help="The graph's name", callback=named)]
@@ -51,13 +51,13 @@ def forget(
     Without a name it goes on with what was begun and not ended. Exit code 1: traces are left, or somebody still
     reads the version before; call it again then.
     """
-    from app.graphs.erasure import Wish
+    from app.graphs.erasure import ErasureRequest
 
     with _forgetter() as forgetter:
         wish = None
         if name is not None:
             text = typer.prompt("Name", err=True) if name == "-" else name
-            wish = Wish(text, choice, tuple(with_kind), with_mentions)
+            wish = ErasureRequest(text, choice, tuple(with_kind), with_mentions)
             if not forgetter.goes_on(tenant, graph, text):
                 wish = _chosen(forgetter, tenant, graph, wish)
         if wish is not None and (dry_run or not yes) and not forgetter.goes_on(tenant, graph, wish.name):
@@ -94,7 +94,7 @@ def forgotten(
     _console.print(table)
 
 
-def _chosen(forgetter: Forgetter, tenant: str, graph: str, wish: Wish) -> Wish:
+def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) -> ErasureRequest:
     """The wish with one thing chosen: by its number where somebody sits at the screen."""
     from dataclasses import replace
 
@@ -108,7 +108,7 @@ def _chosen(forgetter: Forgetter, tenant: str, graph: str, wish: Wish) -> Wish:
         raise typer.Exit(NOT_USABLE)
     number = typer.prompt("Which one", type=int, err=True)
     if not 1 <= number <= len(choices):
-        raise AmbiguousName(len(choices))
+        raise AmbiguousNameError(len(choices))
     return replace(wish, choice=choices[number - 1].id)
 
 
@@ -118,7 +118,7 @@ def _line(number: int, choice: Choice) -> str:
 
 
 @contextmanager
-def _forgetter() -> Iterator[Forgetter]:
+def _forgetter() -> Iterator[Eraser]:
     from app.wiring.services import forgetter_of
 
     with opened_store(_errors) as store:

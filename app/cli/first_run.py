@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from app.accounts.api_keys import INSPECT, Access, NotAuthenticated
+from app.accounts.api_keys import INSPECT, Access, NotAuthenticatedError
 from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
 from app.graphs.admin import GraphAdmin
 from app.settings import Settings, make_data_folder
@@ -42,7 +42,7 @@ def demo_key_file(settings: Settings, access: Access) -> Path:
     path = settings.data_dir / DEMO_KEY_FILE
     try:
         access.authenticate(path.read_text("ascii").strip())
-    except (OSError, UnicodeDecodeError, NotAuthenticated):
+    except (OSError, UnicodeDecodeError, NotAuthenticatedError):
         path.unlink(missing_ok=True)
         write_private(path, access.create(TENANT, "user", [GRAPH_NAME, INSPECT + GRAPH_NAME]).key + "\n")
     return path

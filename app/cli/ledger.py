@@ -16,7 +16,7 @@ from app.cli.output import FAILED, NOT_USABLE, named, opened_store
 
 if TYPE_CHECKING:
     from app.egress.ledger.verification import Checked
-    from app.wiring.store import Store
+    from app.wiring.store import ServiceContext
 
 GROUP = "ledger"
 Tenant = Annotated[str, typer.Option(help="The tenant whose ledger it is", callback=named)]
@@ -44,7 +44,7 @@ def verify(
     ] = None,
 ) -> None:
     """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 where one was."""
-    from app.egress.ledger.export import ExportProblem, check_export, kept_checkpoints
+    from app.egress.ledger.export import ExportError, check_export, kept_checkpoints
     from app.egress.ledger.reader import check
 
     try:
@@ -57,7 +57,7 @@ def verify(
                 upkeep = store.upkeep
                 tenants = upkeep.tenants() if tenant is None else [tenant]
                 outcomes = [check(store.engine, store.master, upkeep.signer, each, known) for each in tenants]
-    except ExportProblem as problem:
+    except ExportError as problem:
         _errors.print(f"arog: {problem}.", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(NOT_USABLE) from None
     for outcome in outcomes:
@@ -119,13 +119,13 @@ def _show(checked: Checked) -> None:
 
 
 @contextmanager
-def _store() -> Iterator[Store]:
-    from app.egress.ledger.chain import BrokenHead
+def _store() -> Iterator[ServiceContext]:
+    from app.egress.ledger.chain import BrokenHeadError
     from app.egress.ledger.ledger import BROKEN
 
     with opened_store(_errors) as store:
         try:
             yield store
-        except BrokenHead:
+        except BrokenHeadError:
             _errors.print(f"arog: {BROKEN}.", markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit(FAILED) from None

@@ -12,11 +12,11 @@ import typer
 from rich.console import Console
 
 from app.cli.output import opened_store
-from app.settings import Settings, SettingsProblem
+from app.settings import ConfigurationError, Settings
 from kg_store.storage.master_key import MasterKey
 
 if TYPE_CHECKING:
-    from app.wiring.store import Store
+    from app.wiring.store import ServiceContext
 
 # A running service reads the ring's file again at least this often.
 _TAKEN_UP_S: Final = 3600.0
@@ -55,9 +55,9 @@ def drop(
         path, master = _file_of(store.settings), store.master
         left = {version: count for version, count in _counted(store).items() if version != master.newest}
         if left:
-            raise SettingsProblem("something is still sealed with an older key: call `arog keys rotate` first")
+            raise ConfigurationError("something is still sealed with an older key: call `arog keys rotate` first")
         if not restarted and time.time() - path.stat().st_mtime < _TAKEN_UP_S:
-            raise SettingsProblem(
+            raise ConfigurationError(
                 "the ring's file was changed within the last hour, so that a running service may still seal with an "
                 "older key: wait, or restart every service and add --restarted"
             )
@@ -65,12 +65,12 @@ def drop(
         print(f"v{master.newest} is the only key of the ring; keep a copy elsewhere")
 
 
-def _add_key(store: Store) -> None:
+def _add_key(store: ServiceContext) -> None:
     """A new key in front, unless the newest one has work left to do: then that is finished first."""
     master = store.master
     if len(master.versions) > 1:
         if all(version == master.newest for version in _counted(store)):
-            raise SettingsProblem("the last rotation is done: take its old key out first, with `arog keys drop`")
+            raise ConfigurationError("the last rotation is done: take its old key out first, with `arog keys drop`")
         _say(f"going on with v{master.newest}")
         return
     path = _file_of(store.settings)
@@ -79,7 +79,7 @@ def _add_key(store: Store) -> None:
     _say(f"v{master.newest} is added to the ring; running services take it up when they meet it")
 
 
-def _tell(store: Store) -> None:
+def _tell(store: ServiceContext) -> None:
     counted = _counted(store)
     for version in sorted({*counted, *store.master.versions}, reverse=True):
         lost = "" if version in store.master.versions else " (not in the ring: lost)"
@@ -88,7 +88,7 @@ def _tell(store: Store) -> None:
         print("nothing is sealed with an older key any more: `arog keys drop`")
 
 
-def _counted(store: Store) -> Counter[int]:
+def _counted(store: ServiceContext) -> Counter[int]:
     from app.graphs.erasure.key_rotation import sealed_by
     from kg_store.storage.data_folder import DataFolder
 
@@ -97,7 +97,7 @@ def _counted(store: Store) -> Counter[int]:
 
 def _file_of(settings: Settings) -> Path:
     if settings.master_key is not None:
-        raise SettingsProblem(
+        raise ConfigurationError(
             "the ring is in AROG_MASTER_KEY, where no running service could take up a new key: put it into a file, "
             "set AROG_MASTER_KEY_FILE, and restart"
         )

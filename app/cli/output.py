@@ -19,12 +19,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from app.api.problems import INTERNAL, problem_of
-from app.settings import SettingsProblem, load_settings
+from app.settings import ConfigurationError, load_settings
 from app.telemetry.logs import place_of
 from kg_store.errors import StoreError
 
 if TYPE_CHECKING:
-    from app.wiring.store import Store
+    from app.wiring.store import ServiceContext
     from client_sdk.protocol import PrivacySummary
     from kg_store.loading.default_masks import MaskedTerm
     from kg_store.proposals.preview import Preview
@@ -40,7 +40,7 @@ def failures_in_words(console: Console) -> Iterator[None]:
     """Ends the command with one sentence; the text of unknown errors, which may hold names, is not shown."""
     try:
         yield
-    except (SettingsProblem, StoreError) as error:
+    except (ConfigurationError, StoreError) as error:
         # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
         _tell(console, str(error) or problem_of(error).message)
         raise typer.Exit(NOT_USABLE) from None
@@ -54,7 +54,7 @@ def failures_in_words(console: Console) -> Iterator[None]:
 
 
 @contextmanager
-def opened_store(console: Console) -> Iterator[Store]:
+def opened_store(console: Console) -> Iterator[ServiceContext]:
     """The data folder of the settings, opened and closed; failures in words."""
     from app.wiring.store import open_store
 

@@ -15,7 +15,7 @@ from app.cli.first_run import demo_key_file, load_demo, prepare_folder
 from app.cli.output import bar, failures_in_words, program, shortest
 from app.demo import GRAPH_NAME
 from app.main import build_services, create_app
-from app.settings import Settings, SettingsProblem, load_settings, unknown_names
+from app.settings import ConfigurationError, Settings, load_settings, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
 from app.wiring.services import Services
 from app.wiring.store import open_store
@@ -57,16 +57,16 @@ def run_service(init: bool, demo: bool | None) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The socket of the service, taken before anything is loaded. Raises SettingsProblem."""
+    """The socket of the service, taken before anything is loaded. Raises ConfigurationError."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise SettingsProblem(f"port {port} is taken: stop what listens there, or set AROG_PORT") from None
+            raise ConfigurationError(f"port {port} is taken: stop what listens there, or set AROG_PORT") from None
         if error.errno == errno.EACCES:
-            raise SettingsProblem(f"this user may not listen on port {port}: set AROG_PORT") from None
-        raise SettingsProblem("the address of AROG_HOST is none of this machine's") from None
+            raise ConfigurationError(f"this user may not listen on port {port}: set AROG_PORT") from None
+        raise ConfigurationError("the address of AROG_HOST is none of this machine's") from None
 
 
 def _build(settings: Settings, with_demo: bool) -> Services:
@@ -76,7 +76,7 @@ def _build(settings: Settings, with_demo: bool) -> Services:
         if with_demo and services.graphs.is_empty():
             with bar(_console, "demo graph") as progress:
                 load_demo(services.graphs, progress)
-    except (SettingsProblem, StoreError) as error:
+    except (ConfigurationError, StoreError) as error:
         _say(f"arog: {error}. Until that is mended the service answers no question.")
         raise
     except Exception:

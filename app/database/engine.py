@@ -27,7 +27,7 @@ _BESIDE = ("", "-wal", "-shm", "-journal")
 """What SQLite writes into: the database, and the files that it makes beside it with the database's own mode."""
 
 
-class DatabaseExposed(Exception):
+class DatabaseExposedError(Exception):
     """A file of the database is open to other users, and this user may not close it."""
 
 
@@ -35,7 +35,7 @@ def make_engine(url: str) -> Engine:
     """An engine for `url`. SQLite gets WAL, foreign keys, and a wait instead of an error while another writes.
 
     Promise: before a connection opens a SQLite file, it and those beside it have mode 0600, whatever the umask and
-    whoever made them; else connecting raises DatabaseExposed. Limit: other databases keep their files themselves.
+    whoever made them; else connecting raises DatabaseExposedError. Limit: other databases keep their files themselves.
     """
     parsed = make_url(url)
     sqlite = parsed.get_backend_name() == "sqlite"
@@ -95,7 +95,7 @@ def _make_private(path: Path) -> None:
     try:
         path.chmod(_PRIVATE)
     except PermissionError:
-        raise DatabaseExposed from None
+        raise DatabaseExposedError from None
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

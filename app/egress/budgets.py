@@ -1,10 +1,10 @@
 """What calls may cost, and show: the errors that end a question over its budget, and the accounts of its tenant.
 
-BudgetUsedUp
-├── QuestionBudgetUsedUp        the next call might take one question over its tokens
-├── TenantBudgetUsedUp          the next call might take the tenant over its tokens of the day
-├── ConversationRevealsUsedUp   the next prompt would show more facts than one conversation may
-└── TenantRevealsUsedUp         the next prompt would show more facts than the tenant may in a day
+BudgetUsedUpError
+├── QuestionBudgetUsedUpError        the next call might take one question over its tokens
+├── TenantBudgetUsedUpError          the next call might take the tenant over its tokens of the day
+├── ConversationRevealsUsedUpError   the next prompt would show more facts than one conversation may
+└── TenantRevealsUsedUpError         the next prompt would show more facts than the tenant may in a day
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class BudgetUsedUp(Exception):
+class BudgetUsedUpError(Exception):
     """A request was not sent, since it might have taken more tokens than were left."""
 
 
-class QuestionBudgetUsedUp(BudgetUsedUp):
+class QuestionBudgetUsedUpError(BudgetUsedUpError):
     """Strategies end with what they have; the next question has a budget of its own."""
 
 
-class TenantBudgetUsedUp(BudgetUsedUp):
+class TenantBudgetUsedUpError(BudgetUsedUpError):
     """`renews_in_s`: whole seconds until the next day begins, in UTC."""
 
     def __init__(self, renews_in_s: int) -> None:
@@ -28,11 +28,11 @@ class TenantBudgetUsedUp(BudgetUsedUp):
         self.renews_in_s = renews_in_s
 
 
-class ConversationRevealsUsedUp(BudgetUsedUp):
+class ConversationRevealsUsedUpError(BudgetUsedUpError):
     """Another conversation has a budget of its own."""
 
 
-class TenantRevealsUsedUp(BudgetUsedUp):
+class TenantRevealsUsedUpError(BudgetUsedUpError):
     """`renews_in_s` as for tokens."""
 
     def __init__(self, renews_in_s: int) -> None:
@@ -45,7 +45,7 @@ class Reveals(Protocol):
 
     def take(self, shown: frozenset[str]) -> None:
         """Counts those of `shown` that were not shown before. May wait for the database. Raises
-        ConversationRevealsUsedUp or TenantRevealsUsedUp, and then nothing was counted."""
+        ConversationRevealsUsedUpError or TenantRevealsUsedUpError, and then nothing was counted."""
         ...
 
 
@@ -56,7 +56,7 @@ class Account(Protocol):
     def is_limited(self) -> bool: ...
 
     def reserve(self, tokens: int, spent: int) -> None:
-        """Counts `tokens` beforehand, beside the `spent` ones of the calls so far. Raises TenantBudgetUsedUp, and
+        """Counts `tokens` beforehand, beside the `spent` ones of the calls so far. Raises TenantBudgetUsedUpError, and
         then nothing was counted."""
         ...
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from app.egress.budgets import Reveals
 from app.egress.disclosure_meter import DisclosureMeter, facts_shown
-from app.egress.profile import Profile, TooFewFit
-from app.llm.reasoner import AsksTasks, Reasoner, Reply
+from app.egress.profile import BelowAnonymityThresholdError, Profile
+from app.llm.reasoner import Reasoner, Reply, TaskRunner
 from app.llm.tasks import ReplyT, Task
 from kg_store.anonymity.generalisation import wider_kinds
 from kg_store.graph.blind_graph import BlindGraph
@@ -34,7 +34,7 @@ class Disclosure:
     in_house: Reasoner | None = field(default=None, repr=False)
 
     def around(
-        self, inner: AsksTasks, graph: BlindGraph, profile: Profile, reveals: Reveals | None = None
+        self, inner: TaskRunner, graph: BlindGraph, profile: Profile, reveals: Reveals | None = None
     ) -> MeteredReasoner:
         """`inner` for one question about `graph`, as the role of whoever asks sees it."""
         wider = wider_kinds(graph.schema, self.k) if self.policy == "generalise" else {}
@@ -53,7 +53,7 @@ class MeteredReasoner:
     tasks that were passed on; `kept`: how many were not. `reveals` counts what those show.
     """
 
-    inner: AsksTasks
+    inner: TaskRunner
     meter: DisclosureMeter | None
     disclosure: Disclosure
     wider: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class MeteredReasoner:
         return self.inner.fits(*tasks)
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises what `inner` and `reveals` raise, and TooFewFit; of these last two nothing was sent."""
+        """Raises what `inner` and `reveals` raise, and BelowAnonymityThresholdError; nothing was sent of these two."""
         if self.meter is None:
             return await self.inner.ask(task)
         # What a path leads to from all of a kind is walked when it is first met; others should not wait for that.
@@ -91,6 +91,6 @@ class MeteredReasoner:
         self.kept += 1
         reasoner = self.disclosure.in_house
         if reasoner is None or self.disclosure.policy == "refuse":
-            raise TooFewFit
+            raise BelowAnonymityThresholdError
         task = replace(task, input=task.in_house or task.input)
         return await reasoner.reply_to(task, reasoner.egress_of(task))

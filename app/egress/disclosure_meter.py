@@ -10,11 +10,11 @@ from typing import Final
 
 from app.egress.profile import Profile
 from app.llm.tasks import Candidate, Evidence, PathTriple, Size, TaskModel, Thing
-from kg_store.anonymity.matching_entities import Said, Sized, how_many_fit
+from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Hop, Path, Schema
 
-MOST_READINGS: Final = 64
+MAX_READINGS: Final = 64
 """Of one path, where relations share their words. Fewer readings never make the number greater."""
 
 BUCKETS: Final[dict[Size, tuple[int, int | None]]] = {"1": (1, 1), "2-5": (2, 5), "6-20": (6, 20), "more": (21, None)}
@@ -23,7 +23,7 @@ Labels = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class ShownThing:
+class DisclosedEntity:
     """What a task says of one entity: its concept, where paths from it lead (`reaches`, with the bucket of how many
     there are), which single steps it is offered to go, and what the concept path of a strict prompt sets out on."""
 
@@ -49,19 +49,19 @@ class DisclosureMeter:
         """The least number of entities that fit one of the shown things; None where no entity is shown."""
         return min(map(self._fitting, things_shown(given).values()), default=None)
 
-    def _fitting(self, shown: ShownThing) -> int:
+    def _fitting(self, shown: DisclosedEntity) -> int:
         schema = self._graph.schema
         leads = frozenset(readings(schema, path) for path, _ in shown.reaches)
         if self._profile is Profile.STRICT:
             leads |= {readings(schema, path) for path in shown.asked}
-        said = Said(shown.concept, leads)
+        said = EntityDescription(shown.concept, leads)
         if not self._profile.is_open:
             return how_many_fit(self._graph, said)
-        said = Said(shown.concept, leads, frozenset(_sized(schema, shown.reaches)))
+        said = EntityDescription(shown.concept, leads, frozenset(_sized(schema, shown.reaches)))
         if not shown.offered:
             return how_many_fit(self._graph, said)
         steps = frozenset(step for label in shown.offered for (step,) in readings(schema, (label,)))
-        exactly = how_many_fit(self._graph, Said(said.concept, said.leads, said.sizes, steps))
+        exactly = how_many_fit(self._graph, EntityDescription(said.concept, said.leads, said.sizes, steps))
         # A list that was cut is nobody's whole list.
         return exactly or how_many_fit(self._graph, said)
 
@@ -72,15 +72,15 @@ def facts_shown(given: TaskModel) -> frozenset[str]:
     return frozenset(" > ".join((fact.start, *fact.path)) for fact in evidence)
 
 
-def things_shown(given: TaskModel) -> dict[str, ShownThing]:
+def things_shown(given: TaskModel) -> dict[str, DisclosedEntity]:
     """The single entities that a task's input shows, by pseudonym."""
     things: Sequence[Thing] = getattr(given, "things", ())
     evidence: Sequence[Evidence] = getattr(given, "evidence", ())
     candidates: Sequence[Candidate] = getattr(given, "candidates", ())
-    shown: dict[str, ShownThing] = {}
+    shown: dict[str, DisclosedEntity] = {}
 
-    def see(word: str, concept: str = "") -> ShownThing:
-        thing = shown.setdefault(word, ShownThing())
+    def see(word: str, concept: str = "") -> DisclosedEntity:
+        thing = shown.setdefault(word, DisclosedEntity())
         thing.concept = thing.concept or concept
         return thing
 
@@ -117,7 +117,7 @@ def readings(schema: Schema, path: Labels) -> frozenset[Path]:
     """The paths that read so; none where the schema has no such words."""
     hops = _hops(schema)
     steps = [product(*(hops.get(label, ()) for label in step.split("|"))) for step in path]
-    return frozenset(islice(product(*steps), MOST_READINGS))
+    return frozenset(islice(product(*steps), MAX_READINGS))
 
 
 def _from_root(start: str, path: Labels, before: dict[str, tuple[str, Labels]]) -> tuple[str, Labels]:
@@ -143,12 +143,12 @@ def _asked_paths(triples: Iterable[PathTriple]) -> Iterator[tuple[str, Labels]]:
         yield root, path
 
 
-def _sized(schema: Schema, reaches: Iterable[tuple[Labels, Size]]) -> Iterator[Sized]:
+def _sized(schema: Schema, reaches: Iterable[tuple[Labels, Size]]) -> Iterator[PathCardinality]:
     """Where words have several readings, sizes say nothing that could be counted."""
     for path, size in reaches:
         found = readings(schema, path)
         if size in BUCKETS and len(found) == 1:
-            yield Sized(next(iter(found)), *BUCKETS[size])
+            yield PathCardinality(next(iter(found)), *BUCKETS[size])
 
 
 @lru_cache(maxsize=64)

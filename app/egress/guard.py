@@ -33,7 +33,7 @@ _LONG_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class Blocked(PrivacyError):
+class BlockedError(PrivacyError):
     """A request was not sent. `hits` counts the distinct names in it; 0: it could not be read at all."""
 
     def __init__(self, hits: int) -> None:
@@ -77,15 +77,15 @@ class Guard:
         self._names, self._statics, self._lexicon = names, statics, lexicon
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
-        """The SHA-256 of the body, hex. Raises Blocked: on a hit, and whenever the body can't be read."""
+        """The SHA-256 of the body, hex. Raises BlockedError: on a hit, and whenever the body can't be read."""
         try:
             hits = self._hits(egress, issued)
             digest = digest_of(egress)
         except Exception:
             # Whatever went wrong in here, nobody has read the body to its end. The cause may quote it: dropped.
-            raise Blocked(0) from None
+            raise BlockedError(0) from None
         if hits:
-            raise Blocked(len(hits))
+            raise BlockedError(len(hits))
         return digest
 
     def _hits(self, egress: Egress, issued: frozenset[str]) -> set[str]:

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
-from app.egress.budgets import Account, QuestionBudgetUsedUp
-from app.egress.guard import Blocked, Guard, digest_of
+from app.egress.budgets import Account, QuestionBudgetUsedUpError
+from app.egress.guard import BlockedError, Guard, digest_of
 from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply
-from app.egress.wire_pseudonyms import Veil
+from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.llm.reasoner import Reasoner, ReasonerError, Reply, Tokens
 from app.llm.tasks import ReplyT, Task
 from app.privacy.safe_text import Egress
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class RequestContext:
     """On whose behalf a question is asked; ids only."""
 
     tenant: str
@@ -29,7 +29,7 @@ class Errand:
 
 
 @dataclass(slots=True)
-class Spent:
+class UsageTotals:
     """What the calls of one question have cost so far."""
 
     calls: int = 0
@@ -70,11 +70,11 @@ class GuardedReasoner:
     inner: Reasoner
     guard: Guard
     ledger: Ledger
-    errand: Errand
-    veil: Callable[[], Veil]
+    errand: RequestContext
+    veil: Callable[[], PseudonymSubstitution]
     most_tokens: int | None = None
     account: Account | None = None
-    spent: Spent = field(default_factory=Spent)
+    spent: UsageTotals = field(default_factory=UsageTotals)
     heard: list[LedgerReply] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
@@ -104,7 +104,7 @@ class GuardedReasoner:
         return self._fit([self.inner.egress_of(self._mine(task)) for task in tasks])
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises Blocked, LedgerUnavailable or BudgetUsedUp, and then nothing was sent; ReasonerError.
+        """Raises BlockedError, LedgerUnavailable or BudgetUsedUp, and then nothing was sent; ReasonerError.
 
         A repair, or another endpoint, is a request of its own: cleared, recorded, sent.
         """
@@ -145,9 +145,9 @@ class GuardedReasoner:
         return reply
 
     async def _afford(self, egress: Egress) -> None:
-        """Raises QuestionBudgetUsedUp, or TenantBudgetUsedUp; else what the call takes at most is reserved."""
+        """Raises QuestionBudgetUsedUpError, or TenantBudgetUsedUp; else what the call takes at most is reserved."""
         if not self._fit([egress]):
-            raise QuestionBudgetUsedUp(f"of {self.most_tokens} tokens {self.spent.tokens} are spent")
+            raise QuestionBudgetUsedUpError(f"of {self.most_tokens} tokens {self.spent.tokens} are spent")
         if self.account is not None and self.account.is_limited:
             most = self.inner.tokens_in(egress) + self.inner.longest_reply
             await asyncio.to_thread(self.account.reserve, most, self.spent.tokens)
@@ -170,7 +170,7 @@ class GuardedReasoner:
     async def _clear(self, task: Task[ReplyT], egress: Egress) -> LedgerEntry:
         try:
             digest = self.guard.clear(egress, self.veil().sendable)
-        except Blocked as blocked:
+        except BlockedError as blocked:
             entry = self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True)
             await asyncio.to_thread(self.ledger.record, entry)
             raise

@@ -21,9 +21,9 @@ class Profile(StrEnum):
         return self is Profile.OPEN
 
 
-class TooFewFit(Exception):
+class BelowAnonymityThresholdError(Exception):
     """A prompt was not sent: of what it would have shown of a thing, too few entities of the graph fit."""
 
 
-class StrategyNotOffered(Exception):
+class StrategyNotOfferedError(Exception):
     """The profile of the service tells less than the strategy needs to tell."""

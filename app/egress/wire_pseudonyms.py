@@ -15,7 +15,7 @@ _ModelT = TypeVar("_ModelT", bound=TaskModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Veil:
+class PseudonymSubstitution:
     """`words` leads from each word of ours to the one that is sent for it; no two lead to the same. `issued` are the
     conversation's pseudonyms, with a word in `words` or not.
 

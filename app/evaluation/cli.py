@@ -11,10 +11,10 @@ import typer
 
 from app.evaluation import cli_tables
 from app.evaluation.cli_progress import console, print_markdown, refuse
-from app.evaluation.datasets.questions import Question, QuestionsProblem, read_questions
+from app.evaluation.datasets.questions import Question, QuestionsError, read_questions
 
 if TYPE_CHECKING:
-    from app.evaluation.bench.asker import Outcome
+    from app.evaluation.bench.asker import QuestionOutcome
     from app.evaluation.bench.report import Report, RunLabel
 
 CONTRACT_PAGE = Path("docs/reasoner_contract.md")
@@ -71,7 +71,7 @@ def convert(
 
     try:
         done = convert_set(name, source, out)
-    except QuestionsProblem as problem:
+    except QuestionsError as problem:
         refuse(problem)
     console.print(
         f"{done.count} questions, {done.planned} with a gold plan; of these "
@@ -102,7 +102,7 @@ async def _ask(
     chosen: list[Question],
     options: Mapping[str, int],
     errors: Path | None,
-) -> tuple[Report, list[Outcome]]:
+) -> tuple[Report, list[QuestionOutcome]]:
     from app.cli.output import bar
     from app.evaluation.bench.bench import Bench, unseen
     from app.evaluation.bench.error_log import ErrorLog
@@ -132,7 +132,7 @@ async def _ask(
 def _read(file: Path, reasoner: Reasoner) -> list[Question]:
     try:
         questions = read_questions(file)
-    except QuestionsProblem as problem:
+    except QuestionsError as problem:
         refuse(problem)
     if reasoner != "scripted":
         return questions
@@ -140,7 +140,7 @@ def _read(file: Path, reasoner: Reasoner) -> list[Question]:
     if len(planned) < len(questions):
         console.print(f"{len(questions) - len(planned)} questions have no plan; the scripted endpoint skips them.")
     if not planned:
-        refuse(QuestionsProblem("no question has a plan, which the scripted endpoint needs"))
+        refuse(QuestionsError("no question has a plan, which the scripted endpoint needs"))
     return planned
 
 

@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.evaluation.bench.question_sets import Show
-from app.evaluation.datasets.questions import QuestionsProblem
+from app.evaluation.datasets.questions import QuestionsError
 
 WRONG_INPUT: Final = 2
 console = Console(stderr=True)
@@ -32,7 +32,7 @@ def shown_progress(console: Console) -> Iterator[Show]:
         yield lambda title, done, total: bars.update(task, description=title, completed=done, total=total)
 
 
-def refuse(problem: QuestionsProblem) -> NoReturn:
+def refuse(problem: QuestionsError) -> NoReturn:
     console.print(f"arog: {problem}", markup=False)
     raise typer.Exit(WRONG_INPUT)
 

@@ -11,7 +11,7 @@ import typer
 
 from app.evaluation.bench.question_sets import Show
 from app.evaluation.cli_progress import console, print_markdown, refuse, shown_progress
-from app.evaluation.datasets.questions import QuestionsProblem
+from app.evaluation.datasets.questions import QuestionsError
 
 if TYPE_CHECKING:
     from app.evaluation.tables.measures import Measure
@@ -127,10 +127,10 @@ def reliability(
     """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
     from app.evaluation.tables.reliability import reliability_markdown
     from app.evaluation.tables.reliability_run import run_reliability
-    from app.llm.embedded.step import LEAST_SCORE
+    from app.llm.embedded.step import MIN_SCORE
 
     points = _shown(lambda show: run_reliability(data, limit, seed, only, show))
-    text = reliability_markdown(points, LEAST_SCORE)
+    text = reliability_markdown(points, MIN_SCORE)
     if out:
         out.write_text(text, encoding="utf-8")
     print_markdown(text)
@@ -146,7 +146,7 @@ def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
     with failures_in_words(console), shown_progress(console) as show:
         try:
             return asyncio.run(running(show))
-        except QuestionsProblem as problem:
+        except QuestionsError as problem:
             refuse(problem)
 
 

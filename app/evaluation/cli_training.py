@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from app.evaluation.datasets.questions import Question, QuestionsProblem, read_questions
+from app.evaluation.datasets.questions import Question, QuestionsError, read_questions
 
 if TYPE_CHECKING:
     from app.training.train import Trained
@@ -44,13 +44,13 @@ def reasoner(
     from app.evaluation.bench.bench import sample
     from app.llm.embeddings.adapters import write_head
     from app.settings import load_settings
-    from app.training.train import TrainingProblem
+    from app.training.train import TrainingError
 
     with failures_in_words(console):
         try:
             chosen = sample(read_questions(questions), limit, seed)
             trained = asyncio.run(_train(graph, policy, chosen, seed))
-        except (QuestionsProblem, TrainingProblem) as problem:
+        except (QuestionsError, TrainingError) as problem:
             console.print(f"arog: {problem}", markup=False)
             raise typer.Exit(WRONG_INPUT) from None
         write_head(trained.head, out, load_settings().embedder)

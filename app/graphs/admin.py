@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.chat.conversations import ConversationStore
-from app.graphs.jobs import Loaded, Progress, Work
+from app.graphs.jobs import JobResult, Progress, Work
 from app.graphs.preview import Previewer
 from app.graphs.privacy_report import report_of, summarise
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, PrivacySummary
@@ -64,7 +64,7 @@ class GraphAdmin:
         """The work of one load, to be run at once or as a job. PolicyError at once when `policy` is not valid."""
         given = None if policy is None else Policy.from_toml(policy)
 
-        def load(progress: Progress) -> Loaded:
+        def load(progress: Progress) -> JobResult:
             require_unpacked_within(sources, self._most_unpacked)
             told: list[PrivacySummary] = []
 
@@ -82,12 +82,12 @@ class GraphAdmin:
                 review,
             )
             if given is not None:
-                return Loaded(summary_of(info), None, info.notes, told[0])
+                return JobResult(summary_of(info), None, info.notes, told[0])
             # What a finished job tells is not sealed: predicates that may be cells must not stand in it.
             if info.masked:
-                return Loaded(summary_of(info), None, (*info.notes, PROPOSED, READ_IT), told[0])
+                return JobResult(summary_of(info), None, (*info.notes, PROPOSED, READ_IT), told[0])
             proposed = self._catalog.open(tenant, name).policy.to_toml()
-            return Loaded(summary_of(info), proposed, (*info.notes, PROPOSED), told[0])
+            return JobResult(summary_of(info), proposed, (*info.notes, PROPOSED), told[0])
 
         return load
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from app.accounts.quotas import Budgets
-from app.egress.guard import Blocked, Guard, StaticSegments
-from app.egress.guarded_reasoner import Errand, GuardedReasoner, Spent
+from app.egress.guard import BlockedError, Guard, StaticSegments
+from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
 from app.egress.ledger.ledger import Ledger
-from app.egress.wire_pseudonyms import Veil
+from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.graphs.admin import summary_of
-from app.graphs.jobs import Loaded, Progress, Work
-from app.graphs.refinement_tasks import Askable, askable, input_about, plain_concept
+from app.graphs.jobs import JobResult, Progress, Work
+from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
 from app.llm.endpoint.completion import Price
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import NameReply, Task, TaskKind
@@ -31,7 +31,7 @@ Await = Callable[[Coroutine[Any, Any, T]], T]
 
 
 @dataclass(frozen=True, slots=True)
-class Tariff:
+class TokenPrice:
     """What the first endpoint costs, where prices are set."""
 
     price: Price | None = None
@@ -61,7 +61,7 @@ class ConceptRefiner:
         kind: TaskKind[NameReply],
         statics: StaticSegments,
         budgets: Budgets,
-        tariff: Tariff,
+        tariff: TokenPrice,
     ) -> None:
         self._catalog, self._ledger, self._reasoner, self._kind = catalog, ledger, reasoner, kind
         self._statics, self._budgets, self._tariff = statics, budgets, tariff
@@ -90,7 +90,7 @@ class ConceptRefiner:
         """The work of one refinement, to be run in a thread. Raises UnknownGraph at once."""
         graph = self._catalog.open(tenant, name)
 
-        def refine(progress: Progress) -> Loaded:
+        def refine(progress: Progress) -> JobResult:
             chosen = askable(graph.blind.schema, least)
             reasoner = self._guarded(graph, tenant, caller)
             named = wait_for(self._ask(graph, chosen, reasoner, progress))
@@ -100,16 +100,16 @@ class ConceptRefiner:
             told = (_told(chosen, named, changed, least), _cost(reasoner.spent, self._tariff.currency))
             if not changed:
                 info = next(each for each in self._catalog.graphs(tenant) if each.name == name)
-                return Loaded(summary_of(info), None, told)
+                return JobResult(summary_of(info), None, told)
             info = self._catalog.rename_concepts(
                 graph, concepts, lambda step, done: progress(step, 60.0 + 40.0 * done)
             )
-            return Loaded(summary_of(info), None, told)
+            return JobResult(summary_of(info), None, told)
 
         return refine
 
     async def _ask(
-        self, graph: PrivateGraph, chosen: Askable, reasoner: GuardedReasoner, progress: Progress
+        self, graph: PrivateGraph, chosen: RefinementPlan, reasoner: GuardedReasoner, progress: Progress
     ) -> _Named:
         named, asked = _Named(), 0
         schema = graph.blind.schema
@@ -146,7 +146,7 @@ class ConceptRefiner:
             return True
         try:
             self._guard(graph).clear(Egress((Segment(concept.encode()),)), frozenset())
-        except Blocked:
+        except BlockedError:
             return True
         return False
 
@@ -156,13 +156,13 @@ class ConceptRefiner:
             inner=self._reasoner,
             guard=self._guard(graph),
             ledger=self._ledger,
-            errand=Errand(tenant, caller, secrets.token_urlsafe(12), ""),
-            veil=Veil,
+            errand=RequestContext(tenant, caller, secrets.token_urlsafe(12), ""),
+            veil=PseudonymSubstitution,
             account=tenants.account(tenant) if tenants else None,
         )
 
 
-def _told(chosen: Askable, named: _Named, changed: int, least: int) -> str:
+def _told(chosen: RefinementPlan, named: _Named, changed: int, least: int) -> str:
     return (
         f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {named.not_ordinary} were not "
         f"one to three ordinary words, {named.names} held a name of the graph. Not asked about: {chosen.too_rare} "
@@ -170,7 +170,7 @@ def _told(chosen: Askable, named: _Named, changed: int, least: int) -> str:
     )
 
 
-def _cost(spent: Spent, currency: str) -> str:
+def _cost(spent: UsageTotals, currency: str) -> str:
     money = "" if spent.cost is None or not spent.calls else f", {spent.cost:.4f} {currency}"
     return (
         f"{spent.calls} calls, {spent.prompt_tokens} tokens of prompts, {spent.completion_tokens} of replies{money}."

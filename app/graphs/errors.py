@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 
-class UnknownJob(Exception):
+class UnknownJobError(Exception):
     """The tenant has no job of that id."""
 
 
-class GraphBusy(Exception):
+class GraphBusyError(Exception):
     """A load of this graph is under way already."""
 
 
-class PreviewBusy(Exception):
+class PreviewBusyError(Exception):
     """Another preview is being made."""
 
 
-class UnknownName(Exception):
+class UnknownNameError(Exception):
     """The graph has nothing of that name, or id, or no neighbour of that kind."""
 
 
-class AmbiguousName(Exception):
+class AmbiguousNameError(Exception):
     """`count` things of the graph have that name."""
 
     def __init__(self, count: int) -> None:
@@ -27,7 +27,7 @@ class AmbiguousName(Exception):
         self.count = count
 
 
-class ForgetUnfinished(Exception):
+class ErasureUnfinishedError(Exception):
     """An erasure is not through; `reason` is our own words and counts. The same call goes on with it."""
 
     def __init__(self, reason: str) -> None:
@@ -35,5 +35,5 @@ class ForgetUnfinished(Exception):
         self.reason = reason
 
 
-class JobInterrupted(Exception):
+class JobInterruptedError(Exception):
     """The server stopped while the job ran."""

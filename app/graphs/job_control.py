@@ -10,15 +10,15 @@ from client_sdk.protocol import PrivacySummary
 WAITS_AT_MOST_S: Final = 600.0
 
 
-class JobStopped(Exception):
+class JobStoppedError(Exception):
     """A job's owner stopped it, or did not say in time that its version may go live."""
 
 
-class NotWaiting(Exception):
+class NotWaitingError(Exception):
     """The job waits for nobody's word here."""
 
 
-class JobGate:
+class JobControl:
     """One job's. Safe to use from several threads.
 
     `holds`: the job waits before its version goes live, and `told` says then what prompts about that will tell.
@@ -37,7 +37,7 @@ class JobGate:
             return None if self._said.is_set() else self._told
 
     def wait(self, told: PrivacySummary) -> None:
-        """Returns once the version may go live. Raises JobStopped."""
+        """Returns once the version may go live. Raises JobStoppedError."""
         if not self._holds:
             return
         with self._lock:
@@ -47,10 +47,10 @@ class JobGate:
         self.require_going()
 
     def let_through(self) -> None:
-        """Raises NotWaiting."""
+        """Raises NotWaitingError."""
         with self._lock:
             if self._told is None or self._said.is_set():
-                raise NotWaiting
+                raise NotWaitingError
             self._said.set()
 
     def stop(self) -> None:
@@ -60,6 +60,6 @@ class JobGate:
             self._said.set()
 
     def require_going(self) -> None:
-        """Raises JobStopped."""
+        """Raises JobStoppedError."""
         if self._stopped:
-            raise JobStopped
+            raise JobStoppedError

@@ -14,13 +14,13 @@ from typing import Any
 from sqlalchemy import Engine, insert, select, update
 
 from app.database.tables import jobs
-from app.graphs.errors import GraphBusy, JobInterrupted, UnknownJob
-from app.graphs.job_control import JobGate, NotWaiting
+from app.graphs.errors import GraphBusyError, JobInterruptedError, UnknownJobError
+from app.graphs.job_control import JobControl, NotWaitingError
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
 
 Progress = Callable[[str, float], None]
-LOADS_AT_ONCE = 2
+MAX_CONCURRENT_LOADS = 2
 WRITE_EVERY_S = 2.0
 
 
@@ -28,7 +28,7 @@ log = event_log("jobs")
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class JobResult:
     """What a finished load tells. `policy` is the proposed policy as TOML where none was given."""
 
     graph: GraphSummary
@@ -37,7 +37,7 @@ class Loaded:
     privacy: PrivacySummary | None = None
 
 
-Work = Callable[[Progress], Loaded]
+Work = Callable[[Progress], JobResult]
 DescribeError = Callable[[BaseException, str], ErrorBody]
 
 
@@ -49,19 +49,19 @@ class JobRunner:
 
     def __init__(self, engine: Engine, home: str, describe_error: DescribeError) -> None:
         self._engine, self.home, self._describe_error = engine, home, describe_error
-        self._threads = ThreadPoolExecutor(LOADS_AT_ONCE, thread_name_prefix="load")
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENT_LOADS, thread_name_prefix="load")
         self._lock = threading.Lock()
         self._live: dict[str, JobStatus] = {}
-        self._gates: dict[str, JobGate] = {}
+        self._gates: dict[str, JobControl] = {}
         self._graphs: set[tuple[str, str]] = set()
 
     def start(
-        self, tenant: str, graph: str, work: Work, clean_up: Callable[[], None], gate: JobGate | None = None
+        self, tenant: str, graph: str, work: Work, clean_up: Callable[[], None], gate: JobControl | None = None
     ) -> JobStatus:
-        """Queues `work`; `clean_up` runs whatever happens, refusal included. Raises GraphBusy."""
+        """Queues `work`; `clean_up` runs whatever happens, refusal included. Raises GraphBusyError."""
         status = JobStatus(id="j" + secrets.token_hex(12), state="queued")
         try:
-            self._claim(tenant, graph, status, gate or JobGate())
+            self._claim(tenant, graph, status, gate or JobControl())
         except BaseException:
             clean_up()
             raise
@@ -69,7 +69,7 @@ class JobRunner:
         return status
 
     def status(self, tenant: str, job_id: str) -> JobStatus:
-        """How far a job of `tenant` is, or how it ended. Raises UnknownJob."""
+        """How far a job of `tenant` is, or how it ended. Raises UnknownJobError."""
         ours = (jobs.c.id == job_id) & (jobs.c.tenant == tenant)
         with self._lock:
             live, gate = self._live.get(job_id), self._gates.get(job_id)
@@ -77,45 +77,45 @@ class JobRunner:
         with self._engine.connect() as connection:
             row = connection.execute(select(jobs).where(ours)).one_or_none()
         if row is None:
-            raise UnknownJob
+            raise UnknownJobError
         if live is not None and gate is not None and (told := gate.told) is not None:
             return live.model_copy(update={"state": "waiting", "privacy": told})
         return live or JobStatus(id=row.id, state=row.state, step=row.step, percent=row.percent, **row.result)
 
     def let_through(self, tenant: str, job_id: str) -> JobStatus:
-        """Lets the version of a job that waits go live. Raises UnknownJob, NotWaiting."""
+        """Lets the version of a job that waits go live. Raises UnknownJobError, NotWaitingError."""
         gate = self._gate(tenant, job_id)
         if gate is None:
-            raise NotWaiting
+            raise NotWaitingError
         gate.let_through()
         return self.status(tenant, job_id)
 
     def stop(self, tenant: str, job_id: str) -> JobStatus:
         """Ends a job at its next step, and leaves the graph as it was; one that has ended stays so.
 
-        Raises UnknownJob, and NotWaiting for one of another process.
+        Raises UnknownJobError, and NotWaitingError for one of another process.
         """
         gate = self._gate(tenant, job_id)
         status = self.status(tenant, job_id)
         if gate is None and status.state in ("queued", "running"):
-            raise NotWaiting
+            raise NotWaitingError
         if gate is not None:
             gate.stop()
         return status
 
     def mark_interrupted(self) -> int:
         """Fails the jobs that this data folder's last process left; how many. Call before the first start."""
-        body = self._describe_error(JobInterrupted(), "e" + secrets.token_hex(8))
+        body = self._describe_error(JobInterruptedError(), "e" + secrets.token_hex(8))
         left = (jobs.c.home == self.home) & jobs.c.state.in_(("queued", "running"))
         ended = {"state": "failed", "result": {"error": body.model_dump()}, "finished_at": _now()}
         with self._engine.begin() as connection:
             return connection.execute(update(jobs).where(left).values(ended)).rowcount
 
     def refuse_while_loading(self, tenant: str, graph: str) -> None:
-        """Raises GraphBusy while a load of the graph is under way."""
+        """Raises GraphBusyError while a load of the graph is under way."""
         with self._lock:
             if (tenant, graph) in self._graphs:
-                raise GraphBusy
+                raise GraphBusyError
 
     def close(self) -> None:
         """Waits for running loads; those that wait for a word are stopped, queued ones dropped, and marked at the
@@ -126,16 +126,16 @@ class JobRunner:
             gate.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _gate(self, tenant: str, job_id: str) -> JobGate | None:
-        """None where the job has ended, or runs in another process. Raises UnknownJob."""
+    def _gate(self, tenant: str, job_id: str) -> JobControl | None:
+        """None where the job has ended, or runs in another process. Raises UnknownJobError."""
         self.status(tenant, job_id)
         with self._lock:
             return self._gates.get(job_id)
 
-    def _claim(self, tenant: str, graph: str, status: JobStatus, gate: JobGate) -> None:
+    def _claim(self, tenant: str, graph: str, status: JobStatus, gate: JobControl) -> None:
         with self._lock:
             if (tenant, graph) in self._graphs:
-                raise GraphBusy
+                raise GraphBusyError
             self._graphs.add((tenant, graph))
             self._live[status.id], self._gates[status.id] = status, gate
         row = {"id": status.id, "tenant": tenant, "graph": graph, "home": self.home, "created_at": _now()}
@@ -192,7 +192,7 @@ class JobRunner:
             self._gates.pop(job_id, None)
 
 
-def _done(job_id: str, loaded: Loaded) -> JobStatus:
+def _done(job_id: str, loaded: JobResult) -> JobStatus:
     return JobStatus(
         id=job_id,
         state="done",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.chat.answers.capsule import seal_preview
-from app.graphs.errors import PreviewBusy
+from app.graphs.errors import PreviewBusyError
 from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PredicateSeen
 from kg_store.catalog import NameConcepts
 from kg_store.proposals.predicate_uses import PredicateUse
@@ -34,10 +34,10 @@ class Previewer:
     def preview(
         self, sources: Sequence[Path], policy: str | None, sample: int, public_key: str | None
     ) -> GraphPreview:
-        """Without a policy the proposed one is used. Raises PolicyError, LoadError, PreviewBusy, BadPublicKey."""
+        """Without a policy the proposed one is used. Raises PolicyError, LoadError, PreviewBusyError, BadPublicKey."""
         given = None if policy is None else Policy.from_toml(policy)
         if not self._making.acquire(blocking=False):
-            raise PreviewBusy
+            raise PreviewBusyError
         try:
             return self._made(sources, given, sample, public_key)
         finally:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from app.llm.tasks import Cluster, NameInput
 from kg_store.terms import Hop, NodeKind, Schema, Signature
 
-MOST_RELATIONS = 15
+MAX_RELATIONS = 15
 """Of one signature, the rarest first: what few kinds of things have says most."""
 
 IN_ONE_CALL = 20  # clusters are numbered, and numbers up to 99 are public words
@@ -18,7 +18,7 @@ _PLAIN = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]{2,24}){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Askable:
+class RefinementPlan:
     """The signatures that a model is asked about, and how many it is not: too few entities, a class of their own."""
 
     signatures: tuple[Signature, ...]
@@ -34,7 +34,7 @@ class Askable:
             yield self.signatures[start : start + IN_ONE_CALL]
 
 
-def askable(schema: Schema, least: int) -> Askable:
+def askable(schema: Schema, least: int) -> RefinementPlan:
     """Signatures of entities that at least `least` share: a rare set of relations may tell who it is.
 
     Those with a class keep it: it is the owner's own word.
@@ -42,7 +42,7 @@ def askable(schema: Schema, least: int) -> Askable:
     entities = [each for each in schema.signatures if each.kind is NodeKind.ENTITY and _worded(schema, each)]
     unclassed = [each for each in entities if not each.classes]
     shared = tuple(each for each in unclassed if each.size >= least)
-    return Askable(shared, len(unclassed) - len(shared), len(entities) - len(unclassed))
+    return RefinementPlan(shared, len(unclassed) - len(shared), len(entities) - len(unclassed))
 
 
 def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
@@ -68,4 +68,4 @@ def _worded(schema: Schema, signature: Signature) -> list[Hop]:
 
 def _telling(schema: Schema, signature: Signature, spread: Counter[Hop]) -> list[Hop]:
     rarest = sorted(_worded(schema, signature), key=lambda hop: (spread[hop], hop))
-    return sorted(rarest[:MOST_RELATIONS])
+    return sorted(rarest[:MAX_RELATIONS])

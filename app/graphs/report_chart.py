@@ -12,8 +12,8 @@ from client_sdk.protocol import GraphReport, SetSizes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CONCEPTS = 9
-_LONGEST_LABEL = 28
+MAX_CONCEPTS = 9
+_MAX_LABEL_LENGTH = 28
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "arog",
@@ -29,7 +29,7 @@ def svg(report: GraphReport) -> bytes:
     import matplotlib
     from matplotlib.figure import Figure
 
-    shown = [report.whole, *report.concepts[:MOST_CONCEPTS]]
+    shown = [report.whole, *report.concepts[:MAX_CONCEPTS]]
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(10, 4.2 + 0.32 * len(shown)), layout="constrained")
         figure.suptitle(f"Privacy of the graph {report.graph}: {report.entities:,} entities")
@@ -91,5 +91,5 @@ def _label(sizes: SetSizes) -> str:
     if sizes.concept is None:
         return "all"
     name = sizes.concept
-    short = name if len(name) <= _LONGEST_LABEL else name[: _LONGEST_LABEL - 1] + "…"
+    short = name if len(name) <= _MAX_LABEL_LENGTH else name[: _MAX_LABEL_LENGTH - 1] + "…"
     return f"{short} ({sizes.entities:,})"

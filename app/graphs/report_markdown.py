@@ -8,7 +8,7 @@ from app.graphs.markdown_table import markdown_table
 from app.graphs.privacy_report import SHOWN
 from client_sdk.protocol import GraphReport, RelationUse, SetSizes
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 """Of concepts, relations, masked words and names; the JSON has them all."""
 
 _GAPS = (
@@ -78,7 +78,7 @@ def _sets(report: GraphReport) -> Iterator[str]:
     )
     yield ""
     head = ("concept", "entities", "hops", *bars(report.bounds))
-    shown = [report.whole, *report.concepts[:MOST_ROWS]]
+    shown = [report.whole, *report.concepts[:MAX_ROWS]]
     yield markdown_table(head, [row for sizes in shown for row in _set_rows(sizes)])
     yield from _more(len(report.concepts), "concepts")
 
@@ -98,7 +98,7 @@ def _rare(report: GraphReport) -> Iterator[str]:
         return
     yield "A prompt that shows such a relation tells that it is about one of few. The policy can rename or hide it."
     yield ""
-    rows = [(each.relation, f"{each.subjects:,}", _objects(each)) for each in report.rare_relations[:MOST_ROWS]]
+    rows = [(each.relation, f"{each.subjects:,}", _objects(each)) for each in report.rare_relations[:MAX_ROWS]]
     yield markdown_table(("relation", "subjects", "objects"), rows)
     yield from _more(len(report.rare_relations), "relations")
 
@@ -117,7 +117,7 @@ def _masked(report: GraphReport) -> Iterator[str]:
     )
     yield ""
     ordered = sorted(report.masked, key=lambda each: (each.reason, each.kind, each.word))
-    yield markdown_table(("", "word", "why"), [(each.kind, each.word, each.reason) for each in ordered[:MOST_ROWS]])
+    yield markdown_table(("", "word", "why"), [(each.kind, each.word, each.reason) for each in ordered[:MAX_ROWS]])
     yield from _more(len(ordered), "words")
 
 
@@ -139,7 +139,7 @@ def _values(report: GraphReport) -> Iterator[str]:
     yield ""
     rows = [
         (each.relation, each.value_kind or "", each.shown_as or "", f"{each.objects:,}", f"{each.subjects:,}")
-        for each in report.value_relations[:MOST_ROWS]
+        for each in report.value_relations[:MAX_ROWS]
     ]
     yield markdown_table(("relation", "kind", "shown as", "distinct values", "subjects"), rows)
     yield from _more(len(report.value_relations), "relations")
@@ -157,8 +157,8 @@ def _names(report: GraphReport) -> Iterator[str]:
     yield ""
     for field, what in _GAPS:
         words: list[str] = getattr(names, field)
-        listed = ", ".join(word.replace("|", "\\|") for word in words[:MOST_ROWS])
-        more = f", and {len(words) - MOST_ROWS:,} more" if len(words) > MOST_ROWS else ""
+        listed = ", ".join(word.replace("|", "\\|") for word in words[:MAX_ROWS])
+        more = f", and {len(words) - MAX_ROWS:,} more" if len(words) > MAX_ROWS else ""
         yield f"- {len(words):,} {what}" + (f": {listed}{more}" if words else "")
     yield f"- {names.too_short:,} things have a name of punctuation alone, which is not looked for"
     yield f"- {names.unguarded:,} things have no other names than these"
@@ -192,12 +192,12 @@ def _lexicon(report: GraphReport) -> Iterator[str]:
     )
     yield ""
     if told.in_names:
-        listed = ", ".join(told.in_names[:MOST_ROWS])
-        yield listed + (f", and {len(told.in_names) - MOST_ROWS:,} more" if len(told.in_names) > MOST_ROWS else "")
+        listed = ", ".join(told.in_names[:MAX_ROWS])
+        yield listed + (f", and {len(told.in_names) - MAX_ROWS:,} more" if len(told.in_names) > MAX_ROWS else "")
         yield ""
 
 
 def _more(count: int, what: str) -> Iterator[str]:
-    if count > MOST_ROWS:
-        yield f"And {count - MOST_ROWS:,} more {what}, in the JSON."
+    if count > MAX_ROWS:
+        yield f"And {count - MAX_ROWS:,} more {what}, in the JSON."
         yield ""

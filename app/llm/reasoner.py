@@ -73,7 +73,7 @@ class Reasoner(Protocol):
         ...
 
 
-class AsksTasks(Protocol):
+class TaskRunner(Protocol):
     """What strategies are given: a reasoner whose every call has passed the guard (see guarded.py)."""
 
     def fits(self, *tasks: Task[Any]) -> bool:
@@ -99,13 +99,13 @@ class ReasonerError(Exception):
     status: int | None = None
 
 
-class ReasonerUnavailable(ReasonerError):
+class ReasonerUnavailableError(ReasonerError):
     """Nothing answered, or not in time; asking again later may help."""
 
 
-class ReasonerRefused(ReasonerError):
+class ReasonerRefusedError(ReasonerError):
     """The endpoint refused the request (key, model or quota); asking again will not help."""
 
 
-class ReplyUnusable(ReasonerError):
+class ReplyUnusableError(ReasonerError):
     """The reply is empty, cut off, or does not fit the schema."""

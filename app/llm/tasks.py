@@ -210,7 +210,7 @@ class TaskKind(Generic[ReplyT]):
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class CallOptions:
     """How a task is asked, beside what it asks.
 
     `tenant` (an id) decides whose turn it is and is never sent. `complaints` are sentences of ours about the reply
@@ -230,5 +230,5 @@ class Task(Generic[ReplyT]):
 
     kind: TaskKind[ReplyT]
     input: TaskModel
-    manner: Manner = Manner()
+    manner: CallOptions = CallOptions()
     in_house: TaskModel | None = field(default=None, repr=False)

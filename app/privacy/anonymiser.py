@@ -12,13 +12,13 @@ from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.pseudonym_format import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.span_finder import Found, Source, Span, SpanFinder
+from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
-from kg_store.storage.vault import Holds
+from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mid, Mids, ValueKind
 from kg_store.text.english import is_ordinary
 from kg_store.text.literals import read_literal
@@ -30,7 +30,7 @@ MAX_EARLIER_TOPICS: Final = 8
 Resolve = Callable[[str], Mids]
 """What a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
 
-_NAMED = (Source.MENTION, Source.PROTECTED)
+_NAMED = (SpanSource.MENTION, SpanSource.PROTECTED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
 
 
@@ -83,7 +83,7 @@ class Anonymiser:
         lexicon: Lexicon,
         regions: Sequence[str] = DEFAULT_REGIONS,
         masks: Mapping[int, str] | None = None,
-        holds: Holds | None = None,
+        holds: VisibilityFilter | None = None,
         recogniser: Recogniser | None = None,
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
@@ -125,13 +125,13 @@ class Anonymiser:
         mids = self._holds(span.mids) if span.mids else ()
         if mids == span.mids:
             return span
-        return replace(span, mids=mids) if mids else Span(span.start, span.end, Source.UNKNOWN)
+        return replace(span, mids=mids) if mids else Span(span.start, span.end, SpanSource.UNKNOWN)
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
         """The safe text, made in one pass over the original's offsets, and the pseudonyms in it, in order, that a
         question may be about."""
         words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
-        things = (w.word for w, span in zip(words, turn.spans, strict=True) if span.source is not Source.WORD)
+        things = (w.word for w, span in zip(words, turn.spans, strict=True) if span.source is not SpanSource.WORD)
         return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
 
     def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
@@ -143,7 +143,7 @@ class Anonymiser:
 
     def _pseudonym(self, text: str, span: Span, table: PseudonymTable) -> str:
         written = text[span.start : span.end]
-        if span.source in (Source.PSEUDONYM, Source.RELATION):
+        if span.source in (SpanSource.PSEUDONYM, SpanSource.RELATION):
             return written
         if masked := next((self._masks[mid] for mid in span.mids if mid in self._masks), None):
             return masked
@@ -169,7 +169,7 @@ def _meant(span: Span, written: str) -> tuple[ValueKind, str]:
 def _names_a_thing(text: str, span: Span) -> bool:
     """Values and bare numbers name nothing that a question could be about alone."""
     named = span.source in _NAMED and span.value_kind is None
-    return span.source is Source.PSEUDONYM or (named and any(map(str.isalpha, text[span.start : span.end])))
+    return span.source is SpanSource.PSEUDONYM or (named and any(map(str.isalpha, text[span.start : span.end])))
 
 
 def _settle(turn: _Turn, table: PseudonymTable) -> None:
@@ -178,7 +178,7 @@ def _settle(turn: _Turn, table: PseudonymTable) -> None:
     for span in turn.spans:
         if span.source in _NAMED and span.value_kind is None and len(span.mids) == 1:
             table.settle(Mid(span.mids[0]), by_user)
-        elif span.source is Source.PSEUDONYM:
+        elif span.source is SpanSource.PSEUDONYM:
             meaning = table.meaning(turn.text[span.start : span.end])
             if meaning is not None and meaning.kind == "entity":
                 table.settle(Mid(int(meaning.mids[0])), by_user)

@@ -16,7 +16,7 @@ NO_NAMES: Final = frozenset(("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "OR
 _TRIAL = "Does it work?"
 
 
-class RecogniserProblem(Exception):
+class RecogniserError(Exception):
     """The recogniser that is set up can't be used. The text names the setting and what to do, and no path."""
 
 
@@ -41,24 +41,24 @@ class SpacyRecogniser:
 
 
 def open_recogniser(setting: str) -> Recogniser:
-    """The recogniser that AROG_RECOGNISER names, tried once. Nothing is fetched. Raises RecogniserProblem."""
+    """The recogniser that AROG_RECOGNISER names, tried once. Nothing is fetched. Raises RecogniserError."""
     kind, folder = setting[: len(SPACY)], Path(setting[len(SPACY) :])
     if kind != SPACY:
-        raise RecogniserProblem("AROG_RECOGNISER must be spacy: and the folder of a pipeline")
+        raise RecogniserError("AROG_RECOGNISER must be spacy: and the folder of a pipeline")
     if not (folder / "config.cfg").is_file():
-        raise RecogniserProblem("the folder of AROG_RECOGNISER holds no spaCy pipeline (a config.cfg)")
+        raise RecogniserError("the folder of AROG_RECOGNISER holds no spaCy pipeline (a config.cfg)")
     try:
         # Not installed with the service, and slow to import.
         import spacy
     except ImportError:
-        raise RecogniserProblem('AROG_RECOGNISER needs spaCy: pip install "arog[recogniser]"') from None
+        raise RecogniserError('AROG_RECOGNISER needs spaCy: pip install "arog[recogniser]"') from None
     try:
         pipeline = spacy.load(folder)
         recogniser = SpacyRecogniser(pipeline)
         recogniser.names_in(_TRIAL)
     except Exception as error:
         # Its text may hold paths.
-        raise RecogniserProblem(f"the pipeline of AROG_RECOGNISER can't be loaded ({type(error).__name__})") from None
+        raise RecogniserError(f"the pipeline of AROG_RECOGNISER can't be loaded ({type(error).__name__})") from None
     if not any("doc.ents" in pipeline.get_pipe_meta(name).assigns for name in pipeline.pipe_names):
-        raise RecogniserProblem("the pipeline of AROG_RECOGNISER has no part that finds names (ner, entity_ruler)")
+        raise RecogniserError("the pipeline of AROG_RECOGNISER has no part that finds names (ner, entity_ruler)")
     return recogniser

@@ -37,7 +37,7 @@ _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
 """What is left of an address whose other parts are pseudonyms says nothing."""
 
 
-class Source(IntEnum):
+class SpanSource(IntEnum):
     """Who found a span; of two that find the same, the smaller wins."""
 
     PSEUDONYM = 0
@@ -60,7 +60,7 @@ class Span:
 
     start: int
     end: int
-    source: Source
+    source: SpanSource
     mids: tuple[int, ...] = field(default=(), repr=False)
     value_kind: ValueKind | None = None
     inexact: bool = False
@@ -99,14 +99,14 @@ class SpanFinder:
         only looks like one is FORGED."""
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
-        kept = [Span(word.start, word.end, Source.PSEUDONYM) for word in words if word.word in issued]
+        kept = [Span(word.start, word.end, SpanSource.PSEUDONYM) for word in words if word.word in issued]
         if self._masks:
-            kept += [Span(w.start, w.end, Source.RELATION) for w in words_in(text) if w.word in self._masks]
-        forged = [Span(word.start, word.end, Source.FORGED) for word in words if word.word not in issued]
+            kept += [Span(w.start, w.end, SpanSource.RELATION) for w in words_in(text) if w.word in self._masks]
+        forged = [Span(word.start, word.end, SpanSource.FORGED) for word in words if word.word not in issued]
         # A code or an address may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
         covered = _cover(text, kept)
         literals = [piece for literal in _literals(text) for piece in _uncovered(text, literal, covered)]
-        found = [Span(span.start, span.end, Source.PATTERN) for span in find_patterns(text, self._regions)]
+        found = [Span(span.start, span.end, SpanSource.PATTERN) for span in find_patterns(text, self._regions)]
         pieces = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
         patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
         fits: Fits = {}
@@ -120,7 +120,9 @@ class SpanFinder:
     def unmarked(self, found: Found) -> list[Span]:
         """Everyday words of a text without capitals that may name things, where nothing else does."""
         named = self._linker.find_unmarked(found.text, self._lexicon.public, found.fits)
-        return [Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact) for each in named]
+        return [
+            Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact) for each in named
+        ]
 
     def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
         """Spans of a text in order, none over another: of what was found, of `more`, and of what the lexicon does not
@@ -130,9 +132,9 @@ class SpanFinder:
         chosen += self._recognised(text, chosen)
         taken = [(span.start, span.end, _stand(text, span)) for span in chosen]
         unknown = [_without_permission(text, *span) for span in unknown_spans(text, taken, self._lexicon)]
-        chosen += [span for span in unknown if span.source is Source.UNKNOWN]
+        chosen += [span for span in unknown if span.source is SpanSource.UNKNOWN]
         chosen += self._near_names(found, chosen)
-        chosen += _left_of([span for span in unknown if span.source is Source.WORD], text, chosen)
+        chosen += _left_of([span for span in unknown if span.source is SpanSource.WORD], text, chosen)
         chosen += _symbols(text, chosen)
         chosen += _initials(text, chosen)
         return sorted(chosen, key=lambda span: span.start)
@@ -140,23 +142,23 @@ class SpanFinder:
     def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
         """Invisible characters may part words as well as hide inside one, so both readings are linked."""
         for each in self._linker.find_mentions(visible.text, fits):
-            yield Span(each.start, each.end, Source.MENTION, each.mids, each.value_kind, each.inexact)
+            yield Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
         if visible.origins is not None:
             for each in self._linker.find_mentions(original, fits):
                 start, end = visible.span(each.start, each.end)
                 # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
                 if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
-                    yield Span(start, end, Source.MENTION, each.mids, each.value_kind, each.inexact)
+                    yield Span(start, end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
         if (plain := visible.skeleton()) is not None:
             for each in self._linker.find_mentions(plain.text, fits):
                 span = plain.original_span(each.start, each.end)
-                yield Span(*span, Source.MENTION, each.mids, each.value_kind, each.inexact)
+                yield Span(*span, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
         """What the owner's recogniser takes for names, where nothing else has found it."""
         if self._recogniser is None:
             return []
-        found = choose(text, (Span(*span, Source.UNKNOWN) for span in self._recogniser.names_in(text)))
+        found = choose(text, (Span(*span, SpanSource.UNKNOWN) for span in self._recogniser.names_in(text)))
         covered = _cover(text, chosen)
         return [piece for span in found for piece in _uncovered(text, span, covered)]
 
@@ -164,14 +166,14 @@ class SpanFinder:
         """What the guard would still block as a name in another form, though it is no mention: a part of a title,
         or of the name of a stranger."""
         found = find_near_spans(self._names, text.text, _places(chosen), text.issued, text.fits)
-        return [Span(*span, Source.UNKNOWN) for span in found]
+        return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:
         """What the guard would block though the policy does not link it, signs between words read as spaces, too."""
         parted = _PARTING.sub(" ", text)
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
-            yield Span(hit.start, hit.end, Source.PROTECTED, hit.mids, kind)
+            yield Span(hit.start, hit.end, SpanSource.PROTECTED, hit.mids, kind)
 
     def _protected_in_disguise(self, visible: Visible) -> Iterator[Span]:
         """The same in letters that look like others."""
@@ -183,21 +185,21 @@ class SpanFinder:
 
 def _stand(text: str, span: Span) -> Stand:
     """What a span that goes is to the grammar of the words around it."""
-    if span.source in (Source.UNKNOWN, Source.WORD, Source.FORGED) or span.inexact:
+    if span.source in (SpanSource.UNKNOWN, SpanSource.WORD, SpanSource.FORGED) or span.inexact:
         return Stand.UNKNOWN
-    if span.source is Source.PSEUDONYM:
+    if span.source is SpanSource.PSEUDONYM:
         return Stand.VALUE if text[span.start] == "V" else Stand.NAME
-    is_name = span.source in (Source.MENTION, Source.PROTECTED) and span.value_kind in (None, ValueKind.TEXT)
+    is_name = span.source in (SpanSource.MENTION, SpanSource.PROTECTED) and span.value_kind in (None, ValueKind.TEXT)
     return Stand.NAME if is_name else Stand.VALUE
 
 
 def _without_permission(text: str, start: int, end: int) -> Span:
-    return Span(start, end, Source.UNKNOWN if has_capitals(text[start:end]) else Source.WORD)
+    return Span(start, end, SpanSource.UNKNOWN if has_capitals(text[start:end]) else SpanSource.WORD)
 
 
 def _left_of(words: Sequence[Span], text: str, chosen: Sequence[Span]) -> list[Span]:
     covered = _cover(text, chosen)
-    return [replace(piece, source=Source.WORD) for word in words for piece in _uncovered(text, word, covered)]
+    return [replace(piece, source=SpanSource.WORD) for word in words for piece in _uncovered(text, word, covered)]
 
 
 def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
@@ -205,13 +207,13 @@ def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
     if text.isascii():
         return []
     covered = _cover(text, chosen)
-    found = (Span(*match.span(), Source.UNKNOWN) for match in SYMBOLS.finditer(text))
+    found = (Span(*match.span(), SpanSource.UNKNOWN) for match in SYMBOLS.finditer(text))
     return [piece for span in found for piece in _uncovered(text, span, covered)]
 
 
 def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
     """Single letters between two things that go: john f fitzgerald, of whom the graph knows only parts."""
-    return [Span(*match.span(1), Source.UNKNOWN) for match in _INITIAL.finditer(masked(text, _places(chosen)))]
+    return [Span(*match.span(1), SpanSource.UNKNOWN) for match in _INITIAL.finditer(masked(text, _places(chosen)))]
 
 
 def _places(spans: Iterable[Span]) -> list[tuple[int, int]]:
@@ -220,13 +222,13 @@ def _places(spans: Iterable[Span]) -> list[tuple[int, int]]:
 
 def _literals(text: str) -> list[Span]:
     """Numbers and dates, however they are written; everyday words (two films, the second one) are how people ask."""
-    found = [Span(span.start, span.end, Source.LITERAL) for span in find_literals(text)]
+    found = [Span(span.start, span.end, SpanSource.LITERAL) for span in find_literals(text)]
     plain = masked(text, _places(found))
     for each in find_number_expressions(text):
         # What is read in figures already says more by itself: a date, and a number behind it.
         touches = not each.is_everyday or _TOUCHING.match(plain, each.end) or _TOUCHED.search(plain, 0, each.start)
         if touches and any(map(str.isalnum, plain[each.start : each.end])):
-            found.append(Span(each.start, each.end, Source.LITERAL, value_kind=each.kind, lexical=each.lexical))
+            found.append(Span(each.start, each.end, SpanSource.LITERAL, value_kind=each.kind, lexical=each.lexical))
     return found
 
 
@@ -252,7 +254,7 @@ def _uncovered(text: str, span: Span, covered: bytearray) -> Iterator[Span]:
             inner = piece.strip("".join(letter for letter in piece if not letter.isalnum()))
             if inner:
                 begin = start + piece.index(inner)
-                yield Span(begin, begin + len(inner), Source.LITERAL)
+                yield Span(begin, begin + len(inner), SpanSource.LITERAL)
             start = end + 1
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.egress.profile import Profile
-from app.llm.reasoner import AsksTasks
+from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.graph.blind_graph import BlindGraph
@@ -45,13 +45,13 @@ class Pseudonyms(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class StrategyInput:
     """One question, ready to be asked: nothing in it has a name. `needs_context`: it leans on earlier turns."""
 
     dialogue: SafeDialogue
     graph: BlindGraph
     pseudonyms: Pseudonyms
-    reasoner: AsksTasks
+    reasoner: TaskRunner
     limits: Limits
     needs_context: bool
     on_round: Callable[[int], None] = lambda _round: None
@@ -84,7 +84,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RetrievalResult:
     """What a strategy found. `draft` is None when the graph does not hold the answer.
 
     `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
@@ -104,4 +104,4 @@ class Finding:
 class Strategy(Protocol):
     """One way to answer; `arog` and `sets` are two. May raise ReasonerError."""
 
-    async def find(self, inquiry: Inquiry) -> Finding: ...
+    async def find(self, inquiry: StrategyInput) -> RetrievalResult: ...

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.llm.reasoner import AsksTasks
+from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Task
-from app.strategies.base import Finding
-from app.strategies.retrieval import WayOn
+from app.strategies.base import RetrievalResult
+from app.strategies.retrieval import CandidatePath
 
-Ways = Sequence[WayOn]
+Ways = Sequence[CandidatePath]
 
 
-def as_many_as_fit(reasoner: AsksTasks, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
+def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
     """The first of `ways` (nearest first) that `task_of` may show, `width` of which may be chosen.
 
     As many as leave room for one more call, to answer; where that leaves none, as many as fit alone.
@@ -33,7 +33,7 @@ def cut_note(number: int, count: int) -> str:
     )
 
 
-def over_budget(finding: Finding) -> Finding:
+def over_budget(finding: RetrievalResult) -> RetrievalResult:
     """`finding`, ended by its budget and not by the graph."""
     where = f"in round {finding.rounds}" if finding.rounds else "before the first round"
     told = f"The question's budget of tokens was used up {where}."

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, Size, Thing, Turn
-from app.strategies.base import FoundFact, Inquiry
-from kg_store.graph.concept_paths import Kin
+from app.strategies.base import FoundFact, StrategyInput
+from kg_store.graph.concept_paths import ConceptScope
 from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
 from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids
 
@@ -22,7 +22,7 @@ def bucket(count: int) -> Size:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class NodeSet:
     """Somewhere retrieval stands: a pseudonym, the things that it stands for, and their concept.
 
     `reached` is set where a path led here: all that the kin of where it began come to by it.
@@ -32,22 +32,22 @@ class Place:
     mids: Mids
     concept: str
     kind: NodeKind
-    reached: Kin | None = None
+    reached: ConceptScope | None = None
 
     @property
-    def kin(self) -> Kin:
-        return self.reached or Kin(self.concept)
+    def kin(self) -> ConceptScope:
+        return self.reached or ConceptScope(self.concept)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WayOn:
+class CandidatePath:
     """A path that leads on from a place, not yet walked."""
 
-    start: Place
+    start: NodeSet
     path: Path
 
 
-def arrive(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact] | None:
+def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact] | None:
     """Walks `way`: the place it leads to and the fact that says so, or None where nothing is there."""
     if not inquiry.profile.is_open:
         return _arrive_unseen(inquiry, way)
@@ -64,21 +64,21 @@ def arrive(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact] | None:
     else:
         pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     concept = concept_of(inquiry.graph, members)
-    place = Place(pseudonym, members, concept, kind, way.start.kin.along(way.path))
+    place = NodeSet(pseudonym, members, concept, kind, way.start.kin.along(way.path))
     return place, fact_of(inquiry, way, place)
 
 
-def _arrive_unseen(inquiry: Inquiry, way: WayOn) -> tuple[Place, FoundFact]:
+def _arrive_unseen(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact]:
     """The same, with a fact that tells what the schema tells: not how much is there, or whether anything is."""
     members = reached(inquiry.graph, way.start.mids, way.path)
     pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     schema, last = inquiry.graph.schema, way.path[-1]
     kind = NodeKind.VALUE if leads_to_values(schema, last) else NodeKind.ENTITY
-    place = Place(pseudonym, members, tail_concept(schema, last), kind, way.start.kin.along(way.path))
+    place = NodeSet(pseudonym, members, tail_concept(schema, last), kind, way.start.kin.along(way.path))
     return place, fact_of(inquiry, way, place)
 
 
-def fact_of(inquiry: Inquiry, way: WayOn, place: Place) -> FoundFact:
+def fact_of(inquiry: StrategyInput, way: CandidatePath, place: NodeSet) -> FoundFact:
     return FoundFact(
         start=way.start.pseudonym,
         start_concept=way.start.concept,
@@ -89,21 +89,21 @@ def fact_of(inquiry: Inquiry, way: WayOn, place: Place) -> FoundFact:
     )
 
 
-def labels_of(inquiry: Inquiry, path: Path) -> tuple[str, ...]:
+def labels_of(inquiry: StrategyInput, path: Path) -> tuple[str, ...]:
     return tuple(inquiry.graph.schema.label_step(step) for step in path)
 
 
-def show_dialogue(inquiry: Inquiry) -> list[Turn]:
+def show_dialogue(inquiry: StrategyInput) -> list[Turn]:
     """The turns before the question."""
     return [Turn(role=turn.role, text=turn.text) for turn in inquiry.dialogue.turns[:-1]]
 
 
-def show_things(inquiry: Inquiry, places: Iterable[Place]) -> list[Thing]:
+def show_things(inquiry: StrategyInput, places: Iterable[NodeSet]) -> list[Thing]:
     sized = inquiry.profile.is_open
     return [Thing(name=p.pseudonym, concept=p.concept, size=bucket(len(p.mids)) if sized else "") for p in places]
 
 
-def show_evidence(inquiry: Inquiry, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
+def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
     """Facts in the thread's own order: in a thread the same facts give the same bytes, however they were found.
 
     `told` are pseudonyms whose concept the prompt says elsewhere.
@@ -122,7 +122,9 @@ def show_evidence(inquiry: Inquiry, facts: Sequence[FoundFact], told: Collection
     ]
 
 
-def show_candidates(inquiry: Inquiry, ways: Sequence[WayOn]) -> tuple[list[Candidate], dict[int, WayOn]]:
+def show_candidates(
+    inquiry: StrategyInput, ways: Sequence[CandidatePath]
+) -> tuple[list[Candidate], dict[int, CandidatePath]]:
     """Candidates numbered from 1 in the thread's order, and the way that each number means."""
     shown = [(way, labels_of(inquiry, way.path)) for way in ways]
     order = inquiry.pseudonyms.in_sent_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
@@ -135,7 +137,7 @@ def show_candidates(inquiry: Inquiry, ways: Sequence[WayOn]) -> tuple[list[Candi
     return candidates, by_number
 
 
-def show_masked(inquiry: Inquiry, *shown: str) -> list[MaskedRelation]:
+def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
     """What their owner says of the masked relations that stand in `shown`, in the thread's own order."""
     means = _described(inquiry.graph.schema)
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
@@ -147,7 +149,7 @@ def steps_shown(*parts: Iterable[Candidate | Evidence]) -> list[str]:
     return [step for part in parts for each in part for step in each.path]
 
 
-def described_path(inquiry: Inquiry, path: Iterable[str]) -> str:
+def described_path(inquiry: StrategyInput, path: Iterable[str]) -> str:
     """The labels of a path with each description behind its opaque word: what may be compared with a question."""
     means = _described(inquiry.graph.schema)
     return _RUN.sub(lambda run: f"{run[0]} {means[run[0]]}" if run[0] in means else run[0], " ".join(path))

@@ -12,8 +12,8 @@ from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import Topic
-from app.strategies.base import Inquiry
-from app.strategies.retrieval import Place
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
 from kg_store.terms import NodeKind
 
@@ -25,11 +25,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 class Start:
     """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one."""
 
-    frontier: tuple[Place, ...]
-    kinds: tuple[Place, ...]
+    frontier: tuple[NodeSet, ...]
+    kinds: tuple[NodeSet, ...]
 
 
-def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
+def starting_places(inquiry: StrategyInput, embedder: Embedder) -> Start:
     """Topics of the question, those of earlier turns where it leans on them, and the kinds that it names.
 
     A question that names no thing starts from its kinds; from those nearest in meaning where it names none.
@@ -41,16 +41,16 @@ def starting_places(inquiry: Inquiry, embedder: Embedder) -> Start:
     return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), ())
 
 
-def _place(inquiry: Inquiry, topic: Topic) -> Place:
+def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
     if not len(topic.mids):
-        return Place(topic.pseudonym, topic.mids, str(topic.value_kind or "thing"), NodeKind.VALUE)
+        return NodeSet(topic.pseudonym, topic.mids, str(topic.value_kind or "thing"), NodeKind.VALUE)
     kind = NodeKind.VALUE if topic.value_kind else kind_of(inquiry.graph, topic.mids)
     concept = concept_of(inquiry.graph, topic.mids)
     one = kind is NodeKind.ENTITY and len(topic.mids) == 1
-    return Place(topic.pseudonym, topic.mids, inquiry.shown_concept(concept) if one else concept, kind)
+    return NodeSet(topic.pseudonym, topic.mids, inquiry.shown_concept(concept) if one else concept, kind)
 
 
-def _named_kinds(inquiry: Inquiry) -> tuple[Place, ...]:
+def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """In the order of the question: what it asks for comes first."""
     said = [singular(word) for word in _words(inquiry.dialogue.question)]
     stems = {kind: _stems(kind) for kind in kinds_of(inquiry.graph.schema)}
@@ -58,19 +58,19 @@ def _named_kinds(inquiry: Inquiry) -> tuple[Place, ...]:
     return _of_kinds(inquiry, sorted(named, key=lambda kind: min(said.index(word) for word in stems[kind])))
 
 
-def _nearest_kinds(inquiry: Inquiry, embedder: Embedder) -> tuple[Place, ...]:
+def _nearest_kinds(inquiry: StrategyInput, embedder: Embedder) -> tuple[NodeSet, ...]:
     kinds = kinds_of(inquiry.graph.schema)
     nearest = np.argsort(-embedder.similarity(asked_words(inquiry.dialogue.question), kinds), kind="stable")
     return _of_kinds(inquiry, [kinds[int(i)] for i in nearest])
 
 
-def _of_kinds(inquiry: Inquiry, kinds: Sequence[str]) -> tuple[Place, ...]:
+def _of_kinds(inquiry: StrategyInput, kinds: Sequence[str]) -> tuple[NodeSet, ...]:
     places = []
     for kind in kinds[:MAX_KINDS]:
         members = members_of(inquiry.graph, kind)
         if len(members):
             pseudonym = inquiry.pseudonyms.of_kind(kind, members)
-            places.append(Place(pseudonym, members, kind, kind_of(inquiry.graph, members)))
+            places.append(NodeSet(pseudonym, members, kind, kind_of(inquiry.graph, members)))
     return tuple(places)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from app.llm.embedded.step import LEAST_SCORE
-from app.llm.embeddings.adapters import LONGEST, PARTS, Adapter, Head
+from app.llm.embedded.step import MIN_SCORE
+from app.llm.embeddings.adapters import MAX_LENGTH, PARTS, Adapter, RelationAdapter
 from app.training.examples import Prepared
 
 Rows = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TrainingProgress:
     """What one epoch came to on the examples that were held out: mean loss, and how often a right path came first."""
 
     epoch: int
@@ -44,7 +44,7 @@ class Progress:
 class Fitted:
     """A head, and how often a right path of the examples held out came first, before and with it."""
 
-    head: Head
+    head: RelationAdapter
     before: float
     after: float
 
@@ -56,7 +56,7 @@ def fit(
     held_out: Sequence[int],
     seed: int,
     how: Fit | None = None,
-    tell: Callable[[Progress], None] = lambda _progress: None,
+    tell: Callable[[TrainingProgress], None] = lambda _progress: None,
 ) -> Fitted:
     """The head with the least loss on the examples `held_out`, which is none where training never lowers it.
 
@@ -79,7 +79,7 @@ def fit(
             net.loss(order[at : at + how.batch]).backward()  # type: ignore[no-untyped-call]  # torch's own
             optimiser.step()
         loss, hits = net.measured(held_out)
-        tell(Progress(epoch, loss, hits))
+        tell(TrainingProgress(epoch, loss, hits))
         since += 1
         if loss < best:
             best, after, kept, since = loss, hits, net.state(), 0
@@ -95,7 +95,7 @@ def _room(before: Scores, after: Scores) -> float:
     and half of the way until one right path in a thousand is refused; paths of new questions score lower."""
     if not len(before) or not len(after):
         return 0.0
-    return max(0.0, min(float(after.mean() - before.mean()), (float(np.quantile(after, 0.001)) - LEAST_SCORE) / 2))
+    return max(0.0, min(float(after.mean() - before.mean()), (float(np.quantile(after, 0.001)) - MIN_SCORE) / 2))
 
 
 class _Net(torch.nn.Module):
@@ -104,7 +104,7 @@ class _Net(torch.nn.Module):
     def __init__(self, data: Prepared, weight: float, how: Fit) -> None:
         super().__init__()
         self._data, self._weight, self._how = data, weight, how
-        self._refusing = LEAST_SCORE / how.temperature
+        self._refusing = MIN_SCORE / how.temperature
         dims = data.asked.shape[1]
         self._asked = torch.from_numpy(data.asked)
         self._steps = torch.cat([torch.from_numpy(data.steps), torch.zeros(1, dims)])
@@ -112,7 +112,7 @@ class _Net(torch.nn.Module):
             {part: torch.nn.Parameter(torch.randn(dims, how.rank) / dims**0.5) for part in PARTS}
         )
         self.up = torch.nn.ParameterDict({part: torch.nn.Parameter(torch.zeros(how.rank, dims)) for part in PARTS})
-        self.hops = torch.nn.Parameter(torch.zeros(dims, LONGEST))
+        self.hops = torch.nn.Parameter(torch.zeros(dims, MAX_LENGTH))
         self.gain = torch.nn.Parameter(torch.zeros(()))
         self.offset = torch.nn.Parameter(torch.zeros(()))
 
@@ -135,7 +135,7 @@ class _Net(torch.nn.Module):
             logits = scores / self._how.temperature
             every = torch.logaddexp(logits.logsumexp(0), torch.tensor(self._refusing))
             losses.append(float(every - logits[right].logsumexp(0)))
-            hits.append(bool(right[int(scores.argmax())]) and float(scores.max()) >= LEAST_SCORE)
+            hits.append(bool(right[int(scores.argmax())]) and float(scores.max()) >= MIN_SCORE)
         return (float(np.mean(losses)), float(np.mean(hits))) if losses else (0.0, 0.0)
 
     def state(self) -> dict[str, Any]:
@@ -152,14 +152,14 @@ class _Net(torch.nn.Module):
         return np.array(found)
 
     @torch.no_grad()
-    def head(self, lower: float) -> Head:
+    def head(self, lower: float) -> RelationAdapter:
         adapters = {part: Adapter(self.down[part].numpy().copy(), self.up[part].numpy().copy()) for part in PARTS}
-        return Head(adapters, float(self.gain.exp()), float(self.offset) - lower, self.hops.numpy().copy())
+        return RelationAdapter(adapters, float(self.gain.exp()), float(self.offset) - lower, self.hops.numpy().copy())
 
     def _scores(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         near, place, owner = self._near(rows)
         base = torch.from_numpy(self._data.base)[place]
-        length = (torch.from_numpy(self._data.counts)[place] >= 0).sum(dim=1).clamp(max=LONGEST) - 1
+        length = (torch.from_numpy(self._data.counts)[place] >= 0).sum(dim=1).clamp(max=MAX_LENGTH) - 1
         hops = (self._asked[torch.from_numpy(rows)] @ self.hops)[owner, length]
         return (
             base + self._weight * (self.gain.exp() * near + self.offset + hops),

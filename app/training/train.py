@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.llm.embedded.scoring.weights import Weights
-from app.llm.embeddings.adapters import Head
+from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.training.examples import Example, prepare
-from app.training.fitting import Fit, Progress, fit
+from app.training.fitting import Fit, TrainingProgress, fit
 
 HELD_OUT = 0.1
-LEAST_EXAMPLES = 20
+MIN_EXAMPLES = 20
 
 
-class TrainingProblem(Exception):
+class TrainingError(Exception):
     """There is nothing to train on. The text says what is missing, and quotes nothing."""
 
 
@@ -24,7 +24,7 @@ class TrainingProblem(Exception):
 class Trained:
     """A head, and how often a right path of the examples held out came first, before and with it."""
 
-    head: Head
+    head: RelationAdapter
     examples: int
     held_out: int
     before: float
@@ -35,15 +35,15 @@ def train(
     embedder: Embedder,
     examples: Sequence[Example],
     seed: int,
-    tell: Callable[[Progress], None] = lambda _progress: None,
+    tell: Callable[[TrainingProgress], None] = lambda _progress: None,
     how: Fit | None = None,
 ) -> Trained:
-    """The same examples and seed give the same head on one machine. Raises TrainingProblem."""
+    """The same examples and seed give the same head on one machine. Raises TrainingError."""
     held = [row for row, example in enumerate(examples) if _is_held_out(example.group, seed)]
     rest = sorted(set(range(len(examples))) - set(held))
-    if len(examples) < LEAST_EXAMPLES or not held or not rest:
-        raise TrainingProblem(
-            f"there are too few questions to learn from: at least {LEAST_EXAMPLES} of several topics are needed, "
+    if len(examples) < MIN_EXAMPLES or not held or not rest:
+        raise TrainingError(
+            f"there are too few questions to learn from: at least {MIN_EXAMPLES} of several topics are needed, "
             "whose gold plan is one path from one topic"
         )
     weights = Weights()

@@ -11,7 +11,7 @@ from stamina.instrumentation import RetryDetails
 
 from app.llm.endpoint.completion import Price
 from app.llm.endpoint.model_endpoint import ModelEndpoint
-from app.llm.endpoint.request_body import Wording
+from app.llm.endpoint.request_body import RequestTemplate
 from app.settings import EndpointChoice, Settings
 from app.telemetry.logs import event_log
 from client_sdk.protocol import EndpointState, EndpointStatus
@@ -75,7 +75,7 @@ def _endpoint_of(choice: EndpointChoice, settings: Settings, patience_s: float) 
         choice.model,
         choice.api_key.get_secret_value() if choice.api_key else "",
         settings.endpoint_deadline_s,
-        wording=Wording(
+        wording=RequestTemplate(
             choice.model,
             max_tokens=settings.endpoint_max_tokens,
             seed=settings.endpoint_seed,

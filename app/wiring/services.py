@@ -16,36 +16,36 @@ from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure
 from app.egress.guard import StaticSegments
 from app.egress.profile import Profile
 from app.graphs.admin import GraphAdmin
-from app.graphs.concept_refinement import ConceptRefiner, Tariff
-from app.graphs.erasure import Forgetter
+from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
+from app.graphs.erasure import Eraser
 from app.graphs.jobs import DescribeError, JobRunner
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.language.language_detection import read_words, remark_on
-from app.llm.embedded.warm_up import Warming
-from app.llm.embeddings.adapters import NO_HEAD, Head, HeadProblem, read_head
+from app.llm.embedded.warm_up import CacheWarmer
+from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
-from app.privacy.name_recogniser import Recogniser, RecogniserProblem, open_recogniser
-from app.settings import Settings, SettingsProblem
+from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
+from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.endpoints import endpoints_of
-from app.wiring.store import Store, _delete_uploads, open_store, read_master_key
+from app.wiring.store import ServiceContext, _delete_uploads, open_store, read_master_key
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
 
 
-class AnswersQuestions(Protocol):
+class ChatHandler(Protocol):
     """What POST /chat needs; ChatService is the one that is built here."""
 
     @property
@@ -55,7 +55,7 @@ class AnswersQuestions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
+class ReasonerBundle:
     """Who reasons, and how. `note` says it in words; `close` ends its connections and what it does in the background.
 
     `warm` prepares for questions about a graph, in the background.
@@ -76,20 +76,20 @@ class Thinking:
 class Services:
     """Everything that the routes use."""
 
-    store: Store
-    chat: AnswersQuestions
+    store: ServiceContext
+    chat: ChatHandler
     tracer: Tracer
     graphs: GraphAdmin
     jobs: JobRunner
-    thinking: Thinking
+    thinking: ReasonerBundle
 
     @property
     def refiner(self) -> ConceptRefiner:
-        """Raises SettingsProblem where no endpoint is set up."""
+        """Raises ConfigurationError where no endpoint is set up."""
         return refiner_of(self.store, self.thinking)
 
     @property
-    def forgetter(self) -> Forgetter:
+    def forgetter(self) -> Eraser:
         return forgetter_of(self.store, self.thinking.name_concepts)
 
     @property
@@ -104,7 +104,7 @@ class Services:
         self.store.close()
 
 
-def build(settings: Settings, describe_error: DescribeError, thinking: Thinking | None = None) -> Services:
+def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerBundle | None = None) -> Services:
     """All of it; a few seconds, since the embedding model is loaded. Raises what `open_store` raises, and OSError.
 
     Only tests and the evaluation bring a `thinking` of their own; the guard stands before it all the same.
@@ -147,7 +147,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: Thinking 
     )
 
 
-def _disclosure_of(settings: Settings, thinking: Thinking) -> Disclosure:
+def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
     """Where nothing leaves the house, nothing is counted, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
         return IN_THE_HOUSE
@@ -155,11 +155,11 @@ def _disclosure_of(settings: Settings, thinking: Thinking) -> Disclosure:
 
 
 def _recogniser_of(settings: Settings) -> Recogniser | None:
-    """Raises SettingsProblem: a service that should have a recogniser does not start without it."""
+    """Raises ConfigurationError: a service that should have a recogniser does not start without it."""
     try:
         return None if settings.recogniser is None else open_recogniser(settings.recogniser)
-    except RecogniserProblem as problem:
-        raise SettingsProblem(str(problem)) from None
+    except RecogniserError as problem:
+        raise ConfigurationError(str(problem)) from None
 
 
 def _reads_english_alone(settings: Settings) -> bool:
@@ -167,7 +167,7 @@ def _reads_english_alone(settings: Settings) -> bool:
     return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
 
 
-def graphs_of(store: Store) -> GraphAdmin:
+def graphs_of(store: ServiceContext) -> GraphAdmin:
     """The graphs alone, for commands; the model is loaded when a graph is."""
     namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
     return GraphAdmin(
@@ -179,10 +179,10 @@ def graphs_of(store: Store) -> GraphAdmin:
     )
 
 
-def forgetter_of(store: Store, name_concepts: NameConcepts | None = None) -> Forgetter:
+def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
     """For commands the model that names concepts is loaded when it is needed."""
     settings = store.settings
-    return Forgetter(
+    return Eraser(
         store.catalog,
         store.conversations,
         store.upkeep,
@@ -194,11 +194,11 @@ def forgetter_of(store: Store, name_concepts: NameConcepts | None = None) -> For
     )
 
 
-def refiner_of(store: Store, thinking: Thinking) -> ConceptRefiner:
-    """Raises SettingsProblem where no endpoint is set up: the embedded reasoner named the concepts already."""
+def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefiner:
+    """Raises ConfigurationError where no endpoint is set up: the embedded reasoner named the concepts already."""
     settings = store.settings
     if settings.reasoner != "endpoint":
-        raise SettingsProblem("concepts are named anew by a model endpoint: set AROG_REASONER=endpoint and its URL")
+        raise ConfigurationError("concepts are named anew by a model endpoint: set AROG_REASONER=endpoint and its URL")
     price = thinking.endpoints[0].price if thinking.endpoints else None
     return ConceptRefiner(
         store.catalog,
@@ -207,22 +207,22 @@ def refiner_of(store: Store, thinking: Thinking) -> ConceptRefiner:
         NAME,
         _statics(thinking),
         store.budgets,
-        Tariff(price, settings.currency),
+        TokenPrice(price, settings.currency),
     )
 
 
-def think(settings: Settings) -> Thinking:
+def think(settings: Settings) -> ReasonerBundle:
     """The reasoner and the strategies of the settings; loads the embedding model."""
     embedder = Embedder(settings.embedder, settings.cache_dir)
     try:
         embedder.load()
     except (OSError, ValueError):
-        raise SettingsProblem(
+        raise ConfigurationError(
             "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
         ) from None
     strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
     kinds = (STEP, *AROG_TASKS)
-    warming = Warming(embedder)
+    warming = CacheWarmer(embedder)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
         """What the first question needs is made while the load ends."""
@@ -239,7 +239,7 @@ def think(settings: Settings) -> Thinking:
             await endpoint.close()
 
     in_house = EmbeddedReasoner(embedder, head=_head_of(settings))
-    return Thinking(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, in_house)
+    return ReasonerBundle(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, in_house)
 
 
 def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:
@@ -252,17 +252,17 @@ def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[Mod
     return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint"
 
 
-def _head_of(settings: Settings) -> Head:
-    """Raises SettingsProblem for a file that is no head of the settings' sentence model."""
+def _head_of(settings: Settings) -> RelationAdapter:
+    """Raises ConfigurationError for a file that is no head of the settings' sentence model."""
     if settings.reasoner_head is None:
         return NO_HEAD
     try:
         return read_head(settings.reasoner_head, settings.embedder)
-    except HeadProblem as problem:
-        raise SettingsProblem(f"AROG_REASONER_HEAD: {problem}") from None
+    except AdapterError as problem:
+        raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
 
 
-def _statics(thinking: Thinking) -> StaticSegments:
+def _statics(thinking: ReasonerBundle) -> StaticSegments:
     """Our own words in every request, which the guard may subtract; registered before any question."""
     statics = StaticSegments()
     for kind in thinking.kinds:

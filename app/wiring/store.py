@@ -14,22 +14,22 @@ from app.accounts.api_keys import Access, Caller
 from app.accounts.devices import Devices
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat.conversations import ConversationStore
-from app.database.engine import DatabaseExposed, make_engine, migrate
+from app.database.engine import DatabaseExposedError, make_engine, migrate
 from app.egress.ledger.audit import LedgerAudit
 from app.egress.ledger.ledger import Ledger, LedgerEntry
 from app.egress.ledger.retention import LedgerUpkeep
-from app.settings import Settings, SettingsProblem, make_data_folder
+from app.settings import ConfigurationError, Settings, make_data_folder
 from app.wiring.reserved_words import request_words
 from client_sdk.protocol import LedgerPage, LedgerRow, TokenBudget
 from kg_store.catalog import Catalog
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
 INCOMING = "incoming"
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class ServiceContext:
     """What needs no reasoner: enough to manage graphs and keys in the data folder."""
 
     settings: Settings
@@ -103,37 +103,37 @@ class Store:
 
 
 def read_master_key(settings: Settings) -> MasterKey:
-    """The key ring from the environment, else from its file. Raises KeyProblem with what to do."""
+    """The key ring from the environment, else from its file. Raises MasterKeyError with what to do."""
     if settings.master_key is not None:
         return MasterKey.from_text(settings.master_key.get_secret_value())
     if not settings.key_file.exists():
-        raise KeyProblem(
+        raise MasterKeyError(
             "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE to the one that sealed this folder; for a "
             "folder without graphs `arog serve --init` writes a new one"
         )
     return MasterKey.from_file(settings.key_file)
 
 
-def open_store(settings: Settings) -> Store:
-    """The data folder and its database, migrated. Raises KeyProblem, StoreError, SettingsProblem."""
+def open_store(settings: Settings) -> ServiceContext:
+    """The data folder and its database, migrated. Raises MasterKeyError, StoreError, ConfigurationError."""
     master = read_master_key(settings)
     make_data_folder(settings)
     try:
         engine = make_engine(settings.database)
         migrate(engine)
     except ImportError:
-        raise SettingsProblem("the driver that AROG_DATABASE_URL names is not installed") from None
-    except DatabaseExposed:
-        raise SettingsProblem(
+        raise ConfigurationError("the driver that AROG_DATABASE_URL names is not installed") from None
+    except DatabaseExposedError:
+        raise ConfigurationError(
             "others may read the database's file, and this user may not change that: give the file to this user"
         ) from None
     except (SQLAlchemyError, ArgumentError):
-        raise SettingsProblem("the database of AROG_DATABASE_URL can't be opened or migrated") from None
+        raise ConfigurationError("the database of AROG_DATABASE_URL can't be opened or migrated") from None
     catalog = Catalog(settings.data_dir, engine, master, request_words())
     if not catalog.key_fits():
         engine.dispose()
-        raise KeyProblem("the master key opens none of the graphs in this folder: set the one that sealed them")
-    return Store(
+        raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")
+    return ServiceContext(
         settings=settings,
         engine=engine,
         master=master,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
-from client_sdk.answers.evidence import KnownFact
+from client_sdk.answers.evidence import RestoredFact
 from client_sdk.answers.explanation import reasons
 from client_sdk.answers.html import answer_as_html
-from client_sdk.crypto.sealing import CannotOpen, KeyPair, open_capsule
-from client_sdk.errors import BadAnswer, CannotOpenCapsule
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_capsule
+from client_sdk.errors import BadAnswerError, CannotOpenCapsuleError
 from client_sdk.protocol import ChatAnswer, Fact, Item, Names, Usage, capsule_context
 from client_sdk.restore import restore
 
@@ -39,7 +39,7 @@ class Answer:
     answered: bool
     grounded: bool
     entities: tuple[Entity, ...]
-    evidence: tuple[KnownFact, ...]
+    evidence: tuple[RestoredFact, ...]
     ambiguous: dict[str, tuple[str, ...]]
     notes: tuple[str, ...]
     usage: Usage
@@ -79,7 +79,7 @@ class Answer:
 
 
 def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
-    """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsule and BadAnswer.
+    """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsuleError and BadAnswerError.
 
     `question` is the message that was answered: `inexact` quotes it.
     """
@@ -103,24 +103,28 @@ def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
 
 
 def open_names(answer: ChatAnswer, key: KeyPair) -> Mapping[str, Names]:
-    """The names of one answer; none where it says nothing that has one. Raises CannotOpenCapsule and BadAnswer.
+    """The names of one answer; none where it has none. Raises CannotOpenCapsuleError and BadAnswerError.
 
     Promise: of an answer that was changed on the way nothing opens, be it a letter of its text (capsule_context).
     """
     if answer.capsule is None:
         if answer.entities or answer.evidence:
             hint = "the service may be of another version"
-            raise BadAnswer("the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id)
+            raise BadAnswerError(
+                "the service sent no names for its answer", code="no_capsule", hint=hint, id=answer.id
+            )
         return {}
     hint = "ask again; if it happens again, is the service of another version, or does something change its replies?"
     try:
         content = open_capsule(answer.capsule, key, capsule_context(answer))
-    except CannotOpen as problem:
-        raise CannotOpenCapsule(
+    except CannotOpenError as problem:
+        raise CannotOpenCapsuleError(
             f"the names can't be opened: {problem}", code="cannot_open", hint=hint, id=answer.id
         ) from None
     if content.answer_id != answer.id:
-        raise CannotOpenCapsule("the names belong to another answer", code="other_answer", hint=hint, id=answer.id)
+        raise CannotOpenCapsuleError(
+            "the names belong to another answer", code="other_answer", hint=hint, id=answer.id
+        )
     return content.table
 
 
@@ -136,8 +140,8 @@ def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
     )
 
 
-def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -> KnownFact:
-    return KnownFact(
+def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -> RestoredFact:
+    return RestoredFact(
         head=restore(fact.head, short),
         head_concept=fact.head_concept,
         path=tuple(restore(step, short) for step in fact.path),

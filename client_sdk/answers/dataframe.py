@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from client_sdk.errors import NotConfigured
+from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
     import pandas
@@ -20,12 +20,12 @@ _COLUMNS: dict[Part, tuple[str, ...]] = {
 
 
 def answer_as_frame(answer: Answer, part: Part) -> pandas.DataFrame:
-    """See Answer.to_dataframe. Raises NotConfigured where pandas is not installed."""
+    """See Answer.to_dataframe. Raises NotConfiguredError where pandas is not installed."""
     try:
         import pandas
     except ModuleNotFoundError:
         hint = "get it with: pip install 'arog[pandas]'"
-        raise NotConfigured("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
+        raise NotConfiguredError("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
     rows = _entity_rows(answer) if part == "entities" else _evidence_rows(answer)
     return pandas.DataFrame(rows, columns=list(_COLUMNS[part]))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownFact:
+class RestoredFact:
     """One fact of the evidence, names restored where the capsule holds them, else in pseudonyms.
 
     `head` and `tail` show at most five names of a set; `head_names` and `tail_names` hold all that came. `cited`

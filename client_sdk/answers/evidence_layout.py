@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from client_sdk.answers.evidence import KnownFact
+from client_sdk.answers.evidence import RestoredFact
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Layout:
     rows: tuple[int, ...]
 
 
-def lay_out(facts: Sequence[KnownFact]) -> Layout:
+def lay_out(facts: Sequence[RestoredFact]) -> Layout:
     """One thing for each pseudonym, one arrow for each pair, in the facts' order."""
     things: dict[str, Thing] = {}
     for fact in facts:
@@ -53,7 +53,7 @@ def lay_out(facts: Sequence[KnownFact]) -> Layout:
     return Layout(things, arrows, tuple(rows))
 
 
-def _arrows(facts: Iterable[KnownFact]) -> Iterable[Arrow]:
+def _arrows(facts: Iterable[RestoredFact]) -> Iterable[Arrow]:
     between: dict[tuple[str, str], dict[str, bool]] = {}
     for fact in facts:
         label = " > ".join(step.replace("|", " / ").replace("^", "") for step in fact.path)

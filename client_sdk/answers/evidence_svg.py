@@ -8,20 +8,20 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-from client_sdk.answers.evidence import KnownFact
+from client_sdk.answers.evidence import RestoredFact
 from client_sdk.answers.evidence_layout import Arrow, Layout, Thing, lay_out
 from client_sdk.answers.safe_output import Element, element
 
-MOST_FACTS = 24
+MAX_FACTS = 24
 
 _NAME_CHARS, _LABEL_CHARS = 28, 34
 _ROW_PX, _BOX_PX, _MARGIN_PX = 58, 40, 8
 _NAME_PX, _LABEL_PX, _LEAST_GAP_PX = 7.4, 6.2, 70
 
 
-def evidence_picture(facts: Sequence[KnownFact]) -> Element | None:
+def evidence_picture(facts: Sequence[RestoredFact]) -> Element | None:
     """The first 24 of the facts that lead to the answer (of all, where none is marked); None where there is none."""
-    chosen = ([fact for fact in facts if fact.cited] or list(facts))[:MOST_FACTS]
+    chosen = ([fact for fact in facts if fact.cited] or list(facts))[:MAX_FACTS]
     return _Picture(lay_out(chosen)).drawn() if chosen else None
 
 

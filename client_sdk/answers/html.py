@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from client_sdk.answers.evidence_svg import MOST_FACTS, evidence_picture
+from client_sdk.answers.evidence_svg import MAX_FACTS, evidence_picture
 from client_sdk.answers.safe_output import Element, as_html, element
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def _summary(answer: Answer) -> str:
     parts = [f"Evidence: {count} fact{'' if count == 1 else 's'}"]
     if 0 < cited < count:
         parts.append(f"{cited} of them {'leads' if cited == 1 else 'lead'} to the answer")
-    if (cited or count) > MOST_FACTS:
-        parts.append(f"the picture shows the first {MOST_FACTS}")
+    if (cited or count) > MAX_FACTS:
+        parts.append(f"the picture shows the first {MAX_FACTS}")
     if count > MOST_ROWS:
         parts.append(f"the table the first {MOST_ROWS}")
     return ", ".join(parts)

@@ -37,7 +37,7 @@ _ACTIVE = re.compile(r"(?<=\])(?=[(\[:])|(?<=<)(?=[A-Za-z/!?])|(?<=``)(?=`)|(?<=
 _BEHIND = 2  # signs that the pattern looks back
 
 
-class Inert:
+class MarkdownNeutraliser:
     """Takes a text in pieces and parts what Markdown would act on with a space: `](`, `][`, `]:`, `<x`, `~~~` ...
 
     Promise: a viewer of CommonMark or HTML fetches nothing because of this text. A model's words, or a name in the

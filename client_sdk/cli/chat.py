@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from client_sdk.answers.answer import Answer
-from client_sdk.cli.display import Face
+from client_sdk.cli.display import Display
 from client_sdk.cli.errors import exit_code_of
-from client_sdk.cli.messages import Told, evidence, graphs, help_text, history, model_saw, remark, why
+from client_sdk.cli.messages import OutputMessage, evidence, graphs, help_text, history, model_saw, remark, why
 from client_sdk.client import Chat
-from client_sdk.errors import ArogError, UnknownConversation
+from client_sdk.errors import ArogError, UnknownConversationError
 
 COMMANDS = {
     "/why": "how the last answer was found",
@@ -23,10 +23,10 @@ COMMANDS = {
 }
 
 
-class Talk:
+class ChatLoop:
     """One dialogue on a terminal. `open_chat` gives a Chat with the graph of a name, or the one of the settings."""
 
-    def __init__(self, open_chat: Callable[[str | None], Chat], face: Face) -> None:
+    def __init__(self, open_chat: Callable[[str | None], Chat], face: Display) -> None:
         self._open_chat, self._face = open_chat, face
         self._chat = open_chat(None)
         self._last: Answer | None = None
@@ -59,12 +59,12 @@ class Talk:
                 self._last = self._face.ask(self._chat, line)
         except ArogError as error:
             self.exit_code = exit_code_of(error)
-            advice = "/reset begins a new conversation." if isinstance(error, UnknownConversation) else ""
+            advice = "/reset begins a new conversation." if isinstance(error, UnknownConversationError) else ""
             self._face.fail(error, advice)
         except KeyboardInterrupt:
             self._face.show(remark("stopped", "(stopped)"))
 
-    def _command(self, name: str, *words: str) -> Told:
+    def _command(self, name: str, *words: str) -> OutputMessage:
         match name, words, self._last:
             case "/help", (), _:
                 return help_text(COMMANDS)
@@ -88,7 +88,7 @@ class Talk:
                 return model_saw(self._chat, answer)
         return help_text(COMMANDS, "There is no such command.")
 
-    def _switch(self, graph: str) -> Told:
+    def _switch(self, graph: str) -> OutputMessage:
         """Another graph is another dialogue: names of one must not stand in questions to the other."""
         allowed = self._chat.graphs()
         if graph not in allowed:

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from client_sdk.cli import devices
-from client_sdk.cli.chat import COMMANDS, Talk
-from client_sdk.cli.display import JsonLines, Screen
+from client_sdk.cli.chat import COMMANDS, ChatLoop
+from client_sdk.cli.display import ConsoleDisplay, JsonDisplay
 from client_sdk.cli.line_input import completing, piped_lines, typed_lines
 from client_sdk.cli.proxy import proxy
 from client_sdk.cli.render import (
@@ -29,7 +29,7 @@ from client_sdk.cli.stream import show_stream
 from client_sdk.cli.trace import show_trace, trace_as_dict
 from client_sdk.client import Chat
 from client_sdk.crypto.key_file import create_key, key_path, load_or_create_key
-from client_sdk.errors import NotConfigured
+from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE, StrategyName
 
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy"})
@@ -59,7 +59,7 @@ def keygen(
     key = load_or_create_key()
     if post_quantum and key.suite != HYBRID_SUITE:
         hint = "move it away first (answers that are sealed to it then stay closed)"
-        raise NotConfigured(f"{key_path()} holds a key of X25519 alone", code="other_suite", hint=hint)
+        raise NotConfiguredError(f"{key_path()} holds a key of X25519 alone", code="other_suite", hint=hint)
     print(f"{'made' if made else 'there is one already'}: {key_path()}", file=sys.stderr)
     print(key.public_text)
 
@@ -121,7 +121,7 @@ def chat(
         return _open_chat(url, api_key, other or graph, strategy, names, plain_http)
 
     console = make_console()
-    talk = Talk(open_chat, JsonLines() if as_json else Screen(console))
+    talk = ChatLoop(open_chat, JsonDisplay() if as_json else ConsoleDisplay(console))
     by_hand = sys.stdin.isatty() and not as_json
     if not by_hand:
         raise typer.Exit(talk.go_through(piped_lines()))

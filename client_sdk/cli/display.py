@@ -11,26 +11,26 @@ from rich.console import Console
 
 from client_sdk.answers.answer import Answer
 from client_sdk.cli.errors import error_line
-from client_sdk.cli.messages import Told
+from client_sdk.cli.messages import OutputMessage
 from client_sdk.cli.render import answer_as_dict, show_answer
 from client_sdk.cli.stream import show_stream
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError
 
 
-class Face(Protocol):
+class Display(Protocol):
     """Where the lines of a dialogue are shown."""
 
     def ask(self, chat: Chat, question: str) -> Answer:
         """Asks, and shows the answer. Raises ArogError."""
 
-    def show(self, told: Told) -> None: ...
+    def show(self, told: OutputMessage) -> None: ...
 
     def fail(self, error: ArogError, advice: str) -> None:
         """Shows what went wrong; `advice`, where there is more to say than the error says."""
 
 
-class Screen:
+class ConsoleDisplay:
     """For people: text as it comes on a terminal, whole into a pipe; errors to standard error."""
 
     def __init__(self, console: Console) -> None:
@@ -43,7 +43,7 @@ class Screen:
         show_answer(self._console, answer)
         return answer
 
-    def show(self, told: Told) -> None:
+    def show(self, told: OutputMessage) -> None:
         told.show(self._console)
 
     def fail(self, error: ArogError, advice: str) -> None:
@@ -52,7 +52,7 @@ class Screen:
             print(f"arog: {advice}", file=sys.stderr)
 
 
-class JsonLines:
+class JsonDisplay:
     """For programs: exactly one object for each line that was read; its `kind` says what it is."""
 
     def ask(self, chat: Chat, question: str) -> Answer:
@@ -60,7 +60,7 @@ class JsonLines:
         _print("answer", answer_as_dict(answer))
         return answer
 
-    def show(self, told: Told) -> None:
+    def show(self, told: OutputMessage) -> None:
         _print(told.kind, told.content)
 
     def fail(self, error: ArogError, advice: str) -> None:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from client_sdk.errors import (
     ArogError,
-    BadAnswer,
-    CannotOpenCapsule,
-    NotConfigured,
-    Refused,
+    BadAnswerError,
+    CannotOpenCapsuleError,
+    NotConfiguredError,
+    RefusedError,
+    RequestTimeoutError,
     ServerError,
-    Timeout,
-    Unreachable,
+    UnreachableError,
 )
 
 WRONG_USAGE = 2
 
 _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
-    (NotConfigured, WRONG_USAGE),
-    (Unreachable, 3),
-    (Timeout, 3),
-    (Refused, 4),
+    (NotConfiguredError, WRONG_USAGE),
+    (UnreachableError, 3),
+    (RequestTimeoutError, 3),
+    (RefusedError, 4),
     (ServerError, 5),
-    (CannotOpenCapsule, 6),
-    (BadAnswer, 6),
+    (CannotOpenCapsuleError, 6),
+    (BadAnswerError, 6),
 )
 # The service's own hints speak of HTTP.
 _HINTS = {

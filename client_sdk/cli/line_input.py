@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import Completer
     from prompt_toolkit.document import Document
 
-_MOST_LINES = 1000
+_MAX_LINES = 1000
 
 
 def piped_lines() -> Iterator[str]:
@@ -58,7 +58,7 @@ def typed_lines(
                 yield line
     finally:
         if kept is not None:
-            _keep_lines(kept, earlier.get_strings()[-_MOST_LINES:])
+            _keep_lines(kept, earlier.get_strings()[-_MAX_LINES:])
 
 
 def completing(commands: Sequence[str], graphs: Callable[[], list[str]]) -> Callable[[str], Sequence[str]]:

@@ -12,7 +12,7 @@ from client_sdk.cli.render import say, show_evidence, show_ledger, show_notes, s
 from client_sdk.cli.trace import show_trace, trace_as_dict
 from client_sdk.client import Chat
 from client_sdk.dialogue import Turn
-from client_sdk.errors import Refused
+from client_sdk.errors import RefusedError
 
 PSEUDONYMS_ALONE = (
     "(in pseudonyms alone: the names behind them are for keys with the grant inspect:{graph}, "
@@ -21,7 +21,7 @@ PSEUDONYMS_ALONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OutputMessage:
     """`content` as JSON holds it, and what draws it."""
 
     kind: str
@@ -29,11 +29,11 @@ class Told:
     show: Callable[[Console], None]
 
 
-def remark(kind: str, sentence: str, **content: object) -> Told:
-    return Told(kind, content, lambda console: say(console, sentence, style="dim"))
+def remark(kind: str, sentence: str, **content: object) -> OutputMessage:
+    return OutputMessage(kind, content, lambda console: say(console, sentence, style="dim"))
 
 
-def help_text(commands: Mapping[str, str], problem: str = "") -> Told:
+def help_text(commands: Mapping[str, str], problem: str = "") -> OutputMessage:
     """`problem` says why they are listed, where nobody asked for it."""
 
     def show(console: Console) -> None:
@@ -43,34 +43,34 @@ def help_text(commands: Mapping[str, str], problem: str = "") -> Told:
         for name, does in commands.items():
             say(console, (f"{name:<{width}}  ", "cyan"), does)
 
-    return Told("help", {"problem": problem, "commands": dict(commands)}, show)
+    return OutputMessage("help", {"problem": problem, "commands": dict(commands)}, show)
 
 
-def why(answer: Answer) -> Told:
+def why(answer: Answer) -> OutputMessage:
     content = {"answer": answer.id, "why": answer.path, "notes": answer.notes}
-    return Told("why", content, lambda console: show_why(console, answer))
+    return OutputMessage("why", content, lambda console: show_why(console, answer))
 
 
-def evidence(answer: Answer) -> Told:
+def evidence(answer: Answer) -> OutputMessage:
     def show(console: Console) -> None:
         show_evidence(console, answer)
         show_notes(console, answer)
 
     facts = [str(fact) for fact in answer.evidence]
-    return Told("evidence", {"answer": answer.id, "evidence": facts, "notes": answer.notes}, show)
+    return OutputMessage("evidence", {"answer": answer.id, "evidence": facts, "notes": answer.notes}, show)
 
 
-def history(turns: Sequence[Turn]) -> Told:
+def history(turns: Sequence[Turn]) -> OutputMessage:
     def show(console: Console) -> None:
         for turn in turns:
             say(console, ("> " if turn.role == "user" else "  ", "cyan"), turn.text)
         if not turns:
             say(console, "(nothing yet)", style="dim")
 
-    return Told("history", {"turns": [{"role": turn.role, "text": turn.text} for turn in turns]}, show)
+    return OutputMessage("history", {"turns": [{"role": turn.role, "text": turn.text} for turn in turns]}, show)
 
 
-def graphs(names: Sequence[str], current: str, problem: str = "") -> Told:
+def graphs(names: Sequence[str], current: str, problem: str = "") -> OutputMessage:
     """`problem` says why they are listed, where another was asked for."""
 
     def show(console: Console) -> None:
@@ -79,18 +79,18 @@ def graphs(names: Sequence[str], current: str, problem: str = "") -> Told:
         for name in names:
             say(console, ("* " if name == current else "  ", "cyan"), name)
 
-    return Told("graph", {"problem": problem, "graph": current, "graphs": list(names)}, show)
+    return OutputMessage("graph", {"problem": problem, "graph": current, "graphs": list(names)}, show)
 
 
-def model_saw(chat: Chat, answer: Answer) -> Told:
+def model_saw(chat: Chat, answer: Answer) -> OutputMessage:
     """Each prompt and reply with names where the key may have them, else the requests as they left."""
     try:
         trace = chat.trace(answer.id)
-    except Refused as refused:
+    except RefusedError as refused:
         if refused.code != "unknown_answer":
             raise
     else:
-        return Told("seen", trace_as_dict(trace), lambda console: show_trace(console, trace))
+        return OutputMessage("seen", trace_as_dict(trace), lambda console: show_trace(console, trace))
     rows = chat.ledger(answer.id)[::-1]
 
     def show(console: Console) -> None:
@@ -99,4 +99,4 @@ def model_saw(chat: Chat, answer: Answer) -> Told:
         show_ledger(console, rows, payload=True)
 
     requests = [row.model_dump(mode="json") for row in rows]
-    return Told("seen", {"answer": answer.id, "names_kept": False, "requests": requests}, show)
+    return OutputMessage("seen", {"answer": answer.id, "names_kept": False, "requests": requests}, show)

@@ -9,7 +9,7 @@ import typer
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
 from client_sdk.client import TIMEOUT_S
 from client_sdk.crypto.key_file import load_or_create_key
-from client_sdk.errors import NotConfigured
+from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import checked_url
 
 PORT = 8100
@@ -42,16 +42,16 @@ def proxy(
     """
     where = choose(url, api_key, None)
     try:
-        from client_sdk.proxy.access import Entry
+        from client_sdk.proxy.access import AccessDecision
         from client_sdk.proxy.server import serve
         from client_sdk.proxy.sessions import Upstream
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
         hint = "get it with: pip install 'arog[proxy]'"
-        raise NotConfigured("the proxy is an extra", code="no_proxy", hint=hint) from None
+        raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=hint) from None
     upstream = Upstream(
         checked_url(where.url, plain_http), where.api_key, load_or_create_key(), timeout_s, plain_http, names
     )
     hosts = frozenset(name.lower() for name in allow_host or ())
-    serve(upstream, Entry(key, hosts, frozenset(allow_origin or ())), host, port, evidence=evidence)
+    serve(upstream, AccessDecision(key, hosts, frozenset(allow_origin or ())), host, port, evidence=evidence)

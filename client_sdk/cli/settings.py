@@ -10,7 +10,7 @@ import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from client_sdk.crypto.private_files import config_folder, read_private
-from client_sdk.errors import NotConfigured
+from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import DEFAULT_GRAPH, DEFAULT_URL, checked_key
 
 FILE_NAME = "client.toml"
@@ -36,7 +36,7 @@ class ClientFile(BaseModel):
 
 
 def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
-    """Raises NotConfigured when there is no API key, or client.toml is not usable."""
+    """Raises NotConfiguredError when there is no API key, or client.toml is not usable."""
     kept = read_client_file()
     return Where(
         url=url or kept.url or DEFAULT_URL,
@@ -56,9 +56,9 @@ def read_client_file() -> ClientFile:
         return ClientFile.model_validate(tomllib.loads(content.decode()))
     except ValidationError as problem:
         fields = ", ".join(sorted({str(error["loc"][0]) for error in problem.errors(include_input=False)}))
-        raise NotConfigured(f"{path} is not valid: {fields}", code="bad_client_file", hint=hint) from None
+        raise NotConfiguredError(f"{path} is not valid: {fields}", code="bad_client_file", hint=hint) from None
     except ValueError:  # not UTF-8, or not TOML
-        raise NotConfigured(f"{path} is not a TOML file", code="bad_client_file", hint=hint) from None
+        raise NotConfiguredError(f"{path} is not a TOML file", code="bad_client_file", hint=hint) from None
 
 
 Url = Annotated[

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from client_sdk.crypto.private_files import config_folder, create_private, read_private
 from client_sdk.crypto.sealing import KeyPair, from_base64url, to_base64url
-from client_sdk.crypto.suites import UnusableKey
-from client_sdk.errors import NotConfigured
+from client_sdk.crypto.suites import UnusableKeyError
+from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, SuiteName
 
 # The first word of the file, by the suite of the pair in it.
@@ -19,7 +19,7 @@ def key_path() -> Path:
 
 
 def load_key(path: Path | None = None) -> KeyPair | None:
-    """The kept key pair; None when there is none. Raises NotConfigured when others can read it."""
+    """The kept key pair; None when there is none. Raises NotConfiguredError when others can read it."""
     path = path or key_path()
     content = read_private(path)
     return None if content is None else _read_key(content, path)
@@ -33,20 +33,20 @@ def load_or_create_key(path: Path | None = None) -> KeyPair:
     create_key(path)
     key = load_key(path)
     if key is None:
-        raise NotConfigured(f"{path} vanished while it was made", code="file_unusable", hint="try again")
+        raise NotConfiguredError(f"{path} vanished while it was made", code="file_unusable", hint="try again")
     return key
 
 
 def create_key(path: Path | None = None, *, post_quantum: bool = False) -> bool:
     """Makes a key pair and keeps it; False when there is one already, which is never overwritten.
 
-    Raises NotConfigured where a post-quantum one is asked for and the cryptography library has none.
+    Raises NotConfiguredError where a post-quantum one is asked for and the cryptography library has none.
     """
     try:
         pair = KeyPair.generate(post_quantum=post_quantum)
-    except UnusableKey as problem:
+    except UnusableKeyError as problem:
         hint = "install a newer build of the package cryptography, or leave --post-quantum out"
-        raise NotConfigured(str(problem), code="no_post_quantum", hint=hint) from None
+        raise NotConfiguredError(str(problem), code="no_post_quantum", hint=hint) from None
     line = f"{_FIRST_WORDS[pair.suite]} {to_base64url(pair.to_bytes())}\n"
     return create_private(path or key_path(), line.encode())
 
@@ -60,4 +60,4 @@ def _read_key(content: bytes, path: Path) -> KeyPair:
     except ValueError:
         pass
     hint = "move it away; `arog keygen` makes a new one (older capsules then stay closed)"
-    raise NotConfigured(f"{path} holds no key of this version", code="bad_key_file", hint=hint)
+    raise NotConfiguredError(f"{path} holds no key of this version", code="bad_key_file", hint=hint)

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from client_sdk.errors import NotConfigured
+from client_sdk.errors import NotConfiguredError
 
 _MAX_BYTES = 64 * 1024
 
@@ -22,7 +22,7 @@ def config_folder() -> Path:
 
 
 def read_private(path: Path) -> bytes | None:
-    """The file's bytes; None when there is none. Raises NotConfigured when others can read or change it."""
+    """The file's bytes; None when there is none. Raises NotConfiguredError when others can read or change it."""
     try:
         with path.open("rb") as file:
             _refuse_if_shared(os.fstat(file.fileno()), path)
@@ -62,15 +62,15 @@ def _refuse_if_shared(status: os.stat_result, path: Path) -> None:
     if os.name == "nt":  # Windows has no such mode; the profile folder's own list guards the file.
         return
     if not stat.S_ISREG(status.st_mode):
-        raise NotConfigured(f"{path} is not a file", code="not_a_file", hint="move it away")
+        raise NotConfiguredError(f"{path} is not a file", code="not_a_file", hint="move it away")
     if status.st_uid not in (os.geteuid(), 0):
-        raise NotConfigured(f"{path} belongs to another user", code="file_not_yours", hint="move it away")
+        raise NotConfiguredError(f"{path} belongs to another user", code="file_not_yours", hint="move it away")
     if status.st_mode & 0o077:
         hint = f"run: chmod 600 {path}"
-        raise NotConfigured(f"{path} can be read or changed by others", code="file_readable_by_others", hint=hint)
+        raise NotConfiguredError(f"{path} can be read or changed by others", code="file_readable_by_others", hint=hint)
 
 
-def _unusable(path: Path, problem: OSError) -> NotConfigured:
+def _unusable(path: Path, problem: OSError) -> NotConfiguredError:
     reason = problem.strerror or type(problem).__name__
     hint = "set AROG_CONFIG_DIR to a folder that you can write to"
-    return NotConfigured(f"{path} can't be used: {reason}", code="file_unusable", hint=hint)
+    return NotConfiguredError(f"{path} can't be used: {reason}", code="file_unusable", hint=hint)

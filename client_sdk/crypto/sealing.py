@@ -12,17 +12,17 @@ from typing import TypeVar
 from cryptography.exceptions import InvalidTag
 from pydantic import BaseModel, ValidationError
 
-from client_sdk.crypto.suites import HYBRID, SUITES, X25519, PrivateKey, PublicKey, Suite, UnusableKey
+from client_sdk.crypto.suites import HYBRID, SUITES, X25519, PrivateKey, PublicKey, Suite, UnusableKeyError
 from client_sdk.protocol import Capsule, CapsuleContent, SuiteName, TraceContent
 
 ContentT = TypeVar("ContentT", bound=BaseModel)
 
 
-class BadPublicKey(ValueError):
+class BadPublicKeyError(ValueError):
     """Not a public key of any suite, or one that would make every shared secret known."""
 
 
-class CannotOpen(Exception):
+class CannotOpenError(Exception):
     """Sealed for another key or another context, or changed on the way; which of them can't be known."""
 
 
@@ -50,7 +50,7 @@ class KeyPair:
         """Raises ValueError unless `private` has 32 bytes (X25519), or 96 (ML-KEM-768's seed, then X25519)."""
         suite = next((each for each in SUITES if each.private_bytes == len(private)), None)
         if suite is None:
-            raise UnusableKey("a private key has 32 bytes, or 96 with ML-KEM-768")
+            raise UnusableKeyError("a private key has 32 bytes, or 96 with ML-KEM-768")
         return cls(suite, private, suite.private_key(private), to_base64url(suite.public_of(private)))
 
     def to_bytes(self) -> bytes:
@@ -74,23 +74,23 @@ class SealingKey:
 
 @lru_cache(maxsize=1_024)
 def parse_public_key(text: str) -> SealingKey:
-    """Reads base64url, padded or not; one key is checked once. Raises BadPublicKey."""
+    """Reads base64url, padded or not; one key is checked once. Raises BadPublicKeyError."""
     try:
         raw = from_base64url(text)
     except ValueError:
-        raise BadPublicKey("the public key is not base64url") from None
+        raise BadPublicKeyError("the public key is not base64url") from None
     suite = next((each for each in SUITES if each.public_bytes == len(raw)), None)
     if suite is None:
         lengths = " or ".join(str(each.public_bytes) for each in SUITES)
-        raise BadPublicKey(f"the public key has {len(raw)} bytes instead of {lengths}")
+        raise BadPublicKeyError(f"the public key has {len(raw)} bytes instead of {lengths}")
     try:
         return SealingKey(suite, raw, suite.public_key(raw))
-    except UnusableKey as problem:
-        raise BadPublicKey(str(problem)) from None
+    except UnusableKeyError as problem:
+        raise BadPublicKeyError(str(problem)) from None
 
 
 def fingerprint_of(public_text: str) -> str:
-    """SHA-256 of a public key, hex: what it is known by where it need not be told. Raises BadPublicKey."""
+    """SHA-256 of a public key, hex: what it is known by where it need not be told. Raises BadPublicKeyError."""
     return hashlib.sha256(parse_public_key(public_text).raw).hexdigest()
 
 
@@ -100,34 +100,34 @@ def seal(plain: bytes, public_key: SealingKey, context: bytes) -> bytes:
 
 
 def open_sealed(sealed: bytes, key: KeyPair, context: bytes) -> bytes:
-    """What `seal` sealed to this key in this context. Raises CannotOpen."""
+    """What `seal` sealed to this key in this context. Raises CannotOpenError."""
     try:
         return key._suite.hpke.decrypt(sealed, key._private, info=context)
     except (InvalidTag, ValueError):
-        raise CannotOpen("sealed for another key or context, or changed") from None
+        raise CannotOpenError("sealed for another key or context, or changed") from None
 
 
 def open_capsule(capsule: Capsule, key: KeyPair, context: bytes) -> CapsuleContent:
-    """The names of an answer. Raises CannotOpen, also when it is no CapsuleContent."""
+    """The names of an answer. Raises CannotOpenError, also when it is no CapsuleContent."""
     return _opened(capsule, key, context, CapsuleContent)
 
 
 def open_trace(capsule: Capsule, key: KeyPair, context: bytes) -> TraceContent:
-    """The trace of an answer. Raises CannotOpen, also when it is no TraceContent."""
+    """The trace of an answer. Raises CannotOpenError, also when it is no TraceContent."""
     return _opened(capsule, key, context, TraceContent)
 
 
 def _opened(capsule: Capsule, key: KeyPair, context: bytes, expect: type[ContentT]) -> ContentT:
     """The content as JSON, which may end in padding."""
     if capsule.suite != key.suite:
-        raise CannotOpen("sealed with another suite than this key's")
+        raise CannotOpenError("sealed with another suite than this key's")
     try:
         plain = open_sealed(from_base64url(capsule.sealed), key, context)
         return expect.model_validate_json(plain, extra="ignore")
     except ValidationError:
-        raise CannotOpen("the opened capsule has another form than this version reads") from None
+        raise CannotOpenError("the opened capsule has another form than this version reads") from None
     except ValueError:
-        raise CannotOpen("the capsule is not base64url") from None
+        raise CannotOpenError("the capsule is not base64url") from None
 
 
 def to_base64url(raw: bytes) -> str:

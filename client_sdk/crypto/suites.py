@@ -20,7 +20,7 @@ PrivateKey = X25519PrivateKey | MLKEM768X25519PrivateKey
 PublicKey = X25519PublicKey | MLKEM768X25519PublicKey
 
 
-class UnusableKey(ValueError):
+class UnusableKeyError(ValueError):
     """The bytes are no key of the suite, or the cryptography library here lacks the suite. Quotes no byte."""
 
 
@@ -33,13 +33,13 @@ class Suite(Protocol):
     public_bytes: int
 
     def generate(self) -> bytes:
-        """A new private key. Raises UnusableKey where the library lacks the suite."""
+        """A new private key. Raises UnusableKeyError where the library lacks the suite."""
 
     def private_key(self, raw: bytes) -> PrivateKey:
-        """Of `private_bytes` bytes. Raises UnusableKey."""
+        """Of `private_bytes` bytes. Raises UnusableKeyError."""
 
     def public_key(self, raw: bytes) -> PublicKey:
-        """Of `public_bytes` bytes. Raises UnusableKey, also for keys that would make the shared secret known."""
+        """Of `public_bytes` bytes. Raises UnusableKeyError, also for keys that would make the shared secret known."""
 
     def public_of(self, private: bytes) -> bytes:
         """The public key that belongs to a private one."""
@@ -97,7 +97,7 @@ class HybridSuite:
         except UnsupportedAlgorithm:
             raise _no_mlkem() from None
         except ValueError:
-            raise UnusableKey("the public key is not one of ML-KEM-768 and X25519") from None
+            raise UnusableKeyError("the public key is not one of ML-KEM-768 and X25519") from None
         return MLKEM768X25519PublicKey(mlkem, x25519)
 
     def public_of(self, private: bytes) -> bytes:
@@ -112,7 +112,7 @@ SUITES: Final[tuple[Suite, ...]] = (X25519, HYBRID)
 
 def _x25519_private(raw: bytes) -> X25519PrivateKey:
     if len(raw) != X25519_BYTES or not any(raw):
-        raise UnusableKey("a private key of X25519 has 32 bytes, not all zero")
+        raise UnusableKeyError("a private key of X25519 has 32 bytes, not all zero")
     return X25519PrivateKey.from_private_bytes(raw)
 
 
@@ -122,18 +122,18 @@ def _x25519_public(raw: bytes) -> X25519PublicKey:
         # A low-order point gives the all-zero secret with every private key, and the exchange refuses it.
         X25519PrivateKey.generate().exchange(point)
     except ValueError:
-        raise UnusableKey("the public key is a low-order point") from None
+        raise UnusableKeyError("the public key is a low-order point") from None
     return point
 
 
 def _mlkem_private(seed: bytes) -> MLKEM768PrivateKey:
     if not any(seed):
-        raise UnusableKey("a seed of ML-KEM-768 is not all zero")
+        raise UnusableKeyError("a seed of ML-KEM-768 is not all zero")
     try:
         return MLKEM768PrivateKey.from_seed_bytes(seed)
     except UnsupportedAlgorithm:
         raise _no_mlkem() from None
 
 
-def _no_mlkem() -> UnusableKey:
-    return UnusableKey("the cryptography library of this machine has no ML-KEM-768")
+def _no_mlkem() -> UnusableKeyError:
+    return UnusableKeyError("the cryptography library of this machine has no ML-KEM-768")

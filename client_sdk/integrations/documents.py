@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from client_sdk.answers.answer import Answer
-from client_sdk.answers.evidence import KnownFact
+from client_sdk.answers.evidence import RestoredFact
 
 
 def facts_of(answer: Answer, *, all_facts: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -17,7 +17,7 @@ def facts_of(answer: Answer, *, all_facts: bool) -> Iterator[tuple[str, str, dic
             yield f"{answer.id}-{number}", str(fact), _metadata(fact, answer)
 
 
-def _metadata(fact: KnownFact, answer: Answer) -> dict[str, Any]:
+def _metadata(fact: RestoredFact, answer: Answer) -> dict[str, Any]:
     """Plain values alone, as stores of documents take them."""
     return {
         "answer": answer.id,

@@ -26,9 +26,9 @@ from pydantic import ConfigDict, PrivateAttr
 from client_sdk.answers.answer import Answer
 from client_sdk.client import Chat
 from client_sdk.dialogue import Turn
-from client_sdk.errors import BadRequest, NotConfigured
+from client_sdk.errors import BadRequestError, NotConfiguredError
 from client_sdk.integrations.documents import facts_of
-from client_sdk.integrations.sessions import Talker
+from client_sdk.integrations.sessions import SyncSession
 
 
 class ChatArog(BaseChatModel):
@@ -36,7 +36,7 @@ class ChatArog(BaseChatModel):
 
     The messages are the dialogue; each goes on in the conversation that it belongs to. System messages are ignored.
     `evidence`: answers end with the path that led to them. Answers are not cached. Raises ArogError; tools, stops,
-    images and parameters of models raise BadRequest. `allow_tracing`: see ArogRetriever.
+    images and parameters of models raise BadRequestError. `allow_tracing`: see ArogRetriever.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -45,12 +45,12 @@ class ChatArog(BaseChatModel):
     evidence: bool = False
     allow_tracing: bool = False
     cache: bool | None = False
-    _talker: Talker = PrivateAttr()
+    _talker: SyncSession = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         super().model_post_init(context)
         _refuse_tracing(self.allow_tracing)
-        self._talker = Talker(self.chat)
+        self._talker = SyncSession(self.chat)
 
     @property
     def _llm_type(self) -> str:
@@ -117,7 +117,9 @@ class ChatArog(BaseChatModel):
             raise _not_here(", ".join(given))
         *turns, last = _turns(messages) or [Turn("assistant", "")]
         if last.role != "user":
-            raise BadRequest("the last message is not the user's", code="no_question", hint="put the question last")
+            raise BadRequestError(
+                "the last message is not the user's", code="no_question", hint="put the question last"
+            )
         return self._talker.talk(turns, last.text, evidence=self.evidence)
 
 
@@ -128,7 +130,7 @@ class ArogRetriever(BaseRetriever):
     the answer's id. `all_facts`: with those that were looked at besides. Each query is a dialogue of its own.
 
     Traces of LangSmith hold what a chain was asked and gave, real names included. Where tracing is on, this refuses
-    to work (NotConfigured) unless `allow_tracing` says that the names may go there. Raises ArogError.
+    to work (NotConfiguredError) unless `allow_tracing` says that the names may go there. Raises ArogError.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -179,11 +181,13 @@ def _usage(answer: Answer) -> UsageMetadata:
     return UsageMetadata(input_tokens=sent, output_tokens=got, total_tokens=sent + got)
 
 
-def _not_here(what: str) -> BadRequest:
-    return BadRequest(f"{what} is nothing that a graph can be asked with", code="not_supported", hint="leave it out")
+def _not_here(what: str) -> BadRequestError:
+    return BadRequestError(
+        f"{what} is nothing that a graph can be asked with", code="not_supported", hint="leave it out"
+    )
 
 
 def _refuse_tracing(allowed: bool) -> None:
     if not allowed and tracing_is_enabled():
         hint = "unset LANGSMITH_TRACING and LANGCHAIN_TRACING_V2, or say allow_tracing=True"
-        raise NotConfigured("LangSmith's tracing is on, and would get real names", code="tracing", hint=hint)
+        raise NotConfiguredError("LangSmith's tracing is on, and would get real names", code="tracing", hint=hint)

@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.answer_notes import remarks
-from client_sdk.answers.safe_output import Inert
+from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.client import Chat
 from client_sdk.integrations.documents import facts_of
 
@@ -49,4 +49,4 @@ class ArogQueryEngine(BaseQueryEngine):
             for id, text, metadata in facts_of(answer, all_facts=self._all_facts)
         ]
         about = {"answer": answer.id, "answered": answer.answered, "grounded": answer.grounded}
-        return Response(Inert().push(answer.text + remarks(answer)), source_nodes=nodes, metadata=about)
+        return Response(MarkdownNeutraliser().push(answer.text + remarks(answer)), source_nodes=nodes, metadata=about)

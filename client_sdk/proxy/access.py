@@ -15,13 +15,13 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from client_sdk.proxy.errors import DoorError, internal
+from client_sdk.proxy.errors import ProxyError, internal
 
 OPEN_PATHS: Final = frozenset({"/healthz"})
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AccessDecision:
     """What a request needs. `hosts` are names by which it may call this machine beside localhost and addresses;
     `origins` are those of pages that may ask from a browser."""
 
@@ -30,7 +30,7 @@ class Entry:
     origins: frozenset[str] = frozenset()
 
 
-class Door:
+class AccessMiddleware:
     """Lets in whoever calls this machine by a known name, from no foreign page, with the key where there is one.
 
     Promise: a page in the user's browser can't ask, neither across origins nor by a name of its own that it points
@@ -38,7 +38,7 @@ class Door:
     key any program of any user of this machine may ask.
     """
 
-    def __init__(self, app: ASGIApp, entry: Entry) -> None:
+    def __init__(self, app: ASGIApp, entry: AccessDecision) -> None:
         self._app, self._entry = app, entry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,16 +47,16 @@ class Door:
             return
         await self._app(scope, receive, send)
 
-    def _refusal(self, headers: Headers, path: str) -> DoorError | None:
+    def _refusal(self, headers: Headers, path: str) -> ProxyError | None:
         if not is_known_host(headers.get("host", ""), self._entry.hosts):
             sentence = "this machine is not known by that name; --allow-host lets it in"
-            return DoorError(403, sentence, "permission_error", "host_not_allowed")
+            return ProxyError(403, sentence, "permission_error", "host_not_allowed")
         if not self._is_own_page(headers):
             sentence = "pages of that origin may not ask; --allow-origin lets one in"
-            return DoorError(403, sentence, "permission_error", "origin_not_allowed")
+            return ProxyError(403, sentence, "permission_error", "origin_not_allowed")
         if path not in OPEN_PATHS and not self._has_key(headers):
             sentence = "this proxy has a key of its own, and this is not it"
-            return DoorError(401, sentence, "authentication_error", "invalid_api_key")
+            return ProxyError(401, sentence, "authentication_error", "invalid_api_key")
         return None
 
     def _is_own_page(self, headers: Headers) -> bool:
@@ -71,7 +71,7 @@ class Door:
         return hmac.compare_digest(_digest(given.strip()), _digest(self._entry.key)) and scheme.lower() == "bearer"
 
 
-class LastStop:
+class ErrorMiddleware:
     """Answers what nobody caught; the server would print its text, which may hold names."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -111,7 +111,7 @@ def is_known_host(host: str, known: Collection[str]) -> bool:
     return True
 
 
-def as_reply(error: DoorError, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def as_reply(error: ProxyError, headers: Mapping[str, str] | None = None) -> JSONResponse:
     return JSONResponse(error.body, error.status, headers={**error.headers, **(headers or {})})
 
 

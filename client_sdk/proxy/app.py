@@ -17,11 +17,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from client_sdk.errors import ArogError
-from client_sdk.proxy.access import Door, Entry, LastStop, as_reply
-from client_sdk.proxy.errors import DoorError, bad_request, error_for, internal, unknown_model
+from client_sdk.proxy.access import AccessDecision, AccessMiddleware, ErrorMiddleware, as_reply
+from client_sdk.proxy.errors import ProxyError, bad_request, error_for, internal, unknown_model
 from client_sdk.proxy.requests import read_question
 from client_sdk.proxy.responses import Completion, model
-from client_sdk.proxy.sessions import Talks, Upstream
+from client_sdk.proxy.sessions import Sessions, Upstream
 from client_sdk.proxy.streaming import HUNG_UP, CompletionStream, joined, while_connected
 
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
@@ -31,7 +31,7 @@ _IGNORED: Final = "x-arog-ignored"
 
 
 def create_app(
-    upstream: Upstream, entry: Entry, *, evidence: bool = False, http: httpx2.AsyncClient | None = None
+    upstream: Upstream, entry: AccessDecision, *, evidence: bool = False, http: httpx2.AsyncClient | None = None
 ) -> ASGIApp:
     """`evidence`: answers end with the path that led to them. `http` may be a client of one's own."""
     app = Starlette(
@@ -42,7 +42,7 @@ def create_app(
             Route("/healthz", _tell_health, methods=["GET"]),
         ],
         exception_handlers={
-            DoorError: _as_told,
+            ProxyError: _as_told,
             ArogError: _as_mapped,
             HTTPException: _as_unknown,
             Exception: _as_internal,
@@ -50,12 +50,12 @@ def create_app(
         lifespan=_lifespan(upstream, evidence, http),
     )
     app.router.redirect_slashes = False
-    framed: ASGIApp = Door(app, entry)
+    framed: ASGIApp = AccessMiddleware(app, entry)
     if entry.origins:
         framed = CORSMiddleware(
             framed, sorted(entry.origins), ["GET", "POST"], allow_headers=["*"], expose_headers=[_IGNORED]
         )
-    return LastStop(framed)
+    return ErrorMiddleware(framed)
 
 
 def _lifespan(
@@ -64,7 +64,7 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with http or httpx2.AsyncClient() as client:
-            app.state.talks, app.state.since = Talks(upstream, client, evidence=evidence), int(time.time())
+            app.state.talks, app.state.since = Sessions(upstream, client, evidence=evidence), int(time.time())
             yield
 
     return lifespan
@@ -73,7 +73,7 @@ def _lifespan(
 async def _complete(request: Request) -> Response:
     chat_id = next((request.headers[name] for name in _CHAT_ID_HEADERS if name in request.headers), "")
     wanted = read_question(await _body(request), chat_id)
-    talks: Talks = request.app.state.talks
+    talks: Sessions = request.app.state.talks
     completion, told = Completion(wanted), {_IGNORED: ", ".join(wanted.ignored)} if wanted.ignored else {}
     if wanted.stream:
         return CompletionStream(completion, talks.talk(wanted), told)
@@ -82,13 +82,13 @@ async def _complete(request: Request) -> Response:
 
 
 async def _list_models(request: Request) -> Response:
-    talks: Talks = request.app.state.talks
+    talks: Sessions = request.app.state.talks
     listed = [model(id, request.app.state.since) for id in await talks.models()]
     return JSONResponse({"object": "list", "data": listed})
 
 
 async def _tell_model(request: Request) -> Response:
-    talks: Talks = request.app.state.talks
+    talks: Sessions = request.app.state.talks
     if request.path_params["id"] not in await talks.models():
         raise unknown_model()
     return JSONResponse(model(request.path_params["id"], request.app.state.since))
@@ -99,21 +99,21 @@ async def _tell_health(_request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes:
-    """Raises DoorError. A page of another origin can send any type but this one unasked."""
+    """Raises ProxyError. A page of another origin can send any type but this one unasked."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise DoorError(415, "the body's Content-Type is not application/json", "invalid_request_error", "bad_type")
+        raise ProxyError(415, "the body's Content-Type is not application/json", "invalid_request_error", "bad_type")
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > MAX_BODY_BYTES:
-            raise DoorError(
+            raise ProxyError(
                 413, f"the body is longer than {MAX_BODY_BYTES} bytes", "invalid_request_error", "too_large"
             )
     return bytes(body)
 
 
 async def _as_told(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, DoorError)
+    assert isinstance(error, ProxyError)
     return as_reply(error)
 
 
@@ -131,5 +131,5 @@ async def _as_unknown(_request: Request, error: Exception) -> Response:
 
 
 async def _as_internal(_request: Request, _error: Exception) -> Response:
-    """The framework raises it again, and LastStop tells where it came from."""
+    """The framework raises it again, and ErrorMiddleware tells where it came from."""
     return as_reply(internal())

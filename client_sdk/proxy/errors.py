@@ -12,27 +12,27 @@ from typing import Any
 
 from client_sdk.errors import (
     ArogError,
-    BadRequest,
-    ConversationBusy,
-    DeadlinePassed,
-    ModelUnavailable,
-    NotAuthenticated,
-    NotPermitted,
-    NotReady,
-    RateLimited,
-    Refused,
+    BadRequestError,
+    ConversationBusyError,
+    DeadlinePassedError,
+    ModelUnavailableError,
+    NotAuthenticatedError,
+    NotPermittedError,
+    NotReadyError,
+    RateLimitedError,
+    RefusedError,
+    RequestTimeoutError,
     ServerError,
-    Timeout,
-    TooLarge,
-    UnknownGraph,
-    Unreachable,
+    TooLargeError,
+    UnknownGraphError,
+    UnreachableError,
 )
 
 _INVALID, _SERVER = "invalid_request_error", "server_error"
 
 
 @dataclass(slots=True)
-class DoorError(Exception):
+class ProxyError(Exception):
     """A reply that is an error. Its words are ours or the service's own sentences: no question, answer or name."""
 
     status: int
@@ -47,45 +47,45 @@ class DoorError(Exception):
         return {"error": {"message": self.sentence, "type": self.type, "param": self.param, "code": self.code}}
 
 
-def bad_request(sentence: str, param: str | None = None, code: str = "bad_request") -> DoorError:
-    return DoorError(400, sentence, _INVALID, code, param)
+def bad_request(sentence: str, param: str | None = None, code: str = "bad_request") -> ProxyError:
+    return ProxyError(400, sentence, _INVALID, code, param)
 
 
-def unknown_model() -> DoorError:
+def unknown_model() -> ProxyError:
     sentence = "there is no such model for this key; GET /v1/models lists those there are"
-    return DoorError(404, sentence, _INVALID, "model_not_found", "model")
+    return ProxyError(404, sentence, _INVALID, "model_not_found", "model")
 
 
-def internal() -> DoorError:
-    return DoorError(500, "something failed inside the proxy", _SERVER, "internal", headers=_no_retry())
+def internal() -> ProxyError:
+    return ProxyError(500, "something failed inside the proxy", _SERVER, "internal", headers=_no_retry())
 
 
 _BY_KIND: tuple[tuple[type[ArogError], int, str, str], ...] = (
-    (NotAuthenticated, 401, "authentication_error", "invalid_api_key"),
-    (NotPermitted, 403, "permission_error", ""),
-    (ConversationBusy, 409, _INVALID, ""),
-    (TooLarge, 400, _INVALID, "context_length_exceeded"),
-    (BadRequest, 400, _INVALID, ""),
-    (RateLimited, 429, "rate_limit_error", "rate_limit_exceeded"),
-    (Refused, 400, _INVALID, ""),
-    (ModelUnavailable, 502, _SERVER, ""),
-    (NotReady, 503, _SERVER, ""),
-    (DeadlinePassed, 504, _SERVER, ""),
+    (NotAuthenticatedError, 401, "authentication_error", "invalid_api_key"),
+    (NotPermittedError, 403, "permission_error", ""),
+    (ConversationBusyError, 409, _INVALID, ""),
+    (TooLargeError, 400, _INVALID, "context_length_exceeded"),
+    (BadRequestError, 400, _INVALID, ""),
+    (RateLimitedError, 429, "rate_limit_error", "rate_limit_exceeded"),
+    (RefusedError, 400, _INVALID, ""),
+    (ModelUnavailableError, 502, _SERVER, ""),
+    (NotReadyError, 503, _SERVER, ""),
+    (DeadlinePassedError, 504, _SERVER, ""),
     (ServerError, 500, _SERVER, ""),
-    (Timeout, 504, _SERVER, ""),
-    (Unreachable, 502, _SERVER, ""),
+    (RequestTimeoutError, 504, _SERVER, ""),
+    (UnreachableError, 502, _SERVER, ""),
 )
 _BY_CODE: Mapping[str, tuple[int, str, str]] = {
     "strategy_not_offered": (404, _INVALID, "model_not_found"),
     "budget_used_up": (429, "insufficient_quota", "insufficient_quota"),
 }
 # Asking again would cost the same once more, and end the same.
-_WORTH_A_RETRY = (RateLimited, NotReady, ConversationBusy, Unreachable)
+_WORTH_A_RETRY = (RateLimitedError, NotReadyError, ConversationBusyError, UnreachableError)
 
 
-def error_for(error: ArogError) -> DoorError:
+def error_for(error: ArogError) -> ProxyError:
     """What a client of OpenAI is told of what the SDK raised."""
-    if isinstance(error, UnknownGraph):
+    if isinstance(error, UnknownGraphError):
         return unknown_model()
     found = next(((status, kind, code) for cls, status, kind, code in _BY_KIND if isinstance(error, cls)), None)
     status, kind, code = _BY_CODE.get(error.code) or found or (502, _SERVER, "")
@@ -93,7 +93,7 @@ def error_for(error: ArogError) -> DoorError:
     if error.retry_after_s is not None:
         headers["retry-after"] = str(max(1, round(error.retry_after_s)))
     param = "model" if code == "model_not_found" else None
-    return DoorError(status, _sentence(error), kind, code or error.code, param, headers)
+    return ProxyError(status, _sentence(error), kind, code or error.code, param, headers)
 
 
 def _sentence(error: ArogError) -> str:

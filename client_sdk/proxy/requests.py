@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from client_sdk.dialogue import Turn
 from client_sdk.protocol import StrategyName
-from client_sdk.proxy.errors import DoorError, bad_request, unknown_model
+from client_sdk.proxy.errors import ProxyError, bad_request, unknown_model
 
 STRATEGIES: Final[dict[str, StrategyName]] = {"sets": "sets", "arog": "arog"}
 DEFAULT: Final = "sets"
@@ -87,7 +87,7 @@ class Wanted:
 
 
 def read_question(body: bytes, chat_id: str = "") -> Wanted:
-    """Raises DoorError, which says what of the request is not right and never what it held."""
+    """Raises ProxyError, which says what of the request is not right and never what it held."""
     try:
         asked = _Body.model_validate_json(body)
     except ValidationError as problem:
@@ -118,7 +118,7 @@ def read_question(body: bytes, chat_id: str = "") -> Wanted:
 
 
 def graph_and_strategy(model: str) -> tuple[str, StrategyName]:
-    """`people` is the graph with the default strategy, `people:arog` with another. Raises DoorError."""
+    """`people` is the graph with the default strategy, `people:arog` with another. Raises ProxyError."""
     found = _MODEL.fullmatch(model)
     if found is None or found[2] not in (None, *STRATEGIES):
         raise unknown_model()
@@ -173,7 +173,7 @@ def _ignored(asked: _Body) -> Iterator[str]:
         yield "others"
 
 
-def _not_here(param: str, why: str) -> DoorError:
+def _not_here(param: str, why: str) -> ProxyError:
     return bad_request(f"{param} is not supported: {why}", param, "unsupported_parameter")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import Usage
-from client_sdk.proxy.errors import DoorError
+from client_sdk.proxy.errors import ProxyError
 from client_sdk.proxy.requests import DEFAULT, STRATEGIES, Wanted
 
 DONE: Final = b"data: [DONE]\n\n"
@@ -71,7 +71,7 @@ def comment(word: str) -> bytes:
     return f": {word}\n\n".encode()
 
 
-def failure(error: DoorError) -> bytes:
+def failure(error: ProxyError) -> bytes:
     """An error in the midst of a stream ends it."""
     return event(error.body)
 

@@ -12,19 +12,19 @@ import sys
 import httpx2
 import uvicorn
 
-from client_sdk.errors import ArogError, NotConfigured
-from client_sdk.proxy.access import Entry
+from client_sdk.errors import ArogError, NotConfiguredError
+from client_sdk.proxy.access import AccessDecision
 from client_sdk.proxy.app import create_app
-from client_sdk.proxy.sessions import Talks, Upstream
+from client_sdk.proxy.sessions import Sessions, Upstream
 
 _SHUTDOWN_S = 5
 
 
-def serve(upstream: Upstream, entry: Entry, host: str, port: int, *, evidence: bool = False) -> None:
-    """Raises NotConfigured where it can't listen there, or would listen to other machines without a key."""
+def serve(upstream: Upstream, entry: AccessDecision, host: str, port: int, *, evidence: bool = False) -> None:
+    """Raises NotConfiguredError where it can't listen there, or would listen to other machines without a key."""
     if not is_loopback(host) and not entry.key:
         hint = "set AROG_PROXY_KEY to a long random text, and give that to clients as their API key"
-        raise NotConfigured(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
+        raise NotConfiguredError(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
     listening = _listen(host, port)
     _forbid_core_dumps()
     for line in _welcome(upstream, entry, host, listening.getsockname()[1]):
@@ -55,12 +55,14 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server(address[:2], family=family)
     except OSError as problem:
         if problem.errno == errno.EADDRINUSE:
-            raise NotConfigured(f"port {port} is taken", code="port_taken", hint="give another --port") from None
+            raise NotConfiguredError(f"port {port} is taken", code="port_taken", hint="give another --port") from None
         hint = "give an address of this machine as --host, and a port that you may use as --port"
-        raise NotConfigured(f"nothing can listen on {host}, port {port}", code="no_such_address", hint=hint) from None
+        raise NotConfiguredError(
+            f"nothing can listen on {host}, port {port}", code="no_such_address", hint=hint
+        ) from None
 
 
-def _welcome(upstream: Upstream, entry: Entry, host: str, port: int) -> list[str]:
+def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) -> list[str]:
     """Where it is, and which models there are: names of graphs, which the user has a grant for."""
     shown = f"[{host}]" if ":" in host else host
     key = "AROG_PROXY_KEY" if entry.key else "any text"
@@ -76,7 +78,7 @@ def _welcome(upstream: Upstream, entry: Entry, host: str, port: int) -> list[str
 
 async def _models(upstream: Upstream) -> list[str]:
     async with httpx2.AsyncClient() as http:
-        return await Talks(upstream, http).models()
+        return await Sessions(upstream, http).models()
 
 
 def _forbid_core_dumps() -> None:

@@ -12,19 +12,19 @@ import httpx2
 
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.answer_notes import remarks
-from client_sdk.answers.safe_output import Inert
+from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.client import TIMEOUT_S, AsyncChat
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Turn
-from client_sdk.dialogue_cache import Histories, Known, earlier
-from client_sdk.errors import UnknownConversation
+from client_sdk.dialogue_cache import CachedDialogue, DialogueCache, earlier
+from client_sdk.errors import UnknownConversationError
 from client_sdk.protocol import GraphNames, Usage
 from client_sdk.proxy.requests import Wanted
 from client_sdk.proxy.responses import Spoken, model_ids
 from client_sdk.streaming import Stage, TextPiece
 from client_sdk.transport.calls import graphs_call
 from client_sdk.transport.drivers import AsyncDriver
-from client_sdk.transport.flow import Patience, exchange
+from client_sdk.transport.flow import RetryPolicy, exchange
 
 MODELS_S: Final = 20.0
 
@@ -41,17 +41,17 @@ class Upstream:
     names: int = 50
 
 
-class Talks:
+class Sessions:
     """All talks of one proxy. Keeps dialogues in memory, and nothing anywhere else."""
 
     def __init__(self, upstream: Upstream, http: httpx2.AsyncClient, *, evidence: bool = False) -> None:
         self._upstream, self._http, self._evidence = upstream, http, evidence
-        self._histories: Histories[AsyncChat] = Histories()
+        self._histories: DialogueCache[AsyncChat] = DialogueCache()
 
     async def models(self) -> list[str]:
         """The ids of the models that the service's key may use. Raises ArogError."""
         driver = AsyncDriver(self._upstream.url, self._upstream.api_key, self._http)
-        told = await driver.run(exchange(graphs_call(), GraphNames, Patience(MODELS_S), time.monotonic))
+        told = await driver.run(exchange(graphs_call(), GraphNames, RetryPolicy(MODELS_S), time.monotonic))
         return model_ids(told.graphs, told.strategies)
 
     async def talk(self, wanted: Wanted) -> AsyncGenerator[Stage | str | Spoken]:
@@ -64,7 +64,7 @@ class Talks:
             async with aclosing(self._talk(wanted, known)) as pieces:
                 async for piece in pieces:
                     yield piece
-        except UnknownConversation:
+        except UnknownConversationError:
             if known is None:
                 raise
             self._histories.forget(known.conversation)
@@ -72,7 +72,9 @@ class Talks:
                 async for piece in pieces:
                     yield piece
 
-    async def _talk(self, wanted: Wanted, known: Known[AsyncChat] | None) -> AsyncGenerator[Stage | str | Spoken]:
+    async def _talk(
+        self, wanted: Wanted, known: CachedDialogue[AsyncChat] | None
+    ) -> AsyncGenerator[Stage | str | Spoken]:
         chat = known.chat.fork() if known else self._new(wanted)
         usages: list[Usage] = []
         for before in earlier(wanted.turns[known.turns if known else 0 :]):
@@ -84,7 +86,7 @@ class Talks:
                     if isinstance(piece, Stage):
                         yield piece
             usages.append((await stream.answer()).usage)
-        inert, said = Inert(), []
+        inert, said = MarkdownNeutraliser(), []
         async with chat.stream(wanted.question) as stream:
             async for piece in stream:
                 if isinstance(piece, Stage):

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from client_sdk.errors import ArogError
 from client_sdk.protocol import StageName
 from client_sdk.proxy.access import tell
-from client_sdk.proxy.errors import DoorError, error_for, internal
+from client_sdk.proxy.errors import ProxyError, error_for, internal
 from client_sdk.proxy.responses import Completion, Spoken, comment, failure
 from client_sdk.streaming import Stage
 
@@ -86,7 +86,7 @@ class CompletionStream(Response):
             return comment("ping")
 
 
-def _told(problem: BaseException) -> DoorError:
+def _told(problem: BaseException) -> ProxyError:
     if isinstance(problem, ArogError):
         return error_for(problem)
     tell(problem)

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import httpx2
 
-from client_sdk.errors import BadAnswer
+from client_sdk.errors import BadAnswerError
 from client_sdk.transport.flow import MAX_REPLY_BYTES, Flow, Pause, Reply, ResultT, Send, error_of_failure
 
 
@@ -44,7 +44,7 @@ class _Body:
     def add(self, chunk: bytes) -> None:
         self._bytes += chunk
         if len(self._bytes) > MAX_REPLY_BYTES:
-            raise BadAnswer(f"the reply is longer than {MAX_REPLY_BYTES} bytes", code="reply_too_long")
+            raise BadAnswerError(f"the reply is longer than {MAX_REPLY_BYTES} bytes", code="reply_too_long")
         if time.monotonic() > self._deadline:
             raise httpx2.ReadTimeout("the reply was not whole within the deadline")
 
@@ -214,7 +214,7 @@ def _decoding() -> Generator[None]:
     try:
         yield
     except httpx2.DecodingError:
-        raise BadAnswer("the reply can't be decompressed", code="bad_answer") from None
+        raise BadAnswerError("the reply can't be decompressed", code="bad_answer") from None
 
 
 @contextmanager
@@ -225,6 +225,6 @@ def _failures_told() -> Generator[None]:
             yield
     except httpx2.SSEError:
         hint = "is this the service's own address, and of this version?"
-        raise BadAnswer("the reply is no stream of events", code="bad_answer", hint=hint) from None
+        raise BadAnswerError("the reply is no stream of events", code="bad_answer", hint=hint) from None
     except httpx2.TransportError as failure:
         raise error_of_failure(failure) from None

@@ -12,12 +12,19 @@ from typing import TypeVar
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from client_sdk.errors import ArogError, BadAnswer, BadRequest, Timeout, Unreachable, error_of
+from client_sdk.errors import (
+    ArogError,
+    BadAnswerError,
+    BadRequestError,
+    RequestTimeoutError,
+    UnreachableError,
+    error_of,
+)
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 _CONNECT_PAUSE_S = 0.2
-_MOST_CONNECT_PAUSE_S = 5.0
-_LEAST_PAUSE_S = 0.5
+_MAX_CONNECT_PAUSE_S = 5.0
+_MIN_PAUSE_S = 0.5
 
 # The request never reached the service, so sending it again asks nothing twice.
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
@@ -40,7 +47,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long one call may take with all its repetitions, how long a connection may, and how often it is sent again:
     `retries` times when the service says when to come back, `connect_retries` when no connection comes about."""
 
@@ -50,11 +57,11 @@ class Patience:
     connect_timeout_s: float = 10.0
 
     def __post_init__(self) -> None:
-        """Raises BadRequest."""
+        """Raises BadRequestError."""
         if not (self.timeout_s > 0 and self.connect_timeout_s > 0):
-            raise BadRequest("a timeout is not above 0", code="bad_option", hint="give seconds")
+            raise BadRequestError("a timeout is not above 0", code="bad_option", hint="give seconds")
         if self.retries < 0 or self.connect_retries < 0:
-            raise BadRequest("a number of retries is below 0", code="bad_option", hint="0 is for none")
+            raise BadRequestError("a number of retries is below 0", code="bad_option", hint="0 is for none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +92,12 @@ class Reply:
 Flow = Generator[Send | Pause, Reply | None, ResultT]
 
 
-def exchange(call: Call, expect: type[ModelT], patience: Patience, now: Callable[[], float]) -> Flow[ModelT]:
+def exchange(call: Call, expect: type[ModelT], patience: RetryPolicy, now: Callable[[], float]) -> Flow[ModelT]:
     """Sends `call` until there is a reply, and reads it as `expect`. Raises ArogError."""
     return _read((yield from opening(call, patience, now)), expect)
 
 
-def opening(call: Call, patience: Patience, now: Callable[[], float]) -> Flow[Reply]:
+def opening(call: Call, patience: RetryPolicy, now: Callable[[], float]) -> Flow[Reply]:
     """Sends `call` until there is a reply with status 200. Raises ArogError.
 
     Sent again, while the deadline allows, is only what the service has not taken: where no connection came about (or,
@@ -105,7 +112,7 @@ def opening(call: Call, patience: Patience, now: Callable[[], float]) -> Flow[Re
             assert reply is not None, "a driver answers Send with a Reply"
         except httpx2.TransportError as failure:
             problem = error_of_failure(failure)
-            pause_s = min(_MOST_CONNECT_PAUSE_S, _CONNECT_PAUSE_S * 2.0**broken)
+            pause_s = min(_MAX_CONNECT_PAUSE_S, _CONNECT_PAUSE_S * 2.0**broken)
             broken += 1
             may_repeat = call.repeatable or isinstance(failure, _NEVER_SENT)
             again = may_repeat and broken <= patience.connect_retries
@@ -114,7 +121,7 @@ def opening(call: Call, patience: Patience, now: Callable[[], float]) -> Flow[Re
                 return reply
             wait_s = _seconds(reply.retry_after)
             problem = error_of(reply.status, reply.body, wait_s)
-            pause_s = max(_LEAST_PAUSE_S, wait_s or 0.0)
+            pause_s = max(_MIN_PAUSE_S, wait_s or 0.0)
             told += 1
             again = wait_s is not None and reply.status in (429, 503) and told <= patience.retries
         if not again or now() + pause_s >= deadline:
@@ -125,12 +132,12 @@ def opening(call: Call, patience: Patience, now: Callable[[], float]) -> Flow[Re
 def error_of_failure(failure: httpx2.TransportError) -> ArogError:
     if isinstance(failure, httpx2.TimeoutException) and not isinstance(failure, _NEVER_SENT):
         hint = "ask something smaller, or give a longer timeout_s"
-        return Timeout("no reply within the deadline", code="timeout", hint=hint)
+        return RequestTimeoutError("no reply within the deadline", code="timeout", hint=hint)
     if isinstance(failure, _NEVER_SENT):
         hint = "is the service running at this URL?"
-        return Unreachable("no connection to the service", code="unreachable", hint=hint)
+        return UnreachableError("no connection to the service", code="unreachable", hint=hint)
     hint = "the question may have been answered all the same; ask again"
-    return Unreachable("the connection to the service broke", code="connection_broken", hint=hint)
+    return UnreachableError("the connection to the service broke", code="connection_broken", hint=hint)
 
 
 def _read(reply: Reply, expect: type[ModelT]) -> ModelT:
@@ -140,7 +147,7 @@ def _read(reply: Reply, expect: type[ModelT]) -> ModelT:
     except ValidationError as problem:
         where = ", ".join(sorted({".".join(map(str, error["loc"])) for error in problem.errors()})[:3])
         hint = "is this the service's own address, and of this version?"
-        raise BadAnswer(f"the reply can't be read ({where or 'no JSON'})", code="bad_answer", hint=hint) from None
+        raise BadAnswerError(f"the reply can't be read ({where or 'no JSON'})", code="bad_answer", hint=hint) from None
 
 
 def _seconds(retry_after: str | None) -> float | None:

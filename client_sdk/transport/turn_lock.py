@@ -7,10 +7,10 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from client_sdk.errors import BadRequest
+from client_sdk.errors import BadRequestError
 
 
-class Turns:
+class TurnLock:
     """For threads. A thread that would wait for its own open stream is refused, for it would wait for ever."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Raises BadRequest."""
+        """Raises BadRequestError."""
         if self._holder == threading.get_ident():
             raise _still_open()
         with self._lock:
@@ -30,7 +30,7 @@ class Turns:
                 self._holder = None
 
 
-class AsyncTurns:
+class AsyncTurnLock:
     """For tasks, as Turns for threads."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class AsyncTurns:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Raises BadRequest."""
+        """Raises BadRequestError."""
         if self._holder is not None and self._holder is asyncio.current_task():
             raise _still_open()
         async with self._lock:
@@ -50,6 +50,6 @@ class AsyncTurns:
                 self._holder = None
 
 
-def _still_open() -> BadRequest:
+def _still_open() -> BadRequestError:
     hint = "read it to its end, or close it: `with chat.stream(...) as stream`"
-    return BadRequest("a stream of this dialogue is still open", code="stream_open", hint=hint)
+    return BadRequestError("a stream of this dialogue is still open", code="stream_open", hint=hint)

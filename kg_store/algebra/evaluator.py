@@ -10,13 +10,13 @@ import numpy as np
 
 from kg_store.algebra.expressions import Call, Expression
 from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared
-from kg_store.algebra.results import Operand, Outcome, Result, ResultSet, ResultTable, as_set, outcome_of
+from kg_store.algebra.results import ExpressionResult, Operand, Result, ResultSet, ResultTable, as_set, outcome_of
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
 from kg_store.text.literals import plain_number
 
-__all__ = ["Operand", "Outcome", "SetAlgebra", "ValueAlgebra"]
+__all__ = ["ExpressionResult", "Operand", "SetAlgebra", "ValueAlgebra"]
 
 _DIGITS = 28
 _DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
@@ -25,7 +25,7 @@ _DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
 class SetAlgebra(Protocol):
     """Executes expressions on one version of one graph; safe to use from several threads."""
 
-    def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> Outcome:
+    def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
         """Raises ExpressionError when operands do not fit; what `operand` raises goes through."""
         ...
 
@@ -42,7 +42,7 @@ class ValueAlgebra:
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
         self._relations = RelationValues(graph, vault)
 
-    def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> Outcome:
+    def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
         """See SetAlgebra."""
         with localcontext(Context(prec=_DIGITS)):
             return outcome_of(_Evaluation(self._relations, operand).result_of(expression))

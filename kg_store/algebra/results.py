@@ -30,7 +30,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExpressionResult:
     """What an expression gives. `mids` are in order where `ordered`; `rows` are (thing, count), largest first."""
 
     kind: OutcomeKind
@@ -86,12 +86,12 @@ def as_set(result: Result) -> ResultSet:
     raise ExpressionError("a set is expected where a number, or yes or no, stands")
 
 
-def outcome_of(result: Result) -> Outcome:
+def outcome_of(result: Result) -> ExpressionResult:
     """The result as callers see it; numbers without zeros at the end."""
     if isinstance(result, ResultSet):
-        return Outcome("set", tuple(result.mids.tolist()), ordered=result.ordered)
+        return ExpressionResult("set", tuple(result.mids.tolist()), ordered=result.ordered)
     if isinstance(result, ResultTable):
-        return Outcome("table", result.things, ordered=True, rows=result.rows)
+        return ExpressionResult("table", result.things, ordered=True, rows=result.rows)
     if isinstance(result, bool):
-        return Outcome("truth", truth=result)
-    return Outcome("number", number=Decimal(plain_number(result)))
+        return ExpressionResult("truth", truth=result)
+    return ExpressionResult("number", number=Decimal(plain_number(result)))

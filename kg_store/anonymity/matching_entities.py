@@ -19,17 +19,17 @@ from kg_store.graph.steps import steps_from_each
 from kg_store.graph.traversal import walk
 from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids
 
-MOST_BYTES: Final = 64 << 20
+MAX_BYTES: Final = 64 << 20
 """Of flags of one version; then they are all forgotten."""
 
-MOST_PAIRS: Final = 5_000_000
+MAX_PAIRS: Final = 5_000_000
 """Of a thing and an end of a path. Where there are more, ends are not counted: all sizes fit."""
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class PathCardinality:
     """That a path leads to between `least` and `most` things; `most` None: to any number more."""
 
     path: Path
@@ -38,7 +38,7 @@ class Sized:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EntityDescription:
     """What is said of one thing. Each of `leads` is a path in all its readings: that one of them leads somewhere.
 
     `steps`, where it is told, are all the single steps that leave the thing (`steps_from`), and no others do.
@@ -46,11 +46,11 @@ class Said:
 
     concept: str
     leads: frozenset[frozenset[Path]] = frozenset()
-    sizes: frozenset[Sized] = frozenset()
+    sizes: frozenset[PathCardinality] = frozenset()
     steps: frozenset[Step] | None = None
 
 
-def how_many_fit(graph: BlindGraph, said: Said) -> int:
+def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
     """How many things of the concept (several are joined by commas; of one that nothing has: all) fit `said`.
 
     Values are none of them. Raises nothing; a path that no reading fits leads nowhere.
@@ -74,7 +74,7 @@ class _Leaves:
     step: Step
 
 
-_Trait = Path | Sized | _Leaves
+_Trait = Path | PathCardinality | _Leaves
 
 
 class _Known:
@@ -103,7 +103,7 @@ class _Known:
         return self._flags.get((concept, of))
 
     def keep(self, concept: str, of: _Trait, flags: Flags) -> None:
-        if self._bytes + flags.nbytes > MOST_BYTES:
+        if self._bytes + flags.nbytes > MAX_BYTES:
             self._flags, self._bytes = {}, 0
         self._flags[concept, of] = flags
         self._bytes += flags.nbytes
@@ -167,7 +167,7 @@ def _whose_walk_ends(members: Mids, ends: Mids, walked: Sequence[Edges]) -> Flag
     return _among(members, here)
 
 
-def _of_size(graph: BlindGraph, known: _Known, concept: str, sized: Sized) -> Flags:
+def _of_size(graph: BlindGraph, known: _Known, concept: str, sized: PathCardinality) -> Flags:
     found = known.flags(concept, sized)
     if found is None:
         members = known.members(graph, concept)
@@ -187,7 +187,7 @@ def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64]
         last = walk(graph, as_mids(here.tails), (step,))
         starts = np.searchsorted(last.heads, here.tails, side="left")
         lengths = np.searchsorted(last.heads, here.tails, side="right") - starts
-        if int(lengths.sum()) > MOST_PAIRS:
+        if int(lengths.sum()) > MAX_PAIRS:
             return None
         offsets = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         here = _distinct(np.repeat(here.heads, lengths), last.tails[np.repeat(starts, lengths) + offsets])

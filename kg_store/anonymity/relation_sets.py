@@ -26,10 +26,10 @@ from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.steps import MAX_MEDIATORS, ending_hops
 from kg_store.terms import NodeKind, Schema
 
-MOST_ROWS = 2_000_000
+MAX_ROWS = 2_000_000
 """Rows that are worked on at once; one thing's own steps are never parted."""
 
-MOST_STEPS = 200_000_000
+MAX_STEPS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class StepSets:
 def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
     """Steps are those of `walking`: hops, and hops through mediators that lead to something else than back.
 
-    Memory grows with the steps and with MOST_ROWS, not with the number of paths. StoreError where mediators join so
-    many things that there are more than MOST_STEPS pairs of them.
+    Memory grows with the steps and with MAX_ROWS, not with the number of paths. StoreError where mediators join so
+    many things that there are more than MAX_STEPS pairs of them.
     """
     steps = _Steps(adjacency, schema)
     entities, concepts, names = _concepts(adjacency, schema)
@@ -68,7 +68,7 @@ def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
     paths = PathSets(concept_of, one_hop, ids, starts[examples], lengths_between(starts)[examples], len(known))
     for some_owners, some_numbers, tails in steps.rows():
         paths.add(some_owners, np.searchsorted(known, some_numbers), tails)
-    two_hops, having_path = paths.found(MOST_ROWS)
+    two_hops, having_path = paths.found(MAX_ROWS)
     having_step = tally(np.unique(having, return_counts=True)[1])
     return StepSets(names, concepts, one_hop[entities], two_hops[entities], having_step, having_path)
 
@@ -101,13 +101,13 @@ class _Steps:
         return np.concatenate(owners), np.concatenate(numbers)
 
     def rows(self) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
-        """Owners, step numbers and ends, of as many things at a time as have MOST_ROWS together."""
+        """Owners, step numbers and ends, of as many things at a time as have MAX_ROWS together."""
         costs = np.cumsum(self._costs())
-        if costs[-1:].sum() > MOST_STEPS:
+        if costs[-1:].sum() > MAX_STEPS:
             raise StoreError(
-                f"more than {MOST_STEPS:,} pairs of things are joined by a step: its mediators join too many"
+                f"more than {MAX_STEPS:,} pairs of things are joined by a step: its mediators join too many"
             )
-        for first, last in stretches(costs // MOST_ROWS):
+        for first, last in stretches(costs // MAX_ROWS):
             yield self._leaving(np.flatnonzero(self._is_reached[first:last]) + first)
 
     def _costs(self) -> Numbers:

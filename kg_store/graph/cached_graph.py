@@ -10,7 +10,7 @@ import numpy.typing as npt
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Edges, Hop, Mids, Schema, SignatureId
 
-MOST_REMEMBERED = 5_000
+MAX_CACHED = 5_000
 """Things, and pairs, of one hop; larger ones are found again, so that a question holds little memory."""
 
 
@@ -30,13 +30,13 @@ class RememberedGraph:
         return self._graph.relations_of(mids)
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        if len(mids) > MOST_REMEMBERED:
+        if len(mids) > MAX_CACHED:
             return self._graph.neighbours(mids, hop)
         key = hop, mids.tobytes()
         edges = self._edges.get(key)
         if edges is None:
             edges = self._graph.neighbours(mids, hop)
-            if len(edges.tails) <= MOST_REMEMBERED:
+            if len(edges.tails) <= MAX_CACHED:
                 self._edges[key] = edges
         return edges
 

@@ -17,7 +17,7 @@ _ENDS = 2  # A mediator that joins fewer things joins nothing.
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class RemovalSet:
     """`mids` is all that goes, `chosen` among it; `nodes` are their places in the arrays, where they have one.
 
     `values` were theirs alone, `mediators` joined them to others, `alone` are things that hung on nothing else.
@@ -32,7 +32,7 @@ class Going:
     alone: int
 
 
-def going_with(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> Going:
+def going_with(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
     """What goes with `chosen`. `unseen`: facts that the policy hides; what they lead to may be somebody else's too.
 
     A mediator goes where it joins fewer than two other things without them; a value, and a thing that has no other
@@ -54,7 +54,7 @@ def going_with(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids
     mediators, out_of_graph = int(joined.sum()), len(mids) - int(nodes.sum())
     values = int((kinds[nodes] == _VALUE).sum()) + out_of_graph
     alone = len(mids) - len(chosen) - mediators - values
-    return Going(as_mids(chosen), mids, nodes, int(lost.sum()), values, mediators, alone)
+    return RemovalSet(as_mids(chosen), mids, nodes, int(lost.sum()), values, mediators, alone)
 
 
 def _mediators(facts: Facts, kinds: npt.NDArray[np.uint8], gone: Flags) -> Flags:

@@ -13,7 +13,7 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 
 MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
-MOST_REMEMBERED = 10_000  # sets of signatures; then they are all forgotten
+MAX_CACHED = 10_000  # sets of signatures; then they are all forgotten
 _MANY = 500  # signatures of fewer nodes are not worth being made distinct
 
 _Numbers = npt.NDArray[np.int64]
@@ -94,7 +94,7 @@ def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...
     if steps is None:
         codes = sorted({code for each in signatures for code in hops.codes_of(each)})
         steps = tuple((Hop(RelationId(code >> 1), bool(code & 1)),) for code in codes)
-        if len(hops.steps_of) >= MOST_REMEMBERED:
+        if len(hops.steps_of) >= MAX_CACHED:
             hops.steps_of.clear()
         hops.steps_of[signatures] = steps
     return steps

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kg_store.loading.triple_roles import Roles
+from kg_store.loading.triple_roles import TripleRoles
 from kg_store.sources.policy import OWL, RDFS, Policy
 from kg_store.sources.raw_graph import TermIds, TermKind, text_of
 from kg_store.text.labels import class_word
@@ -41,7 +41,7 @@ class NodeClasses:
         return self.iris[int(self.set_of[term])]
 
 
-def find_classes(roles: Roles, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
+def find_classes(roles: TripleRoles, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
     """Classes of every node, by the type and subclass triples of the load."""
     raw, dull = roles.raw, _DULL | frozenset(policy.schema_classes)
     direct: dict[int, set[int]] = defaultdict(set)
@@ -64,7 +64,7 @@ def find_classes(roles: Roles, policy: Policy, labels: Mapping[str, str]) -> Nod
     return NodeClasses(set_of, words, iris, word_of)
 
 
-def _superclasses(roles: Roles) -> dict[int, list[int]]:
+def _superclasses(roles: TripleRoles) -> dict[int, list[int]]:
     raw, found = roles.raw, defaultdict(list)
     kinds = raw.kinds()
     for triple in np.flatnonzero(roles.subclasses).tolist():

@@ -18,7 +18,7 @@ from kg_store.loading.classes import NodeClasses
 from kg_store.loading.node_names import Names
 from kg_store.loading.public_vocabularies import is_public_term
 from kg_store.loading.relations import is_shown, relation_label
-from kg_store.loading.triple_roles import Roles
+from kg_store.loading.triple_roles import TripleRoles
 from kg_store.loading.value_exposure import MAX_LINKABLE_CHARS
 from kg_store.sources.policy import Policy, RelationPolicy, Shown
 from kg_store.sources.raw_graph import TermKind, literal_of, text_of
@@ -83,7 +83,7 @@ class _Candidate:
 
 
 def default_masks(
-    roles: Roles, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
+    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
 ) -> tuple[MaskedTerm, ...]:
     """Every relation and class whose words may be a cell in disguise, and that the policy does not decide on.
 
@@ -127,7 +127,9 @@ def notes_of(masked: Sequence[MaskedTerm]) -> tuple[str, ...]:
 _PLURALS = {"relation": "relations", "class": "classes"}
 
 
-def _relations(roles: Roles, policy: Policy, labels: Mapping[str, str], declared: set[int]) -> Iterator[_Candidate]:
+def _relations(
+    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], declared: set[int]
+) -> Iterator[_Candidate]:
     raw = roles.raw
     used, counts = np.unique(raw.predicates[roles.facts], return_counts=True)
     in_roles = tuple(chain.from_iterable(
@@ -148,7 +150,7 @@ def _relations(roles: Roles, policy: Policy, labels: Mapping[str, str], declared
 
 
 def _classes(
-    roles: Roles, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, declared: set[int]
+    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, declared: set[int]
 ) -> Iterator[_Candidate]:
     if policy.types != "concept":
         return
@@ -218,7 +220,7 @@ class _NamesOfGraph:
 
     def __init__(
         self,
-        roles: Roles,
+        roles: TripleRoles,
         policy: Policy,
         named: Names,
         classes: NodeClasses,
@@ -259,7 +261,7 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
             yield " ".join(words[first:end])
 
 
-def _texts(roles: Roles, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
+def _texts(roles: TripleRoles, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
     """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
     raw, kinds = roles.raw, roles.raw.kinds()
     for node in np.flatnonzero(roles.nodes).tolist():

@@ -19,8 +19,8 @@ from kg_store.loading.mediators import find_mediators
 from kg_store.loading.node_names import Names, given_names, labels_of, local_aliases, local_names, unique
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, find_relations, value_kinds
-from kg_store.loading.triple_roles import Flags, Roles, assign_roles
-from kg_store.loading.value_exposure import Showing, find_showing
+from kg_store.loading.triple_roles import Flags, TripleRoles, assign_roles
+from kg_store.loading.value_exposure import ValueExposure, find_showing
 from kg_store.loading.written_names import undone, with_spellings
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
@@ -120,14 +120,14 @@ def placeholder_schema(loaded: LoadedGraph) -> Schema:
     return Schema(loaded.relations, loaded.signatures, tuple(map(placeholder, loaded.signatures)))
 
 
-def _unseen(roles: Roles, relations: Relations, mids: Mids) -> Edges:
+def _unseen(roles: TripleRoles, relations: Relations, mids: Mids) -> Edges:
     raw = roles.raw
     hidden = roles.facts & (relations.id_of[raw.predicates] < 0)
     pairs = np.unique(np.stack([mids[raw.subjects[hidden]], mids[raw.objects[hidden]]]), axis=1)
     return Edges(pairs[0], pairs[1])
 
 
-def _mids(roles: Roles, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
+def _mids(roles: TripleRoles, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
     """The MID of every term that is a node, in the order of terms; 0 elsewhere."""
     terms = roles.raw.terms
     mids = mids_of(mid_key, terms)
@@ -139,10 +139,10 @@ def _mids(roles: Roles, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
 
 
 def _adjacency(
-    roles: Roles,
+    roles: TripleRoles,
     relations: Relations,
     classes: NodeClasses,
-    showing: Showing,
+    showing: ValueExposure,
     mids: Mids,
     node_kinds: npt.NDArray[np.uint8],
     policy: Policy,
@@ -166,11 +166,11 @@ def _adjacency(
 
 @dataclass(frozen=True, slots=True)
 class _NodeSource:
-    roles: Roles
+    roles: TripleRoles
     policy: Policy
     classes: NodeClasses
     named: Names
-    showing: Showing
+    showing: ValueExposure
     mids: Mids
     node_kinds: npt.NDArray[np.uint8]
     codes: npt.NDArray[np.uint8]
@@ -223,7 +223,7 @@ def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -
     return [f"{missing} words that the policy shows are no relation or class of the sources"] if missing else []
 
 
-def _unknown_predicates(roles: Roles, policy: Policy) -> list[str]:
+def _unknown_predicates(roles: TripleRoles, policy: Policy) -> list[str]:
     terms: Flags = np.zeros(len(roles.raw.terms), dtype=bool)
     terms[roles.raw.predicates] = True
     known = {roles.raw.terms[term].strip("<>\x00") for term in np.flatnonzero(terms).tolist()}

@@ -7,14 +7,14 @@ import numpy.typing as npt
 
 from kg_store.loading.classes import NodeClasses
 from kg_store.loading.node_names import Names
-from kg_store.loading.triple_roles import Flags, Roles
+from kg_store.loading.triple_roles import Flags, TripleRoles
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermKind, text_of
 from kg_store.text.safe_regex import is_in
 
 
 def find_mediators(
-    roles: Roles, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
+    roles: TripleRoles, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
 ) -> Flags:
     """A node with a name is never a mediator: whoever has a name can be asked for."""
     nameless = roles.nodes & (kinds != TermKind.LITERAL)

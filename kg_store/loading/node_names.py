@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kg_store.loading.triple_roles import Flags, Roles, property_twins
+from kg_store.loading.triple_roles import Flags, TripleRoles, property_twins
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermIds, literal_of, text_of
 from kg_store.text.labels import local_name, readable
@@ -24,7 +24,7 @@ _PAGE = re.compile(r"https?://([^/]+/.*[^/])/+")
 _MIN_ALIAS_CHARS = 3
 
 
-def given_names(roles: Roles, policy: Policy) -> Names:
+def given_names(roles: TripleRoles, policy: Policy) -> Names:
     """Names that triples give, by the policy's order of predicates, English or untagged first; then joined."""
     spelled = _spelled(roles, policy.names, roles.names)
     for parts in policy.composite_names:
@@ -36,7 +36,7 @@ def given_names(roles: Roles, policy: Policy) -> Names:
     return {node: unique(texts) for node, texts in spelled.items()}
 
 
-def labels_of(roles: Roles, policy: Policy) -> dict[str, str]:
+def labels_of(roles: TripleRoles, policy: Policy) -> dict[str, str]:
     """The best label of each predicate and class that has one, by its IRI or text."""
     raw = roles.raw
     worded = roles.schema.copy()
@@ -77,7 +77,7 @@ def unique(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
-def _spelled(roles: Roles, predicates: Sequence[str], mask: Flags) -> dict[int, list[str]]:
+def _spelled(roles: TripleRoles, predicates: Sequence[str], mask: Flags) -> dict[int, list[str]]:
     raw = roles.raw
     rank = {predicate: position for position, predicate in enumerate(predicates)}
     found: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
@@ -89,7 +89,7 @@ def _spelled(roles: Roles, predicates: Sequence[str], mask: Flags) -> dict[int, 
     return defaultdict(list, {node: [text for *_, text in sorted(rows)] for node, rows in found.items()})
 
 
-def _first_texts(roles: Roles, predicate: str) -> dict[int, str]:
+def _first_texts(roles: TripleRoles, predicate: str) -> dict[int, str]:
     raw = roles.raw
     ids: TermIds = np.unique(raw.predicates)
     of_text = [term for term in ids.tolist() if text_of(raw.terms[term]) == predicate]

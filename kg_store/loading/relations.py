@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.graph.masked_relations import mask_word, own_words
-from kg_store.loading.triple_roles import Roles
+from kg_store.loading.triple_roles import TripleRoles
 from kg_store.sources.policy import INVERSE_PREDICATE, Policy
 from kg_store.sources.raw_graph import TermIds, TermKind, literal_of, text_of
 from kg_store.storage.master_key import mids_of
@@ -32,7 +32,7 @@ class Relations:
     unsaid: Mapping[Mid, tuple[str, ...]] = field(repr=False)
 
 
-def value_kinds(roles: Roles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def value_kinds(roles: TripleRoles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """For each term the position of its value kind in KINDS; 0 for everything but literals among the facts."""
     codes = np.zeros(len(kinds), dtype=np.uint8)
     code_of = {kind: code for code, kind in enumerate(KINDS)}
@@ -42,7 +42,7 @@ def value_kinds(roles: Roles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.ui
 
 
 def find_relations(
-    roles: Roles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8], mid_key: bytes
+    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8], mid_key: bytes
 ) -> Relations:
     """Every predicate of a fact that the policy does not hide, sorted by predicate."""
     raw = roles.raw
@@ -105,7 +105,7 @@ def _relation(
 
 
 def _unsaid(
-    roles: Roles, policy: Policy, labels: Mapping[str, str], used: Sequence[int], mid_key: bytes
+    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], used: Sequence[int], mid_key: bytes
 ) -> dict[Mid, tuple[str, ...]]:
     found = {}
     for term in used:
@@ -138,7 +138,7 @@ def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping
     return given if is_short_label(given) else readable_relation(predicate, is_iri)
 
 
-def _declared_inverses(roles: Roles, words: Mapping[str, str]) -> dict[str, str]:
+def _declared_inverses(roles: TripleRoles, words: Mapping[str, str]) -> dict[str, str]:
     raw, found = roles.raw, {}
     declaring = [t for t in np.unique(raw.predicates).tolist() if text_of(raw.terms[t]) == INVERSE_PREDICATE]
     for triple in np.flatnonzero(np.isin(raw.predicates, declaring)).tolist():
@@ -150,7 +150,7 @@ def _declared_inverses(roles: Roles, words: Mapping[str, str]) -> dict[str, str]
 
 
 def _kinds_of_relations(
-    roles: Roles, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
+    roles: TripleRoles, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
 ) -> list[ValueKind | None]:
     """The most frequent kind of a relation's values; None as soon as one object is not a value."""
     ids = id_of[roles.raw.predicates[roles.facts]]

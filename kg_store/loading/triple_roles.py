@@ -19,7 +19,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class TripleRoles:
     """Triples by role, as positions of terms; `raw` is the load after inverse predicates were turned around.
 
     `facts`, `names` and `types` are masks over the triples of `raw`. `nodes` says of each term whether it is an
@@ -36,7 +36,7 @@ class Roles:
     nodes: Flags
 
 
-def assign_roles(raw: RawGraph, policy: Policy) -> Roles:
+def assign_roles(raw: RawGraph, policy: Policy) -> TripleRoles:
     """Applies `policy` to every triple. Values whose kind the policy gives become terms of that kind."""
     turned = turn_inverses(raw, policy.inverse_prefix)
     turned = _retype_values(turned, policy)
@@ -54,7 +54,7 @@ def assign_roles(raw: RawGraph, policy: Policy) -> Roles:
     # An anonymous class expression (an OWL restriction) is no class that a word could be given to.
     types = types & ~of_schema & (object_kinds != TermKind.BLANK)
     nodes = _marked(len(kinds), turned.subjects[facts | types | (names & ~of_schema)], turned.objects[facts])
-    return Roles(turned, facts, names & ~of_schema, types, names, subclasses, schema, nodes)
+    return TripleRoles(turned, facts, names & ~of_schema, types, names, subclasses, schema, nodes)
 
 
 def _with_predicate(raw: RawGraph, predicates: tuple[str, ...]) -> Flags:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.loading.relations import KINDS, Relations
-from kg_store.loading.triple_roles import Flags, Roles
+from kg_store.loading.triple_roles import Flags, TripleRoles
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermKind, literal_of, text_of
 from kg_store.terms import ValueKind, ValueView
@@ -20,7 +20,7 @@ _TEXT = KINDS.index(ValueKind.TEXT)
 
 
 @dataclass(frozen=True, slots=True)
-class Showing:
+class ValueExposure:
     """Flags by term. `hidden`: a value that no shown relation reaches; all else of it is still guarded."""
 
     hidden: Flags
@@ -29,12 +29,12 @@ class Showing:
 
 
 def find_showing(
-    roles: Roles,
+    roles: TripleRoles,
     policy: Policy,
     relations: Relations,
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
-) -> Showing:
+) -> ValueExposure:
     """A value is open only where every relation that leads to it says so; linkable where one of them does."""
     raw, size = roles.raw, len(kinds)
     literal = kinds == TermKind.LITERAL
@@ -50,10 +50,10 @@ def find_showing(
         guarded[objects] |= ~_is_open(roles, objects, settings.values) if shown else True
     # A truth value tells nobody apart, and "true" stands in every JSON.
     truth = codes == _TRUTH
-    return Showing(roles.nodes & literal & ~reached, linkable & ~truth & literal, guarded & ~truth)
+    return ValueExposure(roles.nodes & literal & ~reached, linkable & ~truth & literal, guarded & ~truth)
 
 
-def _is_open(roles: Roles, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
+def _is_open(roles: TripleRoles, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
     """Whether the policy lets the model read the value's own text: in clear, or as the year that it is."""
     if view is not ValueView.YEAR:
         return np.full(len(objects), view is ValueView.CLEAR)
@@ -61,7 +61,7 @@ def _is_open(roles: Roles, objects: npt.NDArray[np.int32], view: ValueView) -> F
     return np.fromiter(years, dtype=bool, count=len(objects))
 
 
-def _default_linkable(roles: Roles, codes: npt.NDArray[np.uint8]) -> Flags:
+def _default_linkable(roles: TripleRoles, codes: npt.NDArray[np.uint8]) -> Flags:
     linkable: Flags = (codes > 0) & (codes != _TEXT)
     for term in np.flatnonzero(codes == _TEXT).tolist():
         linkable[term] = len(literal_of(roles.raw.terms[term]).lexical) <= MAX_LINKABLE_CHARS

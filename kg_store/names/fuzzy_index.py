@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TypeVar
 
-from kg_store.names.fuzzy_search import NOT_INITIALS, Fits, InexactHit, IsName, MayHold, Reading
-from kg_store.names.name_table import NameRows
+from kg_store.names.fuzzy_search import NOT_INITIALS, Fits, FuzzyWindow, InexactHit, IsName, MayHold
+from kg_store.names.name_table import NameTable
 from kg_store.names.vocabulary import NameVocabulary
 from kg_store.text.normalise import Normalised, is_letters, normalise
 from kg_store.text.public_words import PublicWords
@@ -14,10 +14,10 @@ from kg_store.text.word_forms import stretches, words_of
 
 __all__ = ["Fits", "InexactHit", "InexactNames", "IsName", "MayHold"]
 
-MOST_REMEMBERED = 20_000
+MAX_CACHED = 20_000
 """Stretches, and pieces between quotes, without a name; then they are all forgotten."""
 
-_LONGEST_REMEMBERED = 64
+_MAX_CACHED_LENGTH = 64
 """Characters: of labels, hardly of sentences that somebody wrote."""
 
 _KnownT = TypeVar("_KnownT")
@@ -29,7 +29,7 @@ class InexactNames:
     Limit: the forms that docs/linking.md lists; everyday words alone where nothing marks them as a name.
     """
 
-    def __init__(self, rows: NameRows, public: PublicWords) -> None:
+    def __init__(self, rows: NameTable, public: PublicWords) -> None:
         self._words = NameVocabulary(rows, public)
         # Requests repeat the labels of the schema and the numbers of their candidates: each is read once. Beside its
         # normalised text a stretch as it stands: capitals may tell initials.
@@ -99,7 +99,9 @@ class InexactNames:
         if is_name is None and not self._may_hold_name(stretch[0]):
             _remember(self._nameless, stretch, end - start)
             return [], True
-        reading = Reading(self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits)
+        reading = FuzzyWindow(
+            self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits
+        )
         hits = reading.hits()
         is_nameless = is_name is None and not hits and not reading.skips_any()
         if is_nameless:
@@ -140,9 +142,9 @@ def _after_skipped(piece: str, skip: Collection[str]) -> int:
 
 
 def _remember(nameless: set[_KnownT], known: _KnownT, length: int) -> None:
-    if length > _LONGEST_REMEMBERED:
+    if length > _MAX_CACHED_LENGTH:
         return
-    if len(nameless) >= MOST_REMEMBERED:
+    if len(nameless) >= MAX_CACHED:
         nameless.clear()
     nameless.add(known)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.names.name_table import Row
+from kg_store.names.name_table import NameRow
 from kg_store.text.english import is_ordinary
 from kg_store.text.fuzzy_words import slips_allowed
 from kg_store.text.normalise import is_letters
@@ -27,11 +27,11 @@ MAX_REACH = 2 * _WINDOW
 """So many typed words on each side of one may belong to its name, initials that are passed over among them."""
 
 _USUAL_LENGTH = 3
-_MOST_LEFT_OUT = 2
-_SHORTEST_SHORT = 3
+_MAX_LEFT_OUT = 2
+_MIN_SHORT_LENGTH = 3
 
 
-class Typed(Protocol):
+class TypedText(Protocol):
     """The words of a text. `near` gives the words of the vocabulary that typed word `at` may be, with their slips."""
 
     @property
@@ -43,7 +43,7 @@ class Typed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class RowMatch:
     """Typed words [first, last] stand for a name. `whole`: nothing that is needed of it is left out."""
 
     first: int
@@ -63,7 +63,7 @@ class _Matching:
     initials: set[int] = field(default_factory=set)
 
 
-def fit_row(row: Row, typed: Typed, at: int) -> Fit | None:
+def fit_row(row: NameRow, typed: TypedText, at: int) -> RowMatch | None:
     """The best reading of `row` around typed word `at`, which is one of its words."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
@@ -77,7 +77,7 @@ def fit_row(row: Row, typed: Typed, at: int) -> Fit | None:
     return max((fit for fit in fits if fit is not None), key=lambda fit: fit.score, default=None)
 
 
-def _extend(found: _Matching, row: Row, typed: Typed, at: int, step: int) -> None:
+def _extend(found: _Matching, row: NameRow, typed: TypedText, at: int, step: int) -> None:
     """Takes in the words beside `at` while they are words of the row; an initial that it lacks is passed over."""
     for _ in range(_WINDOW):
         beside = at + step
@@ -93,7 +93,7 @@ def _extend(found: _Matching, row: Row, typed: Typed, at: int, step: int) -> Non
         at = beyond
 
 
-def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> bool:
+def _take(found: _Matching, row: NameRow, typed: TypedText, at: int, wanted: int) -> bool:
     """Typed word `at` as one of the row's free words, rather the one at place `wanted`."""
     taken, near = found.used.values(), typed.near(at)
     free = [place for place in range(len(row.words)) if place not in taken]
@@ -113,12 +113,12 @@ def _take(found: _Matching, row: Row, typed: Typed, at: int, wanted: int) -> boo
     return True
 
 
-def _letters(row: Row, place: int, typed: Typed, at: int) -> int:
+def _letters(row: NameRow, place: int, typed: TypedText, at: int) -> int:
     """Of the longer of the two: a slip may have dropped one."""
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
 
-def stands_for(typed: Typed, at: int, word: str) -> bool:
+def stands_for(typed: TypedText, at: int, word: str) -> bool:
     """Whether one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
     said = typed.spellings[at]
     if said[0] != word[0]:
@@ -127,10 +127,10 @@ def stands_for(typed: Typed, at: int, word: str) -> bool:
         return True
     if len(word) == 1:
         return is_letters(said) and said not in COMMON_WORDS
-    return not typed.is_everyday(at) and len(said) >= _SHORTEST_SHORT and word.startswith(said)
+    return not typed.is_everyday(at) and len(said) >= _MIN_SHORT_LENGTH and word.startswith(said)
 
 
-def _judge(found: _Matching, row: Row, typed: Typed) -> Fit | None:
+def _judge(found: _Matching, row: NameRow, typed: TypedText) -> RowMatch | None:
     """The score of what was taken, without small words at its ends; None where it does not tell the name."""
     needed = [place for place, each in enumerate(row.needed) if each]
     first, last = min(found.used), max(found.used)
@@ -151,14 +151,14 @@ def _judge(found: _Matching, row: Row, typed: Typed) -> Fit | None:
         COST_OF_SLIP * found.slips + COST_OF_INITIAL * len(found.initials) + COST_OF_ORDER * (places != sorted(places))
     )
     if whole:
-        return Fit(first, last, 1.0 - cost - COST_OF_UNNEEDED * (len(row.words) - len(places)), True, found.slips)
+        return RowMatch(first, last, 1.0 - cost - COST_OF_UNNEEDED * (len(row.words) - len(places)), True, found.slips)
     left_out = len(needed) - len(told)
-    if needed[-1] in told and needed[0] in told and left_out <= _MOST_LEFT_OUT and not _is_title(typed, first):
-        return Fit(first, last, SCORE_OF_FIRST_AND_LAST - COST_OF_LEFT_OUT * left_out - cost, True, found.slips)
+    if needed[-1] in told and needed[0] in told and left_out <= _MAX_LEFT_OUT and not _is_title(typed, first):
+        return RowMatch(first, last, SCORE_OF_FIRST_AND_LAST - COST_OF_LEFT_OUT * left_out - cost, True, found.slips)
     if found.initials or told not in (needed[-len(told) :], needed[: len(told)]):
         return None
     cost += COST_OF_LEFT_OUT * max(0, len(needed) - _USUAL_LENGTH)
-    return Fit(first, last, SCORE_OF_PART + COST_OF_LEFT_OUT * (len(told) - 1) - cost, False, found.slips)
+    return RowMatch(first, last, SCORE_OF_PART + COST_OF_LEFT_OUT * (len(told) - 1) - cost, False, found.slips)
 
 
 def _is_jumbled(places: Sequence[int]) -> bool:
@@ -166,6 +166,6 @@ def _is_jumbled(places: Sequence[int]) -> bool:
     return sum(after < before for before, after in pairwise(places)) > 1
 
 
-def _is_title(typed: Typed, first: int) -> bool:
+def _is_title(typed: TypedText, first: int) -> bool:
     """Names of people leave out middle words; titles, which have everyday words at their ends, do not."""
     return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kg_store.names.fuzzy_match import MAX_REACH, Fit, fit_row
+from kg_store.names.fuzzy_match import MAX_REACH, RowMatch, fit_row
 from kg_store.names.name_markup import COMMON_WORDS
 from kg_store.names.name_table import Numbers, RowPlaces
 from kg_store.names.row_groups import Standing, group_rows
 from kg_store.names.vocabulary import NameVocabulary, may_be_ordinary
 from kg_store.text.normalise import Normalised
-from kg_store.text.word_forms import Word, behind_prefixes, nominatives
+from kg_store.text.word_forms import WordForms, behind_prefixes, nominatives
 
-MOST_ROWS = 128
+MAX_ROWS = 128
 """Rows looked at closely around one word; of more, those that share most words with the text."""
 
 _NEAREST = 4
@@ -26,9 +26,9 @@ MAX_HELD = 64
 
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
-_MOST_ABBREVIATED = 3
+_MAX_ABBREVIATED = 3
 _SHORTEST_ALONE, _SHORTEST_MISSPELT_ALONE, _SHORTEST_MISSPELT_PART = 3, 5, 6
-_LONGEST_JOINED = 4
+_MAX_JOINED_LENGTH = 4
 _CALENDAR = frozenset(
     """january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday""".split()
@@ -76,13 +76,13 @@ class InexactHit:
 
 
 @dataclass(slots=True)
-class Reading:
+class FuzzyWindow:
     """One text, read for names; it is what `fit_row` knows of the typed words."""
 
     names: NameVocabulary
     text: str = field(repr=False)
     normalised: Normalised = field(repr=False)
-    words: list[Word] = field(repr=False)
+    words: list[WordForms] = field(repr=False)
     skip: Collection[str] = field(repr=False)
     is_name: IsName | None
     fits: Fits = field(default_factory=dict, repr=False)
@@ -106,7 +106,7 @@ class Reading:
     def skips_any(self) -> bool:
         return any(map(self._is_skipped, range(len(self.words))))
 
-    def _sign(self, at: int, word: Word) -> _Sign:
+    def _sign(self, at: int, word: WordForms) -> _Sign:
         return word.forms, self._reads_as_initial(at), word.joins, bool(self.skip) and self._stands_in_skip(at)
 
     def joins(self, at: int) -> bool:
@@ -220,10 +220,10 @@ class Reading:
         if not len(near):
             return near
         found, places = self._rows_with(near)
-        if len(found) > MOST_ROWS:
+        if len(found) > MAX_ROWS:
             beside = range(max(0, at - _NEAREST), min(len(self.words), at + _NEAREST + 1))
             shares = self.names.rows.shares(places, np.concatenate([self.numbers_near(each) for each in beside]))
-            found = found[np.argsort(-shares, kind="stable")[:MOST_ROWS]]
+            found = found[np.argsort(-shares, kind="stable")[:MAX_ROWS]]
         return found
 
     def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
@@ -241,7 +241,7 @@ class Reading:
             found = self._held[key] = held_by_any, rows.places(held_by_any)
         return found
 
-    def _is_good(self, fit: Fit) -> bool:
+    def _is_good(self, fit: RowMatch) -> bool:
         """One word alone needs more than several: a few letters, and misspelt only a long one."""
         if fit.first < fit.last:
             return True
@@ -255,8 +255,8 @@ class Reading:
 
     def _read_joined(self, at: int) -> None:
         """Words run together, parted elsewhere, or in another order: `johnsmith`, `O Brien`, `Smith, John`."""
-        for first in range(max(0, at - _LONGEST_JOINED + 1), at + 1):
-            for last in range(at, min(len(self.words), first + _LONGEST_JOINED)):
+        for first in range(max(0, at - _MAX_JOINED_LENGTH + 1), at + 1):
+            for last in range(at, min(len(self.words), first + _MAX_JOINED_LENGTH)):
                 # The windows that hold the word before were read with it, where that may be a name.
                 if (first, last) in self._joined:
                     continue
@@ -273,7 +273,7 @@ class Reading:
             return
         spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
         short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
-        if short and len(rows.mids_of(short)) <= _MOST_ABBREVIATED:
+        if short and len(rows.mids_of(short)) <= _MAX_ABBREVIATED:
             self._add(at, at, _SCORE_OF_ABBREVIATED, True, short)
         self._add(at, at, _SCORE_OF_ADJECTIVE, True, rows.of_adjective(word))
 

@@ -11,7 +11,7 @@ from kg_store.text.english import may_be_proper
 from kg_store.text.normalise import is_letters, normalise
 from kg_store.text.word_forms import words_of
 
-LEAST_SCORE = 0.5
+MIN_SCORE = 0.5
 """What scores less is a few words out of a long title: protected, but no mention."""
 
 NOTHING_MISSING = 0.98
@@ -30,7 +30,7 @@ def choose_inexact(
 
     A part of a name counts only where no unknown name stands beside it: Jennifer Smith is not John Smith.
     """
-    able = [hit for hit in hits if hit.score >= LEAST_SCORE]
+    able = [hit for hit in hits if hit.score >= MIN_SCORE]
     if not able:
         return []
     words = _WordSpans(_word_spans(text))

@@ -14,7 +14,7 @@ import numpy as np
 from kg_store.errors import StoreError
 from kg_store.names import index_format
 from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, MayHold
-from kg_store.names.name_table import NameRows
+from kg_store.names.name_table import NameTable
 from kg_store.terms import ValueKind
 from kg_store.text.english import is_ordinary
 from kg_store.text.literals import canonical
@@ -38,7 +38,7 @@ _POINT = re.compile(r"[.,](?= |$)")
 _INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
 _SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
 _APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
-_SHORTEST_BARE = 5
+_MIN_BARE_LENGTH = 5
 """Fewer letters without their punctuation (E.T.) may be any word."""
 
 _SECTIONS = 7
@@ -111,7 +111,7 @@ class NameIndex:
     _mids: memoryview = field(repr=False)
     _mid_ends: memoryview = field(repr=False)
     _too_short: memoryview = field(repr=False)
-    _rows: NameRows | None = field(default=None, repr=False)
+    _rows: NameTable | None = field(default=None, repr=False)
     _inexact: InexactNames | None = field(default=None, repr=False)
     _secret: bytes = field(default=b"", repr=False)
 
@@ -157,7 +157,7 @@ class NameIndex:
     def to_bytes(self) -> bytes:
         """Everything, in clear: for the catalog, which seals it."""
         numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
-        rows = self._rows or NameRows.of(self._names())
+        rows = self._rows or NameTable.of(self._names())
         return index_format.pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
 
     @classmethod
@@ -171,7 +171,7 @@ class NameIndex:
         if not len(ends) == len(flags) == len(mid_ends):
             raise StoreError("the name index has sections of different lengths")
         # Indexes of before rows were kept have none: they are made when public words are marked.
-        rows = NameRows.of_sections(sections[_SECTIONS:]) if len(sections) > _SECTIONS else None
+        rows = NameTable.of_sections(sections[_SECTIONS:]) if len(sections) > _SECTIONS else None
         matcher = WordMatcher.from_bytes(bytes(sections[0]))
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
@@ -180,7 +180,7 @@ class NameIndex:
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
-        rows = self._rows or NameRows.of(self._names())
+        rows = self._rows or NameTable.of(self._names())
         inexact = InexactNames(rows, words)
         return replace(self, _flags=marked, _rows=rows, _inexact=inexact, _secret=marked.translate(_SECRET))
 
@@ -317,7 +317,7 @@ def _spellings(pattern: str) -> list[str]:
     if pattern.startswith("saint "):
         typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
     typed |= dict.fromkeys(_unspaced_spellings(pattern))
-    if bare.isascii() and len(bare) >= _SHORTEST_BARE and (" " in bare or not is_ordinary(bare)):
+    if bare.isascii() and len(bare) >= _MIN_BARE_LENGTH and (" " in bare or not is_ordinary(bare)):
         typed[bare] = None
     return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
 

@@ -7,7 +7,7 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 
-from kg_store.errors import FormatTooNew, StoreError
+from kg_store.errors import FormatTooNewError, StoreError
 
 _MAGIC = b"AROGNAM1"
 _LENGTH = struct.Struct("<Q")
@@ -23,9 +23,9 @@ def pack(sections: Sequence[bytes | memoryview]) -> bytes:
 
 
 def unpack(data: bytes) -> list[memoryview]:
-    """The sections of `pack`, without a copy. Raises FormatTooNew or StoreError."""
+    """The sections of `pack`, without a copy. Raises FormatTooNewError or StoreError."""
     if data[: len(_MAGIC)] != _MAGIC:
-        raise FormatTooNew("the name index was written by another format version")
+        raise FormatTooNewError("the name index was written by another format version")
     view, position = memoryview(data), len(_MAGIC) + _LENGTH.size
     sections = []
     for _ in range(_number_at(data, len(_MAGIC))):

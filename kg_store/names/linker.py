@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from kg_store.names.fuzzy_index import Fits, IsName
 from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
-from kg_store.names.name_markup import COMMON_WORDS, NameMarks
+from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
 from kg_store.text.english import is_rare
 from kg_store.text.literals import LiteralSpan, find_literals
@@ -44,7 +44,7 @@ class EntityLinker:
         the text marks it as a name. Numbers and dates are matched by what they mean, however they are written, in
         words and in figures of any script too. `fits` is what was found in the texts of the same request.
         """
-        marks = NameMarks.of(text)
+        marks = EmphasisMarks.of(text)
         literals = find_literals(text)
         written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
         found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
@@ -60,7 +60,7 @@ class EntityLinker:
         """
         if has_capitals(text):
             return []
-        marks = NameMarks.of(text)
+        marks = EmphasisMarks.of(text)
         hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.role == "name"]
         named = [hit for hit in hits if _says_much(hit.text, public)]
         exact = _merge(_longest([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks))
@@ -73,7 +73,7 @@ class EntityLinker:
         return sorted([*kept, *longer], key=lambda mention: mention.start)
 
     def _with_all_alternatives(
-        self, text: str, mentions: list[Mention], found: list[Mention], marks: NameMarks
+        self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
     ) -> list[Mention]:
         """Where nothing is marked as a name, a name inside a longer one may be all that was meant by it, the words
         around it being words: "who is governor of arizona" names a post, or Arizona."""
@@ -81,7 +81,7 @@ class EntityLinker:
             return mentions
         return [self._with_alternatives(text, each, found, marks) for each in mentions]
 
-    def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: NameMarks) -> Mention:
+    def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
         if (mention.start, mention.end) in marks.enclosed or mention.value_kind is not None:
             return mention
         inside = [
@@ -95,7 +95,7 @@ class EntityLinker:
         return replace(mention, mids=tuple(sorted(mids)))
 
     def _with_inexact(
-        self, text: str, exact: list[Mention], marks: NameMarks, is_name: IsName, fits: Fits | None
+        self, text: str, exact: list[Mention], marks: EmphasisMarks, is_name: IsName, fits: Fits | None
     ) -> list[Mention]:
         # A text that is only a value goes behind a name: it may well be that name's own last name.
         spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
@@ -111,7 +111,7 @@ class EntityLinker:
         read = self._with_all_alternatives(text, read, exact, marks)
         return sorted([*kept, *read], key=lambda mention: mention.start)
 
-    def _telling(self, text: str, marks: NameMarks) -> IsName:
+    def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
         """Whether a span of `text` is marked as a name; in a text that marks none the dictionary tells that."""
         if marks.has_any:
             return marks.is_marked
@@ -126,7 +126,7 @@ class EntityLinker:
 
         return looks_like_name
 
-    def _named(self, text: str, marks: NameMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
+    def _named(self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
         is_name = self._telling(text, marks)
         for hit in self.index.find(text):
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)):
@@ -186,7 +186,7 @@ def _kinds_to_try(literal: LiteralSpan) -> tuple[ValueKind, ...]:
     return (literal.kind,) if literal.kind in (ValueKind.NUMBER, ValueKind.DATE) else ()
 
 
-def _longest(found: Sequence[Mention], marks: NameMarks) -> list[Mention]:
+def _longest(found: Sequence[Mention], marks: EmphasisMarks) -> list[Mention]:
     """The winners among overlapping mentions; of the same span all that are of the better role."""
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:

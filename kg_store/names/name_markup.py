@@ -1,4 +1,4 @@
-"""NameMarks: where a text itself says that a word is a name, by capitals, quotes or brackets."""
+"""EmphasisMarks: where a text itself says that a word is a name, by capitals, quotes or brackets."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _Word:
 
 
 @dataclass(frozen=True, slots=True)
-class NameMarks:
+class EmphasisMarks:
     """What a text marks: `enclosed` are the spans of whole contents of quotes and brackets.
 
     A capital tells of a name where it is not the first of a sentence (unless all of that word or the next one has
@@ -82,7 +82,7 @@ class NameMarks:
     """1 where something enclosed stands, or a word with a telling capital."""
 
     @classmethod
-    def of(cls, text: str) -> NameMarks:
+    def of(cls, text: str) -> EmphasisMarks:
         words = tuple(_Word(*match.span(), match.group()) for match in _WORD.finditer(text))
         telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
         enclosed = frozenset(_enclosed(text))

@@ -1,4 +1,4 @@
-"""NameRows: the names of a graph as rows of words, found by a word, by letters run together, or by initials."""
+"""NameTable: the names of a graph as rows of words, found by a word, by letters run together, or by initials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kg_store.errors import StoreError
 from kg_store.terms import Mids
 from kg_store.text.english import is_ordinary
 from kg_store.text.fuzzy_words import NearWords
-from kg_store.text.word_forms import Word, words_of
+from kg_store.text.word_forms import WordForms, words_of
 
 Numbers = npt.NDArray[np.int32]
 
@@ -24,15 +24,15 @@ SMALL_WORDS = frozenset(
     ("a", "an", "the", "of", "and", "in", "at", "on", "for", "de", "la", "le", "der", "von", "van")
 )
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
-_SHORTEST_JOINED = 5
-_SHORTEST_STEM = 4
+_MIN_JOINED_LENGTH = 5
+_MIN_STEM_LENGTH = 4
 _OF_NAMES = ("ism", "s", "")
 _OF_A_PLACE = ("ists", "ist", "ians", "ian", "ans", "an", "ns", "n", "ese", "ish", "ic", "is")
 _VOWELS = "aeiouy"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NameRow:
     """One name: its words, and which are needed to tell it: not "the", "Jr.", an initial, what is in parentheses."""
 
     words: tuple[int, ...] = field(repr=False)
@@ -55,7 +55,7 @@ class RowPlaces:
 
 
 @dataclass(frozen=True, slots=True)
-class NameRows:
+class NameTable:
     """Rows of the names of one graph version, in arrays: a million names take some 70 bytes each."""
 
     words: tuple[str, ...] = field(repr=False)
@@ -78,7 +78,7 @@ class NameRows:
         object.__setattr__(self, "_key_numbers", self._key_hashes.data)
 
     @classmethod
-    def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameRows:
+    def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameTable:
         """`names` are normalised, each with the nodes called so."""
         number_of: dict[str, int] = {}
         rows: dict[tuple[int, ...], tuple[tuple[bool, ...], set[int]]] = {}
@@ -107,7 +107,7 @@ class NameRows:
         return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
 
     @classmethod
-    def of_sections(cls, sections: Sequence[memoryview]) -> NameRows:
+    def of_sections(cls, sections: Sequence[memoryview]) -> NameTable:
         """What `sections` gave. StoreError where that is not what these are."""
         if len(sections) != 1 + len(_ARRAYS):
             raise StoreError("the name index has the wrong number of sections")
@@ -131,10 +131,12 @@ class NameRows:
     def number_of(self, word: str) -> int | None:
         return self._number_of.get(word)
 
-    def row(self, at: int) -> Row:
+    def row(self, at: int) -> NameRow:
         start, end = int(self._ends[at - 1]) if at else 0, int(self._ends[at])
         words = self._flat[start:end].tolist()
-        return Row(tuple(words), tuple(self.words[word] for word in words), tuple(self._needed[start:end].tolist()))
+        return NameRow(
+            tuple(words), tuple(self.words[word] for word in words), tuple(self._needed[start:end].tolist())
+        )
 
     def mids(self, at: int) -> tuple[int, ...]:
         start = int(self._mid_ends[at - 1]) if at else 0
@@ -189,7 +191,7 @@ class NameRows:
     def of_adjective(self, word: str) -> list[int]:
         """Rows of one word that `word` is an adjective of, by its ending: Jamaican of Jamaica."""
         stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
-        long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _SHORTEST_STEM)
+        long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH)
         return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
 
     def _of_key(self, key: str) -> list[int]:
@@ -247,7 +249,7 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
             return
 
 
-def _is_needed(text: str, word: Word, inside: frozenset[int]) -> bool:
+def _is_needed(text: str, word: WordForms, inside: frozenset[int]) -> bool:
     return len(text) > 1 and text not in SMALL_WORDS and text not in _SUFFIXES and word.start not in inside
 
 
@@ -258,7 +260,7 @@ def _inside_parentheses(name: str) -> frozenset[int]:
 
 def _keys_of(words: Sequence[str]) -> Iterator[str]:
     joined = "".join(words)
-    if len(joined) >= _SHORTEST_JOINED:
+    if len(joined) >= _MIN_JOINED_LENGTH:
         yield "=" + joined
     if 2 <= len(words) <= 4:
         yield "/" + " ".join(sorted(words))
@@ -267,4 +269,4 @@ def _keys_of(words: Sequence[str]) -> Iterator[str]:
         yield from {"." + "".join(word[0] for word in each) for each in (words, telling)}
     if len(words) == 1 and words[0].isalpha():
         stems = (words[0].removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
-        yield from {"~" + stem for stem in stems if len(stem) >= _SHORTEST_STEM}
+        yield from {"~" + stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH}

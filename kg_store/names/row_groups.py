@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.names.fuzzy_match import MAX_REACH, Typed, stands_for
-from kg_store.names.name_table import NameRows, Numbers, RowPlaces
+from kg_store.names.fuzzy_match import MAX_REACH, TypedText, stands_for
+from kg_store.names.name_table import NameTable, Numbers, RowPlaces
 
 _Flags = npt.NDArray[np.bool_]
 
@@ -22,14 +22,14 @@ class Standing:
     words: list[int] = field(default_factory=list)
 
 
-class TypedWords(Typed, Protocol):
+class TypedWords(TypedText, Protocol):
     """The words of a text, and for each the numbers of the words of names that it may be."""
 
     def numbers_near(self, at: int) -> Numbers: ...
     def standing(self, at: int) -> Standing: ...
 
 
-def group_rows(names: NameRows, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
+def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
     """`rows` in groups, and how many words on each side of `at` tell what `fit_row` says of them.
 
     Promise: `fit_row` says the same of all rows of a group at `at`, so that one is enough.
@@ -46,7 +46,7 @@ def group_rows(names: NameRows, rows: Numbers, typed: TypedWords, at: int) -> tu
     return list(groups.values()), reach
 
 
-def _mark_beside(names: NameRows, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> int:
+def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> int:
     """Marks what the words on one side of `at` may stand for, as far as any row can be followed that way: so far."""
     open_rows = np.ones(len(places.begins), dtype=np.bool_)
     for beside in range(at + step, at + step * (MAX_REACH + 1), step):
@@ -62,7 +62,7 @@ def _mark_beside(names: NameRows, places: RowPlaces, typed: TypedWords, at: int,
     return abs(beside - at)
 
 
-def _meant(names: NameRows, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
+def _meant(names: NameTable, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
     """Which of `words` the typed word may be, or stand for."""
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])

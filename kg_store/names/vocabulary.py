@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from functools import cache
 
-from kg_store.names.name_table import NameRows
+from kg_store.names.name_table import NameTable
 from kg_store.text.english import frequent_ordinary, is_ordinary
 from kg_store.text.fuzzy_words import NearWords
 from kg_store.text.normalise import is_letters, normalise
 from kg_store.text.public_words import PublicWords
 from kg_store.text.word_forms import words_of
 
-_SHORTEST_PLURAL = 4
+_MIN_PLURAL_LENGTH = 4
 _MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
 """Forms that the dictionary of ordinary words leaves out: of verbs, and I've without its sign."""
 
-_MOST_REMEMBERED = 100_000
+_MAX_CACHED = 100_000
 
 
 class NameVocabulary:
     """Words are asked for as `words_of` gives them: normalised, in plain Latin letters."""
 
-    def __init__(self, rows: NameRows, public: PublicWords) -> None:
+    def __init__(self, rows: NameTable, public: PublicWords) -> None:
         self.rows = rows
         self._public = public
         self._near: dict[str, dict[int, int]] = {}
@@ -48,12 +48,12 @@ class NameVocabulary:
         found = self._near.get(word)
         if found is None:
             found = self._near[word] = self._near_words(word)
-            if len(self._near) > _MOST_REMEMBERED:
+            if len(self._near) > _MAX_CACHED:
                 self._near.clear()
         return found
 
     def _near_words(self, word: str) -> dict[int, int]:
-        plural = word.endswith("s") and len(word) >= _SHORTEST_PLURAL
+        plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
         plural = plural and (word not in self._public or self.is_everyday(word[:-1]))
         spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if plural else None]
         found = {number: 0 for number in spelt if number is not None}

@@ -34,7 +34,7 @@ _ID_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class PredicateProfile:
     """Shares are between 0 and 1, of a predicate's triples or of its distinct objects.
 
     `leaf_share`: distinct objects that are no triple's subject. `value_kind`: what plain text reads as, if at all.
@@ -53,7 +53,7 @@ class Profile:
         return 1.0 - self.leaf_share
 
 
-def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, Profile]:
+def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, PredicateProfile]:
     """A profile of every predicate, in their order of first use."""
     turned = turn_inverses(raw, inverse_prefix)
     kinds = turned.kinds()
@@ -68,7 +68,7 @@ def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, P
         literals = kinds[distinct] == TermKind.LITERAL
         plain = kinds[distinct] == TermKind.TEXT
         texts = [turned.terms[term] for term in distinct[literals | plain].tolist()]
-        profiles[text_of(turned.terms[predicate])] = Profile(
+        profiles[text_of(turned.terms[predicate])] = PredicateProfile(
             text_of(turned.terms[predicate]),
             turned.terms[predicate][0] == "<",
             len(texts) == len(distinct),

@@ -26,7 +26,7 @@ from kg_store.terms import Mids, NodeKind, Relation, Schema, SignatureId, Step, 
 if TYPE_CHECKING:
     import rdflib
 
-_MOST_FACTS = 12
+_MAX_FACTS = 12
 _VIEWS = {
     ValueView.PSEUDONYM: "",
     ValueView.YEAR: ", its year shown",
@@ -128,10 +128,10 @@ def _facts(graph: CompactGraph, mid: int, placeholders: dict[int, str]) -> tuple
     led = [(step, tails) for step, tails in ends if len(tails)]
     facts = [
         PreviewFact(graph.schema.label_step(step), _end(graph, step, tails, placeholders))
-        for step, tails in led[:_MOST_FACTS]
+        for step, tails in led[:_MAX_FACTS]
     ]
-    if len(led) > _MOST_FACTS:
-        facts.append(PreviewFact("...", f"{len(led) - _MOST_FACTS} more relations"))
+    if len(led) > _MAX_FACTS:
+        facts.append(PreviewFact("...", f"{len(led) - _MAX_FACTS} more relations"))
     return tuple(facts)
 
 

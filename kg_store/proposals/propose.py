@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kg_store.proposals.predicate_profiles import Profile, profile_predicates
+from kg_store.proposals.predicate_profiles import PredicateProfile, profile_predicates
 from kg_store.proposals.preview import preview
 from kg_store.proposals.schema_detection import find_custom_schema
 from kg_store.proposals.table_proposals import propose_tables
@@ -59,7 +59,7 @@ _TEXT_NAME_SHARE = 0.5
 _TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name"})
 _LEAF_SHARE = 0.95
 # Names among numbers are rare: a film is called 1984, but most years are nothing's subject.
-_MOST_SUBJECTS = 0.3
+_MAX_SUBJECTS = 0.3
 
 
 def propose_policy(sources: Sequence[Path] | rdflib.Graph) -> Policy:
@@ -114,7 +114,7 @@ def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[
     )
 
 
-def _matching(profiles: Mapping[str, Profile], pattern: re.Pattern[str]) -> tuple[str, ...]:
+def _matching(profiles: Mapping[str, PredicateProfile], pattern: re.Pattern[str]) -> tuple[str, ...]:
     return tuple(sorted(predicate for predicate in profiles if pattern.fullmatch(predicate)))
 
 
@@ -126,7 +126,7 @@ def _inverse_prefix(raw: RawGraph) -> str | None:
     return _INVERSE_PREFIX if marked and paired * 2 >= len(marked) else None
 
 
-def _names(profiles: Mapping[str, Profile]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Name predicates, best first, and pairs of first and last name."""
     ranked = []
     for predicate, profile in profiles.items():
@@ -137,7 +137,7 @@ def _names(profiles: Mapping[str, Profile]) -> tuple[tuple[str, ...], tuple[tupl
     return tuple(predicate for *_, predicate in sorted(ranked)), _pairs(profiles)
 
 
-def _name_place(profile: Profile) -> int | None:
+def _name_place(profile: PredicateProfile) -> int | None:
     word = _plain(profile.predicate)
     if not profile.is_iri:
         leaf = profile.leaf_share >= _LEAF_SHARE and profile.distinct_share >= _TEXT_NAME_SHARE
@@ -150,7 +150,7 @@ def _name_place(profile: Profile) -> int | None:
     return _NAMES.index(word)
 
 
-def _pairs(profiles: Mapping[str, Profile]) -> tuple[tuple[str, ...], ...]:
+def _pairs(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], ...]:
     """First and last name of one namespace, where both lead to text: given with family, first with last."""
     texts = [each.predicate for each in profiles.values() if each.is_iri and each.literal_share >= _LEAF_SHARE]
     firsts = {(_namespace(each), _FIRST[_plain(each)]): each for each in texts if _plain(each) in _FIRST}
@@ -173,9 +173,9 @@ def _plain(predicate: str) -> str:
     return re.sub(r"[^a-z]", "", local_name(predicate).lower())
 
 
-def _value_kind(profile: Profile) -> ValueKind | None:
+def _value_kind(profile: PredicateProfile) -> ValueKind | None:
     """The kind that plain text has in fact: all of it reads as a year, a date or a number."""
-    if not profile.is_text or profile.subject_share > _MOST_SUBJECTS:
+    if not profile.is_text or profile.subject_share > _MAX_SUBJECTS:
         return None
     return profile.value_kind
 

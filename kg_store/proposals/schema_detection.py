@@ -18,7 +18,7 @@ _PROPERTY_WORDS = frozenset({"Property", "ObjectProperty", "DatatypeProperty", "
 _CLASS_WORDS = frozenset({"Class"})
 _SUBCLASS_WORD = "subClassOf"
 _ABOUT_WORDS = frozenset({"subPropertyOf", "domain", "range", "inverseOf", "equivalentClass", "equivalentProperty"})
-_LEAST_SHARE = 0.5
+_MIN_SHARE = 0.5
 
 Rows = npt.NDArray[np.integer]
 
@@ -45,7 +45,7 @@ def find_custom_schema(raw: RawGraph) -> CustomSchema:
         word = local_name(predicate)
         if word == _SUBCLASS_WORD and predicate not in SUBCLASS_PREDICATES:
             linked = classes[raw.subjects[at]] | classes[raw.objects[at]]
-            if linked.mean() >= _LEAST_SHARE:
+            if linked.mean() >= _MIN_SHARE:
                 subclass.append(predicate)
                 classes = classes | _marks(raw, raw.subjects[at]) | _marks(raw, raw.objects[at])
         elif word in _ABOUT_WORDS and predicate not in SCHEMA_PREDICATES:
@@ -82,4 +82,4 @@ def _marks(raw: RawGraph, terms: Rows) -> Flags:
 
 
 def _mostly(flags: Flags, terms: Rows) -> bool:
-    return bool(flags[terms].mean() >= _LEAST_SHARE)
+    return bool(flags[terms].mean() >= _MIN_SHARE)

@@ -163,12 +163,12 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         for subject, predicate, tail, graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):
             # In N3 a graph of its own is a formula: what is said within it is quoted, not stated.
             if type(tail) is pyoxigraph.Triple or (label == "N3" and type(graph) is pyoxigraph.BlankNode):
-                raise _NotPlain
+                raise _NotPlainError
             yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
     except SyntaxError as error:
         hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
         raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
-    except _NotPlain:
+    except _NotPlainError:
         raise LoadError("only plain triples can be loaded: no quoted triple, formula or variable", file) from None
 
 
@@ -181,7 +181,7 @@ def _skip_mark(stream: IO[bytes], file: str) -> None:
         raise LoadError("the file is not UTF-8 text", file, 1)
 
 
-class _NotPlain(Exception):
+class _NotPlainError(Exception):
     """A term that no plain triple has."""
 
 
@@ -190,7 +190,7 @@ def _plain(term: Term, blank: str) -> Term:
     if mark == "_":
         return blank + term[2:]
     if mark in "?$":
-        raise _NotPlain
+        raise _NotPlainError
     return term
 
 

@@ -29,7 +29,7 @@ Triple = tuple[Term, Term, Term]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """One line of a table; `line` is where it ends in the file."""
 
     line: int
@@ -62,7 +62,7 @@ class Tables:
         for row in read_rows(stream, path.name, table):
             yield from self._of_row(row, table, path.name, skipped)
 
-    def _of_row(self, row: Row, table: TablePolicy, file: str, skipped: Counter[str]) -> Iterator[Triple]:
+    def _of_row(self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]) -> Iterator[Triple]:
         subject = _subject(table, row.cells[table.key])
         yield subject, _TYPE, f"<urn:arog:class:{quote(table.concept or _stem(table.file), safe='')}>"
         for name in _names(row, table):
@@ -94,7 +94,7 @@ def header_of(path: Path, table: TablePolicy | None = None) -> list[str]:
         return _checked(next(_safely(lines, path.name), []), path.name)
 
 
-def read_rows(stream: IO[bytes], file: str, table: TablePolicy) -> Iterator[Row]:
+def read_rows(stream: IO[bytes], file: str, table: TablePolicy) -> Iterator[TableRow]:
     """Every row below the header. Raises LoadError on a line with another number of cells, or without a key."""
     text = _text_lines(stream, file, table)
     first = next(text, "")
@@ -110,7 +110,7 @@ def read_rows(stream: IO[bytes], file: str, table: TablePolicy) -> Iterator[Row]
             continue
         if len(cells) != len(header):
             raise LoadError(f"this line has {len(cells)} cells, the header has {len(header)}", file, reader.line_num)
-        row = Row(reader.line_num, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+        row = TableRow(reader.line_num, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
         if not row.cells[table.key]:
             raise LoadError("this line has no key", file, reader.line_num)
         yield row
@@ -156,7 +156,7 @@ def _keys(path: Path, table: TablePolicy) -> set[str]:
     return set(lines)
 
 
-def _names(row: Row, table: TablePolicy) -> Iterator[str]:
+def _names(row: TableRow, table: TablePolicy) -> Iterator[str]:
     for name in table.names:
         parts = (name,) if isinstance(name, str) else name
         words = " ".join(row.cells[part] for part in parts if row.cells[part])

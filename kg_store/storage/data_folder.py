@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from kg_store.errors import FormatTooNew, StoreError
+from kg_store.errors import FormatTooNewError, StoreError
 
 FORMAT = 1
 _FORMAT_FILE, _VERSIONS, _LOCK, _FINISHED = "format.json", "graphs", "lock", "finished"
@@ -21,7 +21,7 @@ MIGRATIONS: dict[int, Callable[[Path], None]] = {}
 """What brings a folder of format n to n + 1, by n; each leaves the folder whole when it is killed."""
 
 
-class Hold:
+class FolderLock:
     """A version folder that is kept from being deleted until `release`; also when the process is killed."""
 
     def __init__(self, lock: IO[bytes]) -> None:
@@ -63,7 +63,7 @@ class DataFolder:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def begin(self, version_id: str) -> Hold:
+    def begin(self, version_id: str) -> FolderLock:
         """A new version folder, held for its builder."""
         path = self.path_of(version_id)
         path.mkdir(mode=0o700)
@@ -72,7 +72,7 @@ class DataFolder:
             raise StoreError(f"version {version_id} is held by somebody else")
         return hold
 
-    def hold(self, version_id: str) -> Hold | None:
+    def hold(self, version_id: str) -> FolderLock | None:
         """Keeps a version from being deleted; None when it is being deleted, or is not in this folder."""
         return self._hold(version_id, fcntl.LOCK_SH)
 
@@ -101,7 +101,7 @@ class DataFolder:
         for part in (*path.iterdir(), path, self._versions):
             _sync(part)
 
-    def _hold(self, version_id: str, mode: int) -> Hold | None:
+    def _hold(self, version_id: str, mode: int) -> FolderLock | None:
         try:
             # Opened for appending: the file is made, and nothing is ever written into it.
             lock = (self.path_of(version_id) / _LOCK).open("ab")
@@ -112,14 +112,14 @@ class DataFolder:
         except BlockingIOError:
             lock.close()
             return None
-        return Hold(lock)
+        return FolderLock(lock)
 
     @property
     def _versions(self) -> Path:
         return self._folder / _VERSIONS
 
     def _read_format(self) -> str:
-        """The folder's id. Raises FormatTooNew for a newer format; an older one is migrated step by step."""
+        """The folder's id. Raises FormatTooNewError for a newer format; an older one is migrated step by step."""
         path = self._folder / _FORMAT_FILE
         if not path.exists():
             self._write_format(FORMAT, uuid.uuid4().hex)
@@ -127,9 +127,11 @@ class DataFolder:
             content = json.loads(path.read_text("utf-8"))
             number, folder_id = int(content["format"]), str(content["folder"])
         except (ValueError, KeyError, TypeError):
-            raise FormatTooNew(f"{_FORMAT_FILE} of the data folder can't be read; restore it or start anew") from None
+            raise FormatTooNewError(
+                f"{_FORMAT_FILE} of the data folder can't be read; restore it or start anew"
+            ) from None
         if number > FORMAT:
-            raise FormatTooNew(
+            raise FormatTooNewError(
                 f"the data folder has format {number}, this program knows up to {FORMAT}: use a newer program"
             )
         while number < FORMAT:

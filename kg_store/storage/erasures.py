@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
-from kg_store.errors import UnknownGraph
+from kg_store.errors import UnknownGraphError
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.tables import erasures, forgotten_things, graphs
 
@@ -52,7 +52,7 @@ class ForgottenRows:
         self._engine, self._master = engine, master
 
     def begin(self, tenant: str, graph: str, chosen: Sequence[int]) -> Erasure:
-        """Writes down who is to go. Raises UnknownGraph."""
+        """Writes down who is to go. Raises UnknownGraphError."""
         erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
@@ -105,7 +105,7 @@ class ForgottenRows:
             return [Forgetting(*row) for row in connection.execute(query).all()]
 
     def lift(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Lets the things of one erasure in again, with the next load; how many. Raises UnknownGraph."""
+        """Lets the things of one erasure in again, with the next load; how many. Raises UnknownGraphError."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
             these = (forgotten_things.c.graph_id == graph_id, forgotten_things.c.erasure == erasure_id)
@@ -135,5 +135,5 @@ def _mids(connection: Connection, graph_id: str) -> Sequence[int]:
 def _graph_id(connection: Connection, tenant: str, name: str) -> str:
     found = connection.execute(select(graphs.c.id).where(graphs.c.tenant == tenant, graphs.c.name == name)).scalar()
     if found is None:
-        raise UnknownGraph("no graph of that name")
+        raise UnknownGraphError("no graph of that name")
     return str(found)

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from kg_store.errors import KeyProblem, LoadError
+from kg_store.errors import LoadError, MasterKeyError
 from kg_store.terms import Mids
 
 KEY_BYTES = 32
@@ -30,7 +30,7 @@ _HEADER_BYTES = VERSION_BYTES + _NONCE_BYTES
 _MAX_VERSION = 0xFFFF
 _MAX_MID = 0x7FFF_FFFF_FFFF_FFFF
 _KEY_TEXT = re.compile(r"v([1-9]\d{0,4}):([A-Za-z0-9_-]{43}=?)")
-_LEAST_DISTINCT_BYTES = 12
+_MIN_DISTINCT_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,7 +74,7 @@ class MasterKey:
             return
         try:
             fresh = MasterKey.from_file(self._path)
-        except KeyProblem:
+        except MasterKeyError:
             return
         for version, secret in fresh._secrets.items():
             self._secrets.setdefault(version, secret)
@@ -92,16 +92,16 @@ class MasterKey:
 
     @staticmethod
     def from_text(text: str) -> MasterKey:
-        """Reads `v2:...,v1:...`, newest first. KeyProblem when malformed, or an example key."""
+        """Reads `v2:...,v1:...`, newest first. MasterKeyError when malformed, or an example key."""
         secrets: dict[int, bytes] = {}
         for position, part in enumerate(text.strip().split(","), start=1):
             version, secret = _read_key(part.strip(), position)
             if version in secrets:
-                raise KeyProblem(f"master key: version {version} stands there twice")
+                raise MasterKeyError(f"master key: version {version} stands there twice")
             secrets[version] = secret
         newest = next(iter(secrets))
         if newest != max(secrets):
-            raise KeyProblem("master key: the newest version must stand first")
+            raise MasterKeyError("master key: the newest version must stand first")
         return MasterKey(secrets)
 
     @staticmethod
@@ -111,9 +111,9 @@ class MasterKey:
             mode = path.stat().st_mode
             text = path.read_text("ascii")
         except (OSError, UnicodeDecodeError):
-            raise KeyProblem("master key: the file can't be read") from None
+            raise MasterKeyError("master key: the file can't be read") from None
         if mode & (stat.S_IRWXO | stat.S_IWGRP):
-            raise KeyProblem("master key: others may read or change the file; use `chmod 600`")
+            raise MasterKeyError("master key: others may read or change the file; use `chmod 600`")
         return MasterKey(MasterKey.from_text(text)._secrets, path)
 
     @staticmethod
@@ -132,19 +132,19 @@ class MasterKey:
         return _FORMAT + newest.to_bytes(2, "big") + nonce + sealed
 
     def open(self, purpose: str, context: bytes, sealed: bytes) -> bytes:
-        """The plain bytes. KeyProblem when the key, purpose, context or a single bit is another."""
+        """The plain bytes. MasterKeyError when the key, purpose, context or a single bit is another."""
         if len(sealed) < _HEADER_BYTES or sealed[:1] != _FORMAT:
-            raise KeyProblem("sealed data is cut off or of an unknown format")
+            raise MasterKeyError("sealed data is cut off or of an unknown format")
         version = MasterKey.version_of(sealed)
         if version not in self._secrets:
             self.refresh()
         if version not in self._secrets:
-            raise KeyProblem(f"sealed with version {version} of the master key, which is not in the ring")
+            raise MasterKeyError(f"sealed with version {version} of the master key, which is not in the ring")
         cipher, bound = self._cipher(version, purpose)
         try:
             return cipher.decrypt(sealed[VERSION_BYTES:_HEADER_BYTES], sealed[_HEADER_BYTES:], bound + context)
         except InvalidTag:
-            raise KeyProblem("sealed data does not open: another master key, or the data was changed") from None
+            raise MasterKeyError("sealed data does not open: another master key, or the data was changed") from None
 
     def derived(self, purpose: str) -> bytes:
         """A key of its own for `purpose`, 32 bytes; another one when the ring has a newer key."""
@@ -196,19 +196,19 @@ def _key_text(version: int, secret: bytes) -> str:
 def _read_key(part: str, position: int) -> tuple[int, bytes]:
     match = _KEY_TEXT.fullmatch(part)
     if match is None or int(match.group(1)) > _MAX_VERSION:
-        raise KeyProblem(
+        raise MasterKeyError(
             f"master key: part {position} is not `v<number>:<32 bytes as base64url>`; docs/operations.md makes one"
         )
     try:
         secret = base64.urlsafe_b64decode(match.group(2).rstrip("=") + "=")
     except (binascii.Error, ValueError):
-        raise KeyProblem(f"master key: part {position} is not base64url") from None
+        raise MasterKeyError(f"master key: part {position} is not base64url") from None
     if len(secret) != KEY_BYTES or _is_weak(secret):
-        raise KeyProblem(f"master key: part {position} is an example or far from random; generate another")
+        raise MasterKeyError(f"master key: part {position} is an example or far from random; generate another")
     return int(match.group(1)), secret
 
 
 def _is_weak(secret: bytes) -> bool:
     steps = {(after - before) % 256 for before, after in itertools.pairwise(secret)}
     typed = all(32 <= byte < 127 for byte in secret)
-    return len(set(secret)) < _LEAST_DISTINCT_BYTES or len(steps) == 1 or typed
+    return len(set(secret)) < _MIN_DISTINCT_BYTES or len(steps) == 1 or typed

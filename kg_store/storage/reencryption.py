@@ -33,7 +33,7 @@ from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import VERSION_BYTES, MasterKey, bind
 from kg_store.storage.tables import erasures, graph_versions, graphs, vault_entries
 
-_AT_ONCE: Final = 500
+_BATCH_SIZE: Final = 500
 _FILES: Final = ("schema.sealed", "names.sealed", "words.sealed")
 
 
@@ -108,7 +108,7 @@ def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[i
     done = 0
     while True:
         with engine.connect() as connection:
-            rows = connection.execute(where.rows.where(_is_older(where, master)).limit(_AT_ONCE)).all()
+            rows = connection.execute(where.rows.where(_is_older(where, master)).limit(_BATCH_SIZE)).all()
         if not rows:
             return
         names = (*(column.name for column in key), *where.held)

@@ -12,7 +12,7 @@ from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.tables import vault_entries
 from kg_store.terms import Mids, NodeKind, ValueKind
 
-Holds = Callable[[tuple[int, ...]], tuple[int, ...]]
+VisibilityFilter = Callable[[tuple[int, ...]], tuple[int, ...]]
 """Those of some MIDs that may be known, in the order given."""
 
 PURPOSE = "vault"
@@ -63,9 +63,9 @@ class Vault:
     def __init__(self, engine: Engine, master: MasterKey, scope: VaultScope) -> None:
         self._engine, self._master, self._scope = engine, master, scope
         self._context = scope.context()
-        self._holds: Holds = lambda mids: mids
+        self._holds: VisibilityFilter = lambda mids: mids
 
-    def part(self, holds: Holds) -> Vault:
+    def part(self, holds: VisibilityFilter) -> Vault:
         """The same without what `holds` leaves out of the MIDs that it is asked for."""
         part = Vault(self._engine, self._master, self._scope)
         part._holds = holds

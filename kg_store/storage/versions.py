@@ -11,7 +11,7 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from kg_store.errors import KeyProblem, LoadError, UnknownGraph
+from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError
 from kg_store.storage.erasures import forgotten_mids
 from kg_store.storage.master_key import MasterKey, bind, new_mid_key
 from kg_store.storage.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
@@ -19,7 +19,7 @@ from kg_store.storage.tables import erasures, forgotten_things, graph_versions, 
 BUILDING, COMPLETE, RETIRED = "building", "complete", "retired"
 _MID_KEY_PURPOSE = "mid key"
 _DELETED_ROWS = 20_000
-_MIDS_AT_ONCE = 500
+_MIDS_PER_BATCH = 500
 
 # Built once: every question asks which version is current, and building takes longer than the row.
 _CURRENT = (
@@ -141,12 +141,12 @@ class GraphRows:
     def _opens(self, tenant: str, name: str, sealed: bytes) -> bool:
         try:
             self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), sealed)
-        except KeyProblem:
+        except MasterKeyError:
             return False
         return True
 
     def delete_graph(self, tenant: str, name: str) -> None:
-        """UnknownGraph when there is none with a complete version."""
+        """UnknownGraphError when there is none with a complete version."""
         with self._engine.begin() as connection:
             row = connection.execute(
                 select(graphs.c.id).where(
@@ -154,7 +154,7 @@ class GraphRows:
                 )
             ).first()
             if row is None:
-                raise UnknownGraph("no graph of that name")
+                raise UnknownGraphError("no graph of that name")
             versions = update(graph_versions).where(
                 graph_versions.c.graph_id == row.id, graph_versions.c.state == COMPLETE
             )
@@ -169,11 +169,11 @@ class GraphRows:
             return forgotten_mids(connection, graph.id)
 
     def mid_key(self, tenant: str, name: str) -> bytes:
-        """The key of a graph's MIDs. Raises UnknownGraph."""
+        """The key of a graph's MIDs. Raises UnknownGraphError."""
         with self._engine.connect() as connection:
             found = self._find(connection, tenant, name)
         if found is None:
-            raise UnknownGraph("no graph of that name")
+            raise UnknownGraphError("no graph of that name")
         return found.mid_key
 
     def older_versions(self, tenant: str, name: str) -> list[str]:
@@ -190,8 +190,8 @@ class GraphRows:
         """Deletes the rows of `mids` from the older versions of a graph; which versions those are."""
         versions = self.older_versions(tenant, name)
         for version_id in versions:
-            for start in range(0, len(mids), _MIDS_AT_ONCE):
-                some = vault_entries.c.mid.in_(list(mids[start : start + _MIDS_AT_ONCE]))
+            for start in range(0, len(mids), _MIDS_PER_BATCH):
+                some = vault_entries.c.mid.in_(list(mids[start : start + _MIDS_PER_BATCH]))
                 with self._engine.begin() as connection:
                     connection.execute(delete(vault_entries).where(vault_entries.c.version_id == version_id, some))
         return versions

@@ -15,7 +15,7 @@ ALWAYS_EVERYDAY = 300
 """So many are ordinary without the dictionary, which leaves out forms (has, years)."""
 
 FREQUENT_ORDINARY = 15_000
-MOST_ABOVE_STEM = 1.0
+MAX_ABOVE_STEM = 1.0
 """A form that is over ten times as frequent as its stem is a word of its own, most often a name (Dodgers)."""
 
 RARE_BELOW = 4.0
@@ -32,7 +32,7 @@ def is_ordinary(word: str) -> bool:
     """
     if word in _ordinary():
         return True
-    frequency = zipf_frequency(word, "en") - MOST_ABOVE_STEM
+    frequency = zipf_frequency(word, "en") - MAX_ABOVE_STEM
     return any(stem in _ordinary() and zipf_frequency(stem, "en") >= frequency for stem in stems(word))
 
 

@@ -12,13 +12,13 @@ from rapidfuzz.process import cdist
 
 from kg_store.text.normalise import is_letters
 
-SHORTEST = 4
+MIN_LENGTH = 4
 _TWO_SLIPS_FROM = 9
 
 
 def slips_allowed(length: int) -> int:
     """How many slips (a letter more, less, another, or two swapped) a word or name of so many letters may have."""
-    if length < SHORTEST:
+    if length < MIN_LENGTH:
         return 0
     return 2 if length >= _TWO_SLIPS_FROM else 1
 
@@ -38,7 +38,7 @@ class NearWords:
     @classmethod
     def of(cls, words: Sequence[str]) -> NearWords:
         """`near` gives positions in `words`. Words shorter than SHORTEST and those with digits are left out."""
-        kept = [at for at, word in enumerate(words) if len(word) >= SHORTEST and is_letters(word)]
+        kept = [at for at, word in enumerate(words) if len(word) >= MIN_LENGTH and is_letters(word)]
         kept.sort(key=lambda at: len(words[at]))
         lengths = [len(words[at]) for at in kept]
         starts = np.searchsorted(lengths, np.arange((lengths[-1] if lengths else 0) + 2))

@@ -9,7 +9,7 @@ from typing import Final
 
 ALPHABET: Final = string.ascii_lowercase + string.digits
 TAIL_LENGTH: Final = 5
-_MOST_KEY_BYTES = 64
+_MAX_KEY_BYTES = 64
 
 
 def keyed_word(letter: str, told: str, key: bytes, is_right: Callable[[str], bool], taken: Container[str] = ()) -> str:
@@ -17,7 +17,7 @@ def keyed_word(letter: str, told: str, key: bytes, is_right: Callable[[str], boo
     attempt = 0
     while True:
         text = f"{attempt}\n{told}".encode("utf-8", "surrogatepass")
-        number = int.from_bytes(blake2b(text, key=key[:_MOST_KEY_BYTES], digest_size=16).digest(), "big")
+        number = int.from_bytes(blake2b(text, key=key[:_MAX_KEY_BYTES], digest_size=16).digest(), "big")
         word = letter
         for _ in range(TAIL_LENGTH):
             number, at = divmod(number, len(ALPHABET))

@@ -11,8 +11,8 @@ from wordfreq import top_n_list
 from kg_store.text.normalise import is_unspaced, is_word_character, normalise
 
 FREQUENT_WORDS = 3_000
-LONGEST_PHRASE = 6
-_LONGEST_UNSPACED = 12
+MAX_PHRASE_WORDS = 6
+_MAX_UNSPACED_LENGTH = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _runs(text: str) -> set[str]:
     words = _word_spans(text)
     found: set[str] = set()
     for first, (start, _) in enumerate(words):
-        found.update(text[start:end] for _, end in words[first : first + LONGEST_PHRASE])
+        found.update(text[start:end] for _, end in words[first : first + MAX_PHRASE_WORDS])
     for start, end in words:
         found.update(_unspaced_runs(text[start:end]))
     return found
@@ -75,5 +75,5 @@ def _unspaced_runs(word: str) -> set[str]:
     """A script without spaces doesn't show its words: there every run of characters counts as one."""
     if not any(map(is_unspaced, word)):
         return set()
-    ends = range(2, _LONGEST_UNSPACED + 1)
+    ends = range(2, _MAX_UNSPACED_LENGTH + 1)
     return {word[start : start + length] for start in range(len(word)) for length in ends}

@@ -21,18 +21,18 @@ _OPTIONAL = dict.fromkeys(
 )
 _AS_TYPED = str.maketrans("أإآٱىةکی", "اااايهكي") | _OPTIONAL
 _PREFIXES = re.compile("(?:و|ف)?(?:بال|كال|لل|ال|ب|ك|ل)?|[ושכ]?[הבלמש]?")
-_LEAST_BEHIND_PREFIX = 2
+_MIN_BEHIND_PREFIX = 2
 # Cases of Russian, Ukrainian, Bulgarian and Serbian names, and what they may be the case of.
 _CASE = re.compile("(?:ами|ями|ого|его|ому|ему|ими|ыми|ой|ою|ей|ею|ым|им|ом|ем|ам|ям|ах|ях|ых|их|[аяуюыиеоі])$")
 _NOMINATIVES = ("", "а", "я", "й", "ь", "о", "ий", "ый", "ой", "ая")
-_LEAST_BEFORE_CASE = 3
+_MIN_BEFORE_CASE = 3
 _SHORTENED = {"st": "saint", "mt": "mount", "ft": "fort", "&": "and"}
 _STRETCH = re.compile(rf"[\w'&][\w{MARKS}'& .,]*")
 _NO_BREAK = re.compile(r"[ .,]{0,3}")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class WordForms:
     """One word of a normalised text, without a possessive 's. `joins`: nothing but a space, point or comma parts
     it from the word before. `forms` are its spellings for comparison, plain Latin letters first."""
 
@@ -52,10 +52,10 @@ def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
         yield match.start(), match.start() + len(match.group().rstrip(" ,"))
 
 
-def words_of(text: str, start: int = 0, end: int | None = None) -> list[Word]:
+def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForms]:
     """The words of a normalised text in order. Runs of scripts without spaces are left out, and part the words beside
     them: their slips are not known here."""
-    found: list[Word] = []
+    found: list[WordForms] = []
     last = -1
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
         for begin, stop in _spaced(match):
@@ -65,7 +65,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[Word]:
             if written.endswith("'s"):
                 written, stop = written[:-2], stop - 2
             if written:
-                found.append(Word(begin, stop, forms_of(written), joins))
+                found.append(WordForms(begin, stop, forms_of(written), joins))
     return found
 
 
@@ -103,7 +103,7 @@ def behind_prefixes(word: str) -> Iterator[str]:
     """`word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew write in front of it."""
     if not _is_semitic(word):
         return
-    for length in range(1, len(word) - _LEAST_BEHIND_PREFIX + 1):
+    for length in range(1, len(word) - _MIN_BEHIND_PREFIX + 1):
         if _PREFIXES.fullmatch(word, 0, length):
             yield word[length:]
 
@@ -111,7 +111,7 @@ def behind_prefixes(word: str) -> Iterator[str]:
 def nominatives(word: str) -> Iterator[str]:
     """What a Cyrillic `word` (a form) may be a case of."""
     case = _CASE.search(word) if "\u0400" <= word[:1] <= "\u052f" else None
-    if case and case.start() >= _LEAST_BEFORE_CASE:
+    if case and case.start() >= _MIN_BEFORE_CASE:
         yield from (word[: case.start()] + ending for ending in _NOMINATIVES)
 
 

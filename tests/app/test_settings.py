@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import PREFIX, Settings, SettingsProblem, load_settings, unknown_names
+from app.settings import PREFIX, ConfigurationError, Settings, load_settings, unknown_names
 
 GOOD_KEY = secrets.token_urlsafe(32)
 
@@ -40,7 +40,9 @@ def test_every_setting_has_a_description() -> None:
 )  # fmt: skip
 def test_an_example_or_simple_admin_key_is_refused_with_a_sentence(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_ADMIN_KEY", key)
-    with pytest.raises(SettingsProblem, match=r"^AROG_ADMIN_KEY is an example or too simple: set at least") as caught:
+    with pytest.raises(
+        ConfigurationError, match=r"^AROG_ADMIN_KEY is an example or too simple: set at least"
+    ) as caught:
         load()
     assert key not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -49,7 +51,7 @@ def test_an_example_or_simple_admin_key_is_refused_with_a_sentence(key: str, mon
 @pytest.mark.parametrize("name", ["AROG_MASTER_KEY", "AROG_ENDPOINT_API_KEY"])
 def test_other_example_secrets_are_refused_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "v1:change-me")
-    with pytest.raises(SettingsProblem, match=f"^{name} still holds the example's words"):
+    with pytest.raises(ConfigurationError, match=f"^{name} still holds the example's words"):
         load()
 
 
@@ -61,7 +63,7 @@ def test_every_secret_of_the_example_file_is_empty_or_refused(monkeypatch: pytes
         for value in (value.strip() for key, _, value in assigned if key == name and value.strip()):
             with monkeypatch.context() as patch:
                 patch.setenv(name, value)
-                with pytest.raises(SettingsProblem):
+                with pytest.raises(ConfigurationError):
                     load()
 
 
@@ -81,20 +83,20 @@ def test_generated_keys_are_never_taken_for_examples(monkeypatch: pytest.MonkeyP
 
 def test_an_endpoint_needs_its_address_and_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_REASONER", "endpoint")
-    with pytest.raises(SettingsProblem, match="also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL"):
+    with pytest.raises(ConfigurationError, match="also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL"):
         load()
 
 
 def test_two_sources_of_the_master_key_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_MASTER_KEY", "v1:" + secrets.token_urlsafe(32))
     monkeypatch.setenv("AROG_MASTER_KEY_FILE", "somewhere")
-    with pytest.raises(SettingsProblem, match="both set"):
+    with pytest.raises(ConfigurationError, match="both set"):
         load()
 
 
 def test_a_bad_value_is_told_by_setting_and_rule_without_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_PORT", "Nora Lindqvist")
-    with pytest.raises(SettingsProblem, match=r"^AROG_PORT ") as caught:
+    with pytest.raises(ConfigurationError, match=r"^AROG_PORT ") as caught:
         load()
     assert "Nora" not in str(caught.value)
 
@@ -110,7 +112,7 @@ def test_a_dotenv_file_is_read_and_empty_values_mean_the_default(tmp_path: Path)
 @pytest.mark.parametrize("url", ["foo", "localhost:8001/v1", "http://", "ftp://host/v1", "http://a b"])
 def test_an_endpoint_url_that_is_none_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_ENDPOINT_URL", url)
-    with pytest.raises(SettingsProblem, match="AROG_ENDPOINT_URL must be a base URL") as caught:
+    with pytest.raises(ConfigurationError, match="AROG_ENDPOINT_URL must be a base URL") as caught:
         load()
     assert url not in str(caught.value).replace("http://host/v1", "")
 
@@ -148,7 +150,7 @@ def test_fallbacks_follow_the_first_endpoint_in_their_order(monkeypatch: pytest.
 )
 def test_a_bad_fallback_is_told_by_its_place(text: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_ENDPOINT_FALLBACKS", text)
-    with pytest.raises(SettingsProblem, match=told) as caught:
+    with pytest.raises(ConfigurationError, match=told) as caught:
         load()
     assert "Canaria" not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -156,5 +158,5 @@ def test_a_bad_fallback_is_told_by_its_place(text: str, told: str, monkeypatch: 
 
 def test_the_strict_profile_needs_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_PROFILE", "strict")
-    with pytest.raises(SettingsProblem, match="AROG_PROFILE=strict needs AROG_REASONER=endpoint"):
+    with pytest.raises(ConfigurationError, match="AROG_PROFILE=strict needs AROG_REASONER=endpoint"):
         load()

@@ -13,19 +13,19 @@ import pytest
 from client_sdk import (
     ArogError,
     AsyncChat,
-    BadAnswer,
-    BadRequest,
-    CannotOpenCapsule,
+    BadAnswerError,
+    BadRequestError,
+    CannotOpenCapsuleError,
     Chat,
     KeyPair,
-    NotAuthenticated,
-    NotConfigured,
-    Refused,
+    NotAuthenticatedError,
+    NotConfiguredError,
+    RefusedError,
+    RequestTimeoutError,
     ServerError,
-    Timeout,
-    TooLarge,
+    TooLargeError,
     Turn,
-    Unreachable,
+    UnreachableError,
 )
 from client_sdk.crypto.key_file import load_key
 from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names, Reading
@@ -201,18 +201,18 @@ def test_a_long_dialogue_sends_its_newest_turns(service: FakeService, chat: Chat
 
 
 FAILURES: list[tuple[Callable[[FakeService], None], type[ArogError]]] = [
-    (lambda fake: fake.canned.append(problem(401, "not_authenticated")), NotAuthenticated),
+    (lambda fake: fake.canned.append(problem(401, "not_authenticated")), NotAuthenticatedError),
     (lambda fake: fake.canned.append(problem(500, "internal")), ServerError),
-    (lambda fake: fake.canned.append(Canned(200, b"<html>")), BadAnswer),
-    (lambda fake: fake.canned.append(Canned(307, headers={"location": "/else"})), BadAnswer),
-    (lambda fake: fake.canned.append(Canned(200, hang_up=True)), Unreachable),
-    (lambda fake: fake.canned.append(Canned(200, b"xx", {"content-encoding": "gzip"})), BadAnswer),
-    (lambda fake: setattr(fake, "sealed_answer_id", "answer-of-another"), CannotOpenCapsule),
-    (lambda fake: setattr(fake, "sealed_conversation", "another"), CannotOpenCapsule),
-    (lambda fake: setattr(fake, "without_capsule", True), BadAnswer),
-    (lambda fake: setattr(fake, "extra", {"graph": "other"}), BadAnswer),
-    (lambda fake: setattr(fake, "extra", {"message": {"role": "user", "content": "x"}}), BadAnswer),
-    (lambda fake: setattr(fake, "extra", {"entities": 3}), BadAnswer),
+    (lambda fake: fake.canned.append(Canned(200, b"<html>")), BadAnswerError),
+    (lambda fake: fake.canned.append(Canned(307, headers={"location": "/else"})), BadAnswerError),
+    (lambda fake: fake.canned.append(Canned(200, hang_up=True)), UnreachableError),
+    (lambda fake: fake.canned.append(Canned(200, b"xx", {"content-encoding": "gzip"})), BadAnswerError),
+    (lambda fake: setattr(fake, "sealed_answer_id", "answer-of-another"), CannotOpenCapsuleError),
+    (lambda fake: setattr(fake, "sealed_conversation", "another"), CannotOpenCapsuleError),
+    (lambda fake: setattr(fake, "without_capsule", True), BadAnswerError),
+    (lambda fake: setattr(fake, "extra", {"graph": "other"}), BadAnswerError),
+    (lambda fake: setattr(fake, "extra", {"message": {"role": "user", "content": "x"}}), BadAnswerError),
+    (lambda fake: setattr(fake, "extra", {"entities": 3}), BadAnswerError),
 ]
 
 
@@ -245,7 +245,7 @@ def test_a_capsule_for_another_key_does_not_open(service: FakeService, chat: Cha
     stranger = KeyPair.generate().public_text
     usual = service.answer
     service.answer = lambda request, number: usual(request.model_copy(update={"public_key": stranger}), number)
-    with pytest.raises(CannotOpenCapsule):
+    with pytest.raises(CannotOpenCapsuleError):
         chat.ask(QUESTION)
 
 
@@ -269,10 +269,10 @@ def test_options_hold_for_all_questions_and_can_be_changed_for_one(service: Fake
 
 @pytest.mark.parametrize("options", [{"width": 0}, {"depth": 99}, {"colour": 3}, {"strategy": "magic"}])
 def test_bad_options_are_told_before_anything_is_sent(service: FakeService, chat: Chat, options: dict) -> None:
-    with pytest.raises(BadRequest) as refused:
+    with pytest.raises(BadRequestError) as refused:
         Chat(service.url, API_KEY, "demo", **options)
     assert next(iter(options)) in str(refused.value)
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadRequestError):
         chat.ask(QUESTION, **options)
     assert service.seen == []
 
@@ -280,10 +280,10 @@ def test_bad_options_are_told_before_anything_is_sent(service: FakeService, chat
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
-        ("", BadRequest),
-        (" \n", BadRequest),
-        ("Keller " * MAX_MESSAGE_CHARS, TooLarge),
-        ("Keller \ud800", BadRequest),
+        ("", BadRequestError),
+        (" \n", BadRequestError),
+        ("Keller " * MAX_MESSAGE_CHARS, TooLargeError),
+        ("Keller \ud800", BadRequestError),
     ],
 )
 def test_questions_that_cannot_be_sent_are_refused_without_being_quoted(
@@ -297,13 +297,13 @@ def test_questions_that_cannot_be_sent_are_refused_without_being_quoted(
 
 @pytest.mark.parametrize("graph", ["", "Demo", "a/b", "x" * 64])
 def test_a_name_that_no_graph_has_is_refused(graph: str) -> None:
-    with pytest.raises(BadRequest, match="graph"):
+    with pytest.raises(BadRequestError, match="graph"):
         Chat("http://127.0.0.1:1", API_KEY, graph)
 
 
 @pytest.mark.parametrize("api_key", ["", "a b", "a\nb", "ключ", "a\x00"])
 def test_a_key_that_cannot_stand_in_a_header_is_refused_without_being_quoted(api_key: str) -> None:
-    with pytest.raises(NotConfigured) as refused:
+    with pytest.raises(NotConfiguredError) as refused:
         Chat("http://127.0.0.1:1", api_key, "demo")
     assert not api_key or api_key not in str(refused.value)
 
@@ -324,13 +324,13 @@ def test_a_key_that_cannot_stand_in_a_header_is_refused_without_being_quoted(api
     ],
 )
 def test_a_url_that_is_no_service_is_refused(url: str) -> None:
-    with pytest.raises(NotConfigured):
+    with pytest.raises(NotConfiguredError):
         Chat(url, API_KEY, "demo")
 
 
 @pytest.mark.parametrize("url", ["http://arog.example", "http://10.0.0.1:8000", "http://localhost.example"])
 def test_plain_http_to_another_machine_needs_a_word(url: str) -> None:
-    with pytest.raises(NotConfigured, match="readable"):
+    with pytest.raises(NotConfiguredError, match="readable"):
         Chat(url, API_KEY, "demo")
     Chat(url, API_KEY, "demo", plain_http=True).close()
 
@@ -358,14 +358,14 @@ def test_retry_after_is_honoured_over_the_wire(service: FakeService, chat: Chat)
 def test_a_slow_service_times_out(service: FakeService, chat: Chat) -> None:
     release = threading.Event()
     service.canned.append(Canned(200, b"{}", held_until=release))
-    with pytest.raises(Timeout):
+    with pytest.raises(RequestTimeoutError):
         chat.ask(QUESTION, timeout_s=0.5)
     release.set()
 
 
 def test_an_endless_reply_is_cut_off(service: FakeService, chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("client_sdk.transport.drivers.MAX_REPLY_BYTES", 100)
-    with pytest.raises(BadAnswer, match="longer than 100 bytes"):
+    with pytest.raises(BadAnswerError, match="longer than 100 bytes"):
         chat.ask(QUESTION)
 
 
@@ -379,7 +379,7 @@ def test_nothing_listening_is_unreachable() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-        with Chat(url, API_KEY, "demo", timeout_s=5) as chat, pytest.raises(Unreachable):
+        with Chat(url, API_KEY, "demo", timeout_s=5) as chat, pytest.raises(UnreachableError):
             chat.ask(QUESTION)
 
 
@@ -438,15 +438,15 @@ def test_names_of_a_trace_stand_behind_escapes_too(chat: Chat, text: str, named:
 
 def test_a_trace_of_another_answer_does_not_open(service: FakeService, chat: Chat) -> None:
     service.sealed_answer_id = "another"
-    with pytest.raises(CannotOpenCapsule):
+    with pytest.raises(CannotOpenCapsuleError):
         chat.trace("answer-1")
 
 
 def test_a_trace_that_is_not_for_this_key_is_refused(service: FakeService, chat: Chat) -> None:
     service.canned.append(problem(404, "unknown_answer"))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedError) as refused:
         chat.trace("answer-1")
-    assert type(refused.value) is Refused
+    assert type(refused.value) is RefusedError
 
 
 async def test_async_trace(service: FakeService) -> None:
@@ -462,7 +462,7 @@ def test_a_client_of_ones_own_is_used_and_not_closed(service: FakeService) -> No
 
 
 def test_from_env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(NotConfigured, match="no API key"):
+    with pytest.raises(NotConfiguredError, match="no API key"):
         Chat.from_env()
     monkeypatch.setenv("AROG_URL", service.url)
     monkeypatch.setenv("AROG_API_KEY", API_KEY)
@@ -546,7 +546,7 @@ def test_retries_may_be_none(service: FakeService) -> None:
 
 @pytest.mark.parametrize("bad", [{"timeout_s": 0.0}, {"retries": -1}, {"connect_timeout_s": -1.0}])
 def test_patience_that_can_not_be_is_told_at_once(service: FakeService, bad: dict[str, float]) -> None:
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadRequestError):
         Chat(service.url, API_KEY, "demo", **bad)
 
 

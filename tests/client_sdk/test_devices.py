@@ -6,7 +6,7 @@ from client_sdk import Devices, KeyPair
 from client_sdk.cli.main import run
 from client_sdk.crypto.key_file import load_key
 from client_sdk.crypto.sealing import fingerprint_of
-from client_sdk.errors import BadRequest, NotPermitted
+from client_sdk.errors import BadRequestError, NotPermittedError
 from tests.support.fake_service import API_KEY, FakeService, problem
 
 
@@ -31,7 +31,7 @@ def test_devices_are_registered_listed_and_revoked(service: FakeService) -> None
 def test_what_fits_no_single_device_revokes_none(service: FakeService, fingerprint: str) -> None:
     with Devices(service.url, API_KEY) as devices:
         devices.register(KeyPair.generate().public_text)
-        with pytest.raises(BadRequest, match="devices fit"):
+        with pytest.raises(BadRequestError, match="devices fit"):
             devices.revoke(fingerprint)
     assert [one.revoked_at for one in service.devices] == [None]
 
@@ -45,7 +45,7 @@ def test_an_admin_names_another_key(service: FakeService) -> None:
 
 def test_the_services_refusal_is_raised(service: FakeService) -> None:
     service.canned = [problem(403, "device_not_admitted")]
-    with Devices(service.url, API_KEY) as devices, pytest.raises(NotPermitted) as refused:
+    with Devices(service.url, API_KEY) as devices, pytest.raises(NotPermittedError) as refused:
         devices.register(KeyPair.generate().public_text)
     assert refused.value.code == "device_not_admitted"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from client_sdk.dialogue import Turn
-from client_sdk.dialogue_cache import Histories
+from client_sdk.dialogue_cache import DialogueCache
 
 
 def turns(*texts: str) -> list[Turn]:
@@ -11,7 +11,7 @@ def turns(*texts: str) -> list[Turn]:
 
 
 def test_the_longest_beginning_that_is_known_is_found() -> None:
-    histories: Histories[str] = Histories()
+    histories: DialogueCache[str] = DialogueCache()
     histories.keep("g", turns("a", "b"), "after b", "c1")
     histories.keep("g", turns("a", "b", "c", "d"), "after d", "c1")
     found = histories.find("g", turns("a", "b", "c", "d", "e"))
@@ -23,7 +23,7 @@ def test_the_longest_beginning_that_is_known_is_found() -> None:
 
 
 def test_another_turn_role_or_topic_is_another_history() -> None:
-    histories: Histories[str] = Histories()
+    histories: DialogueCache[str] = DialogueCache()
     histories.keep("g", turns("a", "b"), "after b", "c1")
     for topic, said in (
         ("h", turns("a", "b")), ("g", turns("a")), ("g", turns("ab", "")), ("g", turns("", "ab")),
@@ -33,13 +33,13 @@ def test_another_turn_role_or_topic_is_another_history() -> None:
 
 
 def test_space_at_the_ends_of_a_turn_does_not_matter() -> None:
-    histories: Histories[str] = Histories()
+    histories: DialogueCache[str] = DialogueCache()
     histories.keep("g", turns("a", "b\nc"), "after", "c1")
     assert histories.find("g", turns(" a\n", "b\r\nc ")) is not None
 
 
 def test_those_that_were_used_last_are_kept() -> None:
-    histories: Histories[str] = Histories(most=2)
+    histories: DialogueCache[str] = DialogueCache(most=2)
     histories.keep("g", turns("a"), "a", "c1")
     histories.keep("g", turns("b"), "b", "c2")
     histories.find("g", turns("a"))
@@ -49,7 +49,7 @@ def test_those_that_were_used_last_are_kept() -> None:
 
 
 def test_a_conversation_is_forgotten_with_all_its_turns() -> None:
-    histories: Histories[str] = Histories()
+    histories: DialogueCache[str] = DialogueCache()
     histories.keep("g", turns("a"), "a", "c1")
     histories.keep("g", turns("a", "b"), "b", "c1")
     histories.keep("g", turns("c"), "c", "c2")

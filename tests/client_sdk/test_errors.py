@@ -5,21 +5,21 @@ import pytest
 from client_sdk import errors
 from client_sdk.errors import (
     ArogError,
-    BadAnswer,
-    BadRequest,
-    ConversationBusy,
-    DeadlinePassed,
-    ModelUnavailable,
-    NotAuthenticated,
-    NotPermitted,
-    NotReady,
-    RateLimited,
-    Refused,
+    BadAnswerError,
+    BadRequestError,
+    ConversationBusyError,
+    DeadlinePassedError,
+    ModelUnavailableError,
+    NotAuthenticatedError,
+    NotPermittedError,
+    NotReadyError,
+    RateLimitedError,
+    RefusedError,
     ServerError,
-    TooLarge,
-    UnknownConversation,
-    UnknownGraph,
-    Unreachable,
+    TooLargeError,
+    UnknownConversationError,
+    UnknownGraphError,
+    UnreachableError,
     error_of,
 )
 from client_sdk.protocol import ErrorBody
@@ -30,20 +30,20 @@ BODY = ErrorBody(code="some_code", message="A sentence.", hint="Do this.", id="i
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (302, BadAnswer),
-        (400, BadRequest),
-        (401, NotAuthenticated),
-        (403, NotPermitted),
-        (404, UnknownGraph),
-        (405, Refused),
-        (409, ConversationBusy),
-        (413, TooLarge),
-        (422, BadRequest),
-        (429, RateLimited),
+        (302, BadAnswerError),
+        (400, BadRequestError),
+        (401, NotAuthenticatedError),
+        (403, NotPermittedError),
+        (404, UnknownGraphError),
+        (405, RefusedError),
+        (409, ConversationBusyError),
+        (413, TooLargeError),
+        (422, BadRequestError),
+        (429, RateLimitedError),
         (500, ServerError),
-        (502, ModelUnavailable),
-        (503, NotReady),
-        (504, DeadlinePassed),
+        (502, ModelUnavailableError),
+        (503, NotReadyError),
+        (504, DeadlinePassedError),
         (599, ServerError),
     ],
 )
@@ -56,10 +56,10 @@ def test_each_status_has_its_class(status: int, kind: type[ArogError]) -> None:
 @pytest.mark.parametrize(
     ("status", "code", "kind"),
     [
-        (404, "unknown_conversation", UnknownConversation),
-        (404, "unknown_graph", UnknownGraph),
-        (404, "unknown_job", Refused),
-        (503, "model_unavailable", ModelUnavailable),
+        (404, "unknown_conversation", UnknownConversationError),
+        (404, "unknown_graph", UnknownGraphError),
+        (404, "unknown_job", RefusedError),
+        (503, "model_unavailable", ModelUnavailableError),
     ],
 )
 def test_a_code_can_say_more_than_its_status(status: int, code: str, kind: type[ArogError]) -> None:
@@ -94,4 +94,4 @@ def test_the_tree_at_the_top_of_the_file_is_the_tree() -> None:
     assert sorted(drawn) == sorted(kinds)
     for line in (errors.__doc__ or "").splitlines():
         if "│   " in line:
-            assert issubclass(kinds[line.split("── ")[1].split()[0]], (Refused, ServerError, Unreachable))
+            assert issubclass(kinds[line.split("── ")[1].split()[0]], (RefusedError, ServerError, UnreachableError))

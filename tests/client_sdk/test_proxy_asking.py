@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client_sdk.proxy.errors import DoorError
+from client_sdk.proxy.errors import ProxyError
 from client_sdk.proxy.requests import Wanted, read_question
 
 CANARY = "Quillowmere"
@@ -44,17 +44,17 @@ bodies = st.fixed_dictionaries(
 )
 
 
-def read(body: bytes) -> Wanted | DoorError:
+def read(body: bytes) -> Wanted | ProxyError:
     try:
         return read_question(body)
-    except DoorError as refusal:
+    except ProxyError as refusal:
         return refusal
 
 
 @given(bodies | values)
 def test_any_body_is_read_or_refused_without_being_quoted(body: Any) -> None:
     told = read(json.dumps(body).encode())
-    if isinstance(told, DoorError):
+    if isinstance(told, ProxyError):
         assert told.status in (400, 404)
         assert CANARY not in json.dumps(told.body)
     else:
@@ -65,5 +65,5 @@ def test_any_body_is_read_or_refused_without_being_quoted(body: Any) -> None:
 @given(st.binary(max_size=40))
 def test_any_bytes_are_refused(body: bytes) -> None:
     told = read(body)
-    assert isinstance(told, DoorError)
+    assert isinstance(told, ProxyError)
     assert told.status == 400

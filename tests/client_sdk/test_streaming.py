@@ -17,21 +17,21 @@ from client_sdk import (
     Answer,
     ArogError,
     AsyncChat,
-    BadAnswer,
-    BadRequest,
-    CannotOpenCapsule,
+    BadAnswerError,
+    BadRequestError,
+    CannotOpenCapsuleError,
     Chat,
-    ConversationBusy,
+    ConversationBusyError,
     KeyPair,
-    ModelUnavailable,
-    NotAuthenticated,
+    ModelUnavailableError,
+    NotAuthenticatedError,
     Piece,
+    RequestTimeoutError,
     Stage,
-    StreamCut,
+    StreamCutError,
     TextPiece,
-    Timeout,
-    TooLarge,
-    Unreachable,
+    TooLargeError,
+    UnreachableError,
 )
 from client_sdk._stream_reader import AnswerReader
 from client_sdk.protocol import (
@@ -172,10 +172,10 @@ def test_options_travel_and_bad_questions_are_told_at_once(service: FakeService,
     with chat.stream(QUESTION, strategy="arog", width=7) as stream:
         stream.answer()
     assert (service.seen[0]["strategy"], service.seen[0]["options"]["width"]) == ("arog", 7)
-    for bad, kind in (("", BadRequest), ("x" * (MAX_MESSAGE_CHARS + 1), TooLarge)):
+    for bad, kind in (("", BadRequestError), ("x" * (MAX_MESSAGE_CHARS + 1), TooLargeError)):
         with pytest.raises(kind):
             chat.stream(bad)
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadRequestError):
         chat.stream(QUESTION, width=0)
 
 
@@ -232,30 +232,30 @@ def swapped(**changes: object) -> Callable[[Events], Events]:
 
 
 WRONG: dict[str, tuple[Callable[[Events], Events], type[ArogError]]] = {
-    "told busy": (lambda events: [*events[:2], told(409, "conversation_busy")], ConversationBusy),
-    "told no model": (lambda events: [*events[:2], told(502, "model_unavailable")], ModelUnavailable),
+    "told busy": (lambda events: [*events[:2], told(409, "conversation_busy")], ConversationBusyError),
+    "told no model": (lambda events: [*events[:2], told(502, "model_unavailable")], ModelUnavailableError),
     "told late": (lambda events: [*events[:5], told(500, "internal")], ArogError),
     "another text": (
         lambda events: [event("text", text=OTHER), *swapped(message=message(OTHER))(events[-1:])],
-        CannotOpenCapsule,
+        CannotOpenCapsuleError,
     ),
-    "ends after a stage": (lambda events: events[:1], StreamCut),
-    "ends in its text": (lambda events: events[:6], StreamCut),
-    "ends before the answer": (lambda events: events[:-1], StreamCut),
-    "ends with [DONE]": (lambda events: [*events[:-1], ("message", "[DONE]")], StreamCut),
-    "nothing": (lambda events: [], StreamCut),
-    "no text": (only("answer"), BadAnswer),
-    "text too many": (lambda events: [*events[:-1], event("text", text="!"), events[-1]], BadAnswer),
-    "pieces in another order": (lambda events: [events[3], events[2], *events[4:]], BadAnswer),
-    "no names": (swapped(capsule=None), BadAnswer),
-    "names of another": (swapped(id="answer-0"), CannotOpenCapsule),
-    "other conversation": (swapped(conversation="other"), CannotOpenCapsule),
-    "other evidence": (swapped(evidence=[]), CannotOpenCapsule),
-    "other choices": (swapped(ambiguous=[]), CannotOpenCapsule),
-    "other notes": (swapped(notes=["see evil.invalid?Eq7f2k"]), CannotOpenCapsule),
-    "no JSON": (lambda events: [("stage", "{"), *events], BadAnswer),
-    "Keller": (lambda events: [("stage", '{"name": ["Keller"]}'), *events], BadAnswer),
-    "no answer in it": (lambda events: [*events[:-1], ("answer", "{}")], BadAnswer),
+    "ends after a stage": (lambda events: events[:1], StreamCutError),
+    "ends in its text": (lambda events: events[:6], StreamCutError),
+    "ends before the answer": (lambda events: events[:-1], StreamCutError),
+    "ends with [DONE]": (lambda events: [*events[:-1], ("message", "[DONE]")], StreamCutError),
+    "nothing": (lambda events: [], StreamCutError),
+    "no text": (only("answer"), BadAnswerError),
+    "text too many": (lambda events: [*events[:-1], event("text", text="!"), events[-1]], BadAnswerError),
+    "pieces in another order": (lambda events: [events[3], events[2], *events[4:]], BadAnswerError),
+    "no names": (swapped(capsule=None), BadAnswerError),
+    "names of another": (swapped(id="answer-0"), CannotOpenCapsuleError),
+    "other conversation": (swapped(conversation="other"), CannotOpenCapsuleError),
+    "other evidence": (swapped(evidence=[]), CannotOpenCapsuleError),
+    "other choices": (swapped(ambiguous=[]), CannotOpenCapsuleError),
+    "other notes": (swapped(notes=["see evil.invalid?Eq7f2k"]), CannotOpenCapsuleError),
+    "no JSON": (lambda events: [("stage", "{"), *events], BadAnswerError),
+    "Keller": (lambda events: [("stage", '{"name": ["Keller"]}'), *events], BadAnswerError),
+    "no answer in it": (lambda events: [*events[:-1], ("answer", "{}")], BadAnswerError),
 }
 
 
@@ -277,7 +277,7 @@ def test_a_connection_that_breaks_on_the_way_is_a_typed_error(
 ) -> None:
     service.cut = True
     service.steps = lambda events: [sse(events)[: len(sse(events[:whole])) + extra]]
-    with pytest.raises(Unreachable) as failed:
+    with pytest.raises(UnreachableError) as failed:
         read(service)
     assert failed.value.code in ("connection_broken", "stream_cut")
 
@@ -285,10 +285,10 @@ def test_a_connection_that_breaks_on_the_way_is_a_typed_error(
 @pytest.mark.parametrize(
     ("canned", "kind"),
     [
-        (problem(401, "not_authenticated"), NotAuthenticated),
-        (Canned(200, b"<html>", {"content-type": "text/html"}), BadAnswer),
-        (Canned(200, b"{}", {"content-type": "application/json"}), BadAnswer),
-        (Canned(0, hang_up=True), Unreachable),
+        (problem(401, "not_authenticated"), NotAuthenticatedError),
+        (Canned(200, b"<html>", {"content-type": "text/html"}), BadAnswerError),
+        (Canned(200, b"{}", {"content-type": "application/json"}), BadAnswerError),
+        (Canned(0, hang_up=True), UnreachableError),
     ],
 )
 def test_a_reply_that_is_no_stream_is_a_typed_error(
@@ -307,21 +307,21 @@ def test_a_busy_service_is_asked_again(service: FakeService, read: Read) -> None
 def test_a_stream_that_falls_silent_times_out(service: FakeService, read: Read) -> None:
     never = threading.Event()
     service.steps = lambda events: [sse(events[:4]), never]
-    with pytest.raises(Timeout):
+    with pytest.raises(RequestTimeoutError):
         read(service, timeout_s=0.8)
     never.set()
 
 
 def test_heartbeats_do_not_keep_a_stream_past_its_deadline(service: FakeService, read: Read) -> None:
     service.steps = lambda events: chain([sse(events[:4])], repeat(b": ping\n\n"))
-    with pytest.raises(Timeout):
+    with pytest.raises(RequestTimeoutError):
         read(service, timeout_s=0.8)
     assert service.hung_up.wait(10)
 
 
 def test_an_endless_stream_is_cut_off(service: FakeService, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("client_sdk.transport.drivers.MAX_REPLY_BYTES", 400)
-    with pytest.raises(BadAnswer, match="longer than 400 bytes"):
+    with pytest.raises(BadAnswerError, match="longer than 400 bytes"):
         read(service)
 
 
@@ -355,7 +355,7 @@ def test_a_thread_that_would_wait_for_its_own_stream_is_refused(service: FakeSer
     with chat.stream(QUESTION) as stream:
         next(stream)
         for ask in (lambda: chat.ask("And?"), lambda: list(chat.stream("And?")), chat.reset):
-            with pytest.raises(BadRequest) as refused:
+            with pytest.raises(BadRequestError) as refused:
                 ask()
             assert refused.value.code == "stream_open"
         assert stream.answer().answered
@@ -365,7 +365,7 @@ def test_a_thread_that_would_wait_for_its_own_stream_is_refused(service: FakeSer
 async def test_a_task_that_would_wait_for_its_own_stream_is_refused(service: FakeService) -> None:
     async with AsyncChat(service.url, API_KEY, "demo") as chat, chat.stream(QUESTION) as stream:
         await anext(stream)
-        with pytest.raises(BadRequest):
+        with pytest.raises(BadRequestError):
             await chat.ask("And?")
         waiting = asyncio.create_task(chat.ask("And?"))
         assert (await stream.answer()).answered
@@ -409,7 +409,7 @@ def test_an_answer_of_another_dialogue_shows_nothing(graph: str, conversation: s
     *pieces, answer = events_of(answer_with("E1."), ["E1."])
     reader = AnswerReader(KEY, graph, conversation)
     assert not [piece for each in pieces for piece in reader.read(*each) if isinstance(piece, TextPiece)]
-    with pytest.raises(BadAnswer, match="something else"):
+    with pytest.raises(BadAnswerError, match="something else"):
         reader.read(*answer)
 
 
@@ -424,7 +424,7 @@ def test_a_text_that_was_changed_on_the_way_shows_no_name_however_it_is_split(te
             reader = AnswerReader(KEY, "g", None)
             for piece in cut(other, places):
                 assert reader.read(*event("text", text=piece)) == []
-            with pytest.raises(CannotOpenCapsule):
+            with pytest.raises(CannotOpenCapsuleError):
                 reader.read(*changed)
             assert not reader.is_done
 

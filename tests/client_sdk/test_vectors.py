@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from client_sdk.answers.answer import open_names
-from client_sdk.crypto.sealing import CannotOpen, KeyPair, from_base64url, open_capsule, open_trace
-from client_sdk.errors import CannotOpenCapsule
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, from_base64url, open_capsule, open_trace
+from client_sdk.errors import CannotOpenCapsuleError
 from client_sdk.protocol import (
     Capsule,
     ChatAnswer,
@@ -53,7 +53,7 @@ def test_capsules_of_the_vectors_open(kind: str) -> None:
 
 @pytest.mark.parametrize("one", CAPSULES["refused"], ids=lambda one: one["why"])
 def test_capsules_that_are_not_right_stay_shut(one: dict[str, Any]) -> None:
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpenError):
         open_capsule(Capsule.model_validate(one["capsule"]), KEY, CONTEXT)
 
 
@@ -62,7 +62,7 @@ def test_a_capsule_does_not_open_in_a_changed_answer(one: dict[str, Any]) -> Non
     assert CAPSULES["context"] == CONTEXT.decode()
     right = ChatAnswer.model_validate({**CAPSULES["answer"], "capsule": one["answer"]["capsule"]})
     assert open_names(right, KEY)
-    with pytest.raises(CannotOpenCapsule):
+    with pytest.raises(CannotOpenCapsuleError):
         open_names(ChatAnswer.model_validate(one["answer"]), KEY)
 
 
@@ -73,7 +73,7 @@ def test_a_preview_opens_and_not_with_another_sample() -> None:
         opened = open_capsule(preview.capsule, KEY, preview_context(preview))
         assert json.loads(opened.model_dump_json()) == one["content"]
         other = preview.model_copy(update={"sample": []})
-        with pytest.raises(CannotOpen):
+        with pytest.raises(CannotOpenError):
             open_capsule(preview.capsule, KEY, preview_context(other))
 
 

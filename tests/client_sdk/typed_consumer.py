@@ -16,8 +16,8 @@ from client_sdk import (
     Chat,
     Entity,
     KeyPair,
-    KnownFact,
     Piece,
+    RestoredFact,
     Stage,
     TextPiece,
     Trace,
@@ -43,7 +43,7 @@ def asks(key: KeyPair) -> Answer:
 def reads(answer: Answer) -> tuple[Entity, ...]:
     assert_type(answer.text, str)
     assert_type(answer.names, list[str])
-    assert_type(answer.evidence, tuple[KnownFact, ...])
+    assert_type(answer.evidence, tuple[RestoredFact, ...])
     assert_type(answer.evidence[0].head_names, tuple[str, ...])
     assert_type(answer.to_dataframe("evidence"), pandas.DataFrame)
     return answer.entities

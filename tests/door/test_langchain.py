@@ -13,7 +13,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnablePassthrough
 from langchain_openai import ChatOpenAI
 
-from client_sdk import BadRequest, Chat, KeyPair, NotConfigured, NotPermitted, UnknownGraph
+from client_sdk import BadRequestError, Chat, KeyPair, NotConfiguredError, NotPermittedError, UnknownGraphError
 from client_sdk.integrations.langchain import ArogRetriever, ChatArog
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
 from tests.support.processes.demo_service import DemoService
@@ -111,7 +111,7 @@ def test_a_conversation_that_is_gone_is_begun_anew(fake: FakeService, faked: Cha
     ],
 )  # fmt: skip
 def test_what_is_no_question_is_refused(fake: FakeService, faked: ChatArog, messages: list[Any]) -> None:
-    with pytest.raises(BadRequest) as raised:
+    with pytest.raises(BadRequestError) as raised:
         faked.invoke(messages)
     assert "Anna" not in str(raised.value)
     assert fake.seen == []
@@ -119,16 +119,16 @@ def test_what_is_no_question_is_refused(fake: FakeService, faked: ChatArog, mess
 
 @pytest.mark.parametrize("options", [{"stop": ["x"]}, {"temperature": 0.5}])
 def test_what_is_no_option_is_refused(fake: FakeService, faked: ChatArog, options: dict[str, Any]) -> None:
-    with pytest.raises(BadRequest):
+    with pytest.raises(BadRequestError):
         faked.invoke("a", **options)
     assert fake.seen == []
 
 
 def test_errors_are_those_of_the_sdk(fake: FakeService, faked: ChatArog) -> None:
     fake.canned = [problem(403, "not_permitted"), problem(404, "unknown_graph")]
-    with pytest.raises(NotPermitted):
+    with pytest.raises(NotPermittedError):
         faked.invoke("a")
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         ArogRetriever(chat=faked.chat).invoke("a")
 
 
@@ -161,9 +161,9 @@ def test_where_names_would_be_traced_elsewhere_it_refuses(
     get_env_var.cache_clear()
     try:
         for make in (ChatArog, ArogRetriever):
-            with pytest.raises(NotConfigured, match="real names"):
+            with pytest.raises(NotConfiguredError, match="real names"):
                 make(chat=faked.chat)
-        with pytest.raises(NotConfigured, match="real names"):
+        with pytest.raises(NotConfiguredError, match="real names"):
             faked._generate([HumanMessage("a")])
         assert ChatArog(chat=faked.chat, allow_tracing=True).chat is faked.chat
     finally:

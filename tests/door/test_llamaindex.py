@@ -9,7 +9,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import QueryEngineTool
 
-from client_sdk import Chat, KeyPair, UnknownGraph
+from client_sdk import Chat, KeyPair, UnknownGraphError
 from client_sdk.integrations.llamaindex import ArogQueryEngine
 from tests.support.processes.demo_service import DemoService
 
@@ -55,5 +55,5 @@ async def test_it_does_the_same_for_asyncio_and_as_a_tool(chat: Chat) -> None:
 
 
 def test_errors_are_those_of_the_sdk(demo: DemoService) -> None:
-    with Chat(demo.url, demo.api_key, "another", key=KEY) as chat, pytest.raises(UnknownGraph):
+    with Chat(demo.url, demo.api_key, "another", key=KEY) as chat, pytest.raises(UnknownGraphError):
         ArogQueryEngine(chat).query(DOCTOR)

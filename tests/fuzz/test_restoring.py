@@ -31,7 +31,7 @@ from client_sdk.protocol import (
 )
 from client_sdk.restore import restore
 from client_sdk.trace import open_sealed_trace
-from client_sdk.transport.flow import Call, Patience, Pause, Reply, Send, exchange
+from client_sdk.transport.flow import Call, Pause, Reply, RetryPolicy, Send, exchange
 from tests.fuzz.examples import drawing
 from tests.fuzz.mutating import mutated
 from tests.support.fake_service import NAMES, PRIVATE_WORDS, events_of, in_sevens, seal_capsule
@@ -210,7 +210,7 @@ def changed(
 
 def read(body: bytes, expect: type) -> object:
     """What the SDK reads of a reply of status 200."""
-    flow = exchange(Call("POST", "/chat"), expect, Patience(10.0), lambda: 0.0)
+    flow = exchange(Call("POST", "/chat"), expect, RetryPolicy(10.0), lambda: 0.0)
     assert isinstance(next(flow), Send | Pause)
     try:
         flow.send(Reply(200, body))

@@ -18,7 +18,7 @@ import rdflib
 from sqlalchemy import func, select, update
 
 from kg_store.catalog import Catalog
-from kg_store.errors import FormatTooNew, KeyProblem, LoadError, StoreError, UnknownGraph
+from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, StoreError, UnknownGraphError
 from kg_store.sources.policy import Policy
 from kg_store.storage import data_folder
 from kg_store.storage.master_key import MasterKey
@@ -213,7 +213,7 @@ def test_a_first_load_that_fails_leaves_no_graph(tmp_path: Path) -> None:
     catalog = catalog_in(tmp_path)
     with pytest.raises(LoadError):
         load_text(catalog, PREFIXES + ":Doctor rdfs:subClassOf :Person .", tmp_path)
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         catalog.open("t1", "clinic")
     assert (rows_of(catalog, graphs), rows_of(catalog, graph_versions), folders_of(tmp_path)) == (0, 0, set())
 
@@ -238,7 +238,7 @@ def test_a_deleted_graph_is_gone_but_for_who_still_reads_it(tmp_path: Path) -> N
     assert reached_names(in_flight, "Aurelio Vantongeren", "weight") == {"80"}
     assert catalog.graphs("t1") == []
     for forgotten in (catalog.open, catalog.delete):
-        with pytest.raises(UnknownGraph):
+        with pytest.raises(UnknownGraphError):
             forgotten("t1", "clinic")
     del in_flight
     gc.collect()
@@ -285,16 +285,16 @@ def test_files_and_rows_of_another_tenant_do_not_open(tmp_path: Path) -> None:
     with catalog._engine.begin() as connection:
         other = update(graphs).where(graphs.c.tenant == "t2").values(current_version=mine.version)
         connection.execute(other)
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         catalog_in(tmp_path).open("t2", "clinic")
 
 
 def test_another_master_key_opens_nothing(tmp_path: Path) -> None:
     load_text(catalog_in(tmp_path), CLINIC, tmp_path)
     stranger = catalog_in(tmp_path, MasterKey.generate())
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         stranger.open("t1", "clinic")
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         load_text(stranger, CLINIC, tmp_path)
     assert len(catalog_in(tmp_path).graphs("t1")) == 1
 
@@ -313,10 +313,10 @@ def test_a_newer_data_folder_is_refused_in_a_sentence(tmp_path: Path) -> None:
     catalog_in(tmp_path)
     path = tmp_path / "format.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": data_folder.FORMAT + 1}))
-    with pytest.raises(FormatTooNew, match="newer program"):
+    with pytest.raises(FormatTooNewError, match="newer program"):
         catalog_in(tmp_path)
     path.write_text("{}")
-    with pytest.raises(FormatTooNew, match="can't be read"):
+    with pytest.raises(FormatTooNewError, match="can't be read"):
         catalog_in(tmp_path)
 
 
@@ -338,7 +338,7 @@ def test_a_version_in_another_data_folder_is_an_unknown_graph_and_is_left_alone(
     first = catalog_in(tmp_path)
     load_text(first, CLINIC, tmp_path)
     replica = Catalog(tmp_path / "replica", first._engine, MasterKey.from_text(MASTER))
-    with pytest.raises(UnknownGraph, match="data folder"):
+    with pytest.raises(UnknownGraphError, match="data folder"):
         replica.open("t1", "clinic")
     load_text(replica, SECOND, tmp_path, graph="other")
     assert reached_names(first.open("t1", "clinic"), "Aurelio Vantongeren", "weight") == {"80"}

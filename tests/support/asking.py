@@ -10,12 +10,12 @@ import numpy as np
 
 from app.chat.dialogue.follow_ups import needs_context
 from app.egress.guard import Guard, StaticSegments
-from app.egress.guarded_reasoner import Errand, GuardedReasoner
+from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.tables import metadata
 from app.egress.profile import Profile
-from app.egress.wire_pseudonyms import Veil
-from app.evaluation.datasets.questions import Plan
+from app.egress.wire_pseudonyms import PseudonymSubstitution
+from app.evaluation.datasets.questions import QueryPlan
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
@@ -24,7 +24,7 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon, schema_words
 from app.strategies.arog.prompts import AROG_TASKS
-from app.strategies.base import Inquiry, Limits
+from app.strategies.base import Limits, StrategyInput
 from app.strategies.sets.prompts import STEP
 from app.wiring.reserved_words import request_words
 from client_sdk.protocol import Message
@@ -91,15 +91,16 @@ class Asked:
         limits: Limits = Limits(),  # noqa: B008
         most_tokens: int | None = None,
         profile: Profile = Profile.OPEN,
-    ) -> Inquiry:
+    ) -> StrategyInput:
         guarded = GuardedReasoner(
-            reasoner, Guard(self.graph.names, self.statics, self.lexicon), self.ledger, Errand("t1", "k", "a", "c"),
-            lambda: Veil(issued=self.table.issued), most_tokens,
+            reasoner, Guard(self.graph.names, self.statics, self.lexicon), self.ledger,
+            RequestContext("t1", "k", "a", "c"),
+            lambda: PseudonymSubstitution(issued=self.table.issued), most_tokens,
         )  # fmt: skip
         told = self.rounds.append
         dialogue = self.dialogue(*turns)
         needs = needs_context(dialogue)
-        return Inquiry(dialogue, self.graph.blind, self.table, guarded, limits, needs, told, profile)
+        return StrategyInput(dialogue, self.graph.blind, self.table, guarded, limits, needs, told, profile)
 
     def names(self, pseudonym: str) -> set[str]:
         """The real names of what a pseudonym of this conversation stands for."""
@@ -144,9 +145,9 @@ def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
     return Bench(catalog.open("t1", "g"), Ledger(engine, master))
 
 
-def plan_along(path: Sequence[str]) -> Plan:
+def plan_along(path: Sequence[str]) -> QueryPlan:
     """What a model does that understands a question: it follows `path` from what the question names first."""
-    return Plan.model_validate({"sets": {"A": {"start": "topic:0", "path": list(path)}}, "answer": ["A"]})
+    return QueryPlan.model_validate({"sets": {"A": {"start": "topic:0", "path": list(path)}}, "answer": ["A"]})
 
 
 def secrets_in(data: bytes) -> list[str]:

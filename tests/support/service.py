@@ -19,9 +19,9 @@ from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind
 from app.main import create_app
 from app.privacy.safe_text import Egress, Segment
 from app.settings import Settings
-from app.strategies.base import Draft, Finding, Inquiry
+from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.sets.prompts import STEP
-from app.wiring.services import Services, Thinking, build
+from app.wiring.services import ReasonerBundle, Services, build
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
 
@@ -77,7 +77,7 @@ class ScriptedReasoner:
 class FirstRelation:
     """Implements Strategy: asks the reasoner once, then follows `treated by` from what the question names."""
 
-    async def find(self, inquiry: Inquiry) -> Finding:
+    async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         step = StepInput(
             question=inquiry.dialogue.question, dialogue=[], path=[], things=[], evidence=[], candidates=[],
             round=1, last_round=True, width=1,
@@ -88,8 +88,8 @@ class FirstRelation:
                 if inquiry.graph.schema.label(hop).replace(" ", "").lower() == "treatedby":
                     members = inquiry.graph.neighbours(topic.mids, hop).tails
                     found = inquiry.pseudonyms.of_set(topic.pseudonym, ((hop,),), members)
-                    return Finding(Draft((found,), reply.value.text), (found,), (), 1)
-        return Finding(None, (), (), 1)
+                    return RetrievalResult(Draft((found,), reply.value.text), (found,), (), 1)
+        return RetrievalResult(None, (), (), 1)
 
 
 def name_things(schema: Schema) -> Sequence[str]:
@@ -118,7 +118,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
     strategies = {"sets": FirstRelation(), "arog": FirstRelation()}
-    thinking = Thinking(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
+    thinking = ReasonerBundle(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
     return lambda settings: build(settings, thinking)
 
 

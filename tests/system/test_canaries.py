@@ -23,7 +23,7 @@ from app.evaluation.checks.canaries import (
     POLICY,
     canaries_in,
 )
-from app.evaluation.datasets.questions import Plan, PlanSet
+from app.evaluation.datasets.questions import PlanSet, QueryPlan
 from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from client_sdk.crypto.sealing import KeyPair, open_capsule, open_trace
 from client_sdk.protocol import ChatAnswer, ErrorBody, SealedTrace, capsule_context, trace_context
@@ -32,7 +32,7 @@ from tests.support.service import OPERATOR, OPERATOR_KEY
 
 TREATED_BY = "Who is Vexquilda Thrombury treated by?"
 TREATERS, HOMES, INHABITANTS, ILLNESSES = (
-    Plan(sets={"A": PlanSet(start="topic:0", path=(relation,))}, answer=("A",))
+    QueryPlan(sets={"A": PlanSet(start="topic:0", path=(relation,))}, answer=("A",))
     for relation in ("treated by", "lives in", "^lives in", "the masked one")
 )
 # Common words alone, and an escape in an escape that joins them: the anonymiser undoes one, the guard all.
@@ -99,7 +99,7 @@ class Walk:
         self.met[what] = ErrorBody.model_validate_json(reply.content).code if reply.is_error else ""
         return reply
 
-    def ask(self, what: str, text: str, plan: Plan | None = None, **more: object) -> ChatAnswer | None:
+    def ask(self, what: str, text: str, plan: QueryPlan | None = None, **more: object) -> ChatAnswer | None:
         """A question with a public key; opens the capsule."""
         if self.endpoint is not None:
             self.endpoint.expect(plan, text)
@@ -117,7 +117,7 @@ class Walk:
             self.answers[what] = answer.id
         return answer
 
-    def stream(self, what: str, text: str, plan: Plan | None = None, **more: object) -> None:
+    def stream(self, what: str, text: str, plan: QueryPlan | None = None, **more: object) -> None:
         """A question whose answer is streamed; every byte of the stream is kept."""
         if self.endpoint is not None:
             self.endpoint.expect(plan, text)

@@ -14,14 +14,14 @@ from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.store import Store, open_store
+from app.wiring.store import ServiceContext, open_store
 from kg_store.sources.policy import Policy
 from tests.support.house import House, visible
 from tests.support.service import settings_in
 
 
 @pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
     opened = open_store(settings_in(tmp_path_factory.mktemp("dialogues")))
     policy = Policy.from_toml(POLICY_FILE.read_text("utf-8"))
     opened.catalog.load("default", "clinic", [GRAPH_FILE], policy, ConceptNamer(embedder).name)
@@ -33,7 +33,7 @@ Begin = Callable[[], House]
 
 
 @pytest.fixture
-def begin(store: Store, embedder: Embedder) -> Begin:
+def begin(store: ServiceContext, embedder: Embedder) -> Begin:
     def begun() -> House:
         reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
         statics = StaticSegments()

@@ -11,7 +11,7 @@ from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
 from app.chat.service import WITHHELD, ChatService
 from app.chat.traces import Tracer
-from app.egress.budgets import ConversationRevealsUsedUp, TenantRevealsUsedUp
+from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
 from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure, Policy
 from app.egress.guard import StaticSegments
 from app.egress.profile import Profile
@@ -23,7 +23,7 @@ from app.llm.reasoner import Reasoner
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.metrics import Metrics
-from app.wiring.store import Store, open_store
+from app.wiring.store import ServiceContext, open_store
 from client_sdk.crypto.sealing import open_trace
 from client_sdk.protocol import TracedCall, trace_context
 from kg_store.catalog import PrivateGraph
@@ -41,7 +41,7 @@ Around = Callable[..., House]
 
 
 @pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
     folder = tmp_path_factory.mktemp("disclosure")
     opened = open_store(settings_in(folder))
     file = folder / "clinic.ttl"
@@ -52,7 +52,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture
-def around(store: Store, embedder: Embedder) -> Around:
+def around(store: ServiceContext, embedder: Embedder) -> Around:
     def built(
         reasoner: Reasoner,
         disclosure: Disclosure = Disclosure(),  # noqa: B008
@@ -71,13 +71,13 @@ def around(store: Store, embedder: Embedder) -> Around:
     return built
 
 
-def traced(store: Store, house: House) -> list[TracedCall]:
+def traced(store: ServiceContext, house: House) -> list[TracedCall]:
     sealed = Tracer(store.ledger, store.conversations, store.catalog).trace(ADMIN, house.last.id, KEY.public_text)
     return open_trace(sealed.capsule, KEY, trace_context(house.last.id)).calls
 
 
 async def test_the_number_is_told_for_each_prompt_and_the_least_for_the_question(
-    around: Around, store: Store, server: ModelServer, model: PromptedReasoner
+    around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model)
     server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
@@ -91,7 +91,7 @@ async def test_the_number_is_told_for_each_prompt_and_the_least_for_the_question
 
 
 async def test_nothing_is_counted_where_nothing_leaves_the_house(
-    around: Around, store: Store, embedder: Embedder
+    around: Around, store: ServiceContext, embedder: Embedder
 ) -> None:
     house = around(EmbeddedReasoner(embedder), IN_THE_HOUSE)
     await house.ask(DOCTOR_OF)
@@ -139,7 +139,7 @@ async def test_a_prompt_that_too_few_fit_ends_the_question_where_that_is_the_pol
 
 
 async def test_the_house_takes_the_step_where_what_it_shows_is_to_be_generalised(
-    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+    around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner, embedder: Embedder
 ) -> None:
     house = around(model, Disclosure(k=3, policy="generalise", in_house=EmbeddedReasoner(embedder)))
     server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
@@ -202,7 +202,7 @@ def fitting(graph: PrivateGraph, given: dict[str, Any]) -> int:
 @pytest.mark.parametrize("policy", ["refuse", "generalise"])
 @pytest.mark.parametrize("k", [2, 3, 4, 6, 10])
 async def test_nothing_leaves_that_fewer_than_k_fit(
-    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder, k: int,
+    around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner, embedder: Embedder, k: int,
     policy: Policy,
 ) -> None:  # fmt: skip
     disclosure = Disclosure(k=k, policy=policy, in_house=EmbeddedReasoner(embedder))
@@ -262,7 +262,7 @@ async def test_without_a_reasoner_in_the_house_the_question_ends(
 
 
 async def test_a_conversation_over_its_facts_is_refused_and_the_next_one_is_not(
-    around: Around, store: Store, server: ModelServer, model: PromptedReasoner
+    around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model, budgets=Budgets(reveals=RevealBudgets(store.engine, conversation=1)))
     server.replies = drafting("It is {1}.", "{treated by}")
@@ -271,7 +271,7 @@ async def test_a_conversation_over_its_facts_is_refused_and_the_next_one_is_not(
     assert (await house.ask(DOCTOR_OF)).answered
     sent = len(server.received)
     server.replies = drafting("There.", "{lives in}", follow=("lives in",))
-    with pytest.raises(ConversationRevealsUsedUp):
+    with pytest.raises(ConversationRevealsUsedUpError):
         await house.ask("Where does Zofia Quarrel live?")
     assert [given["evidence"] for given in sent_to(server, "step")[sent:]] == [[]]
     house.dialogue.reset()
@@ -279,7 +279,7 @@ async def test_a_conversation_over_its_facts_is_refused_and_the_next_one_is_not(
 
 
 async def test_a_tenants_day_counts_all_conversations_and_what_the_house_keeps_is_not_shown(
-    around: Around, store: Store, server: ModelServer, model: PromptedReasoner, embedder: Embedder
+    around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner, embedder: Embedder
 ) -> None:
     reveals = RevealBudgets(store.engine, tenant=10_000)
     before = reveals.shown_today("default")
@@ -294,5 +294,5 @@ async def test_a_tenants_day_counts_all_conversations_and_what_the_house_keeps_i
     assert reveals.shown_today("default") == before + 2
     reveals.tenant = before + 2
     server.replies = drafting("It is {1}.", "{treated by}")
-    with pytest.raises(TenantRevealsUsedUp):
+    with pytest.raises(TenantRevealsUsedUpError):
         await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)

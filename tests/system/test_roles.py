@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.accounts.api_keys import BadGrant, Caller
+from app.accounts.api_keys import BadGrantError, Caller
 from app.evaluation.checks.canaries import GRAPH, POLICY, PREFIXES, canaries_in
 from client_sdk.crypto.sealing import KeyPair, open_capsule, open_trace
 from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_context
@@ -225,7 +225,7 @@ async def test_what_a_newer_policy_withholds_is_not_told_by_an_older_conversatio
     ],
 )
 async def test_a_grant_that_can_not_be_meant_is_refused(house: Running, grants: list[str], words: str) -> None:
-    with pytest.raises(BadGrant, match=words):
+    with pytest.raises(BadGrantError, match=words):
         house.services.store.access.create("default", "user", grants)
     body = {"tenant": "default", "grants": grants}
     refused = await house.http.post("/admin/keys", json=body, headers=OPERATOR)

@@ -14,7 +14,7 @@ from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.language.language_detection import remark_on
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.store import Store, open_store
+from app.wiring.store import ServiceContext, open_store
 from tests.support.house import House, visible
 from tests.support.service import settings_in
 from tests.support.stores import PREFIXES
@@ -41,7 +41,7 @@ GRAPH = (
 
 
 @pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
     folder = tmp_path_factory.mktemp("scripts")
     opened = open_store(settings_in(folder))
     file = folder / "scripts.ttl"
@@ -52,7 +52,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture
-def house(store: Store, embedder: Embedder) -> House:
+def house(store: ServiceContext, embedder: Embedder) -> House:
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
     chat = ChatService(
         store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments(), remark_on

@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from app.accounts.api_keys import require_grant
 from app.api.auth import CallerOf, ServicesOf
-from app.api.problems import BadRequest
-from app.api.response_timing import Pace
+from app.api.problems import BadRequestError
+from app.api.response_timing import ResponseTiming
 from app.api.routes.descriptions import CHAT_ERRORS, CHAT_EVENTS, CHAT_EXAMPLES
 from app.api.routes.routers import asking
 from app.api.streaming import AnswerStream, while_connected
@@ -34,9 +34,11 @@ async def post_chat(
     require_grant(caller, question.graph)
     await run_in_threadpool(services.store.devices.admit, caller, question.public_key)
     if question.messages[-1].role != "user":
-        raise BadRequest("The last of `messages` is not the user's.", "Put the question last, with the role `user`.")
+        raise BadRequestError(
+            "The last of `messages` is not the user's.", "Put the question last, with the role `user`."
+        )
 
-    pace: Pace = request.app.state.pace
+    pace: ResponseTiming = request.app.state.pace
 
     async def answering(on_stage: OnStage) -> ChatAnswer:
         answer = await services.chat.answer(caller, question, on_stage)

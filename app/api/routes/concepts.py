@@ -9,11 +9,11 @@ from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
 from app.api.auth import CallerOf, ServicesOf
-from app.api.problems import BadRequest
+from app.api.problems import BadRequestError
 from app.api.routes.descriptions import NOT_FOUND, GraphName
 from app.api.routes.routers import administering
 from app.graphs.concept_refinement import ConceptRefiner
-from app.settings import SettingsProblem
+from app.settings import ConfigurationError
 from app.wiring.services import Services
 from client_sdk.protocol import JobStatus, RefineConcepts, RefineEstimate
 
@@ -46,7 +46,7 @@ async def refine_concepts(
 def _refiner_of(services: Services) -> ConceptRefiner:
     try:
         return services.refiner
-    except SettingsProblem:
-        raise BadRequest(
+    except ConfigurationError:
+        raise BadRequestError(
             "Concepts are named anew by a model endpoint, and none is set up here.", "Have AROG_REASONER=endpoint set."
         ) from None

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from starlette.concurrency import run_in_threadpool
 
-from app.accounts.api_keys import Caller, NotPermitted
+from app.accounts.api_keys import Caller, NotPermittedError
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import DEVICE_ERRORS
 from app.api.routes.routers import asking
@@ -29,7 +29,7 @@ async def register_device(wanted: NewDevice, caller: CallerOf, services: Service
     Where devices are required, an admin does it, who may name another key of the tenant.
     """
     if services.store.devices.required and not caller.is_admin:
-        raise NotPermitted
+        raise NotPermittedError
     register = services.store.devices.register
     return await run_in_threadpool(register, caller.tenant, _whose(caller, key), wanted.public_key)
 
@@ -44,5 +44,5 @@ async def revoke_device(
 
 def _whose(caller: Caller, key: str | None) -> str:
     if key not in (None, caller.key_id) and not caller.is_admin:
-        raise NotPermitted
+        raise NotPermittedError
     return key or caller.key_id

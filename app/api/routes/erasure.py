@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import _AMBIGUOUS, NOT_FOUND, GraphName
 from app.api.routes.routers import administering
-from app.graphs.erasure import Forgetter, Wish
+from app.graphs.erasure import Eraser, ErasureRequest
 from client_sdk.protocol import ForgetChoice, ForgetPlan, ForgetThing, JobStatus
 
 
@@ -24,7 +24,7 @@ async def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, s
     return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
 
 
-def _plan(forgetter: Forgetter, tenant: str, graph: str, wanted: ForgetThing) -> ForgetPlan:
+def _plan(forgetter: Eraser, tenant: str, graph: str, wanted: ForgetThing) -> ForgetPlan:
     choices = forgetter.choices(tenant, graph, wanted.name)
     if len(choices) > 1 and wanted.choice is None:
         told = [ForgetChoice(id=each.id, concept=each.concept, relations=list(each.relations)) for each in choices]
@@ -32,5 +32,5 @@ def _plan(forgetter: Forgetter, tenant: str, graph: str, wanted: ForgetThing) ->
     return ForgetPlan(choices=[], sentences=forgetter.plan(tenant, graph, _wish(wanted)).sentences())
 
 
-def _wish(wanted: ForgetThing) -> Wish:
-    return Wish(wanted.name, wanted.choice, tuple(wanted.with_kinds), wanted.with_mentions)
+def _wish(wanted: ForgetThing) -> ErasureRequest:
+    return ErasureRequest(wanted.name, wanted.choice, tuple(wanted.with_kinds), wanted.with_mentions)

@@ -13,12 +13,12 @@ from starlette.requests import Request
 
 from app.api.auth import CallerOf, ServicesOf
 from app.api.limits import is_upload
-from app.api.problems import BadRequest
+from app.api.problems import BadRequestError
 from app.api.routes.descriptions import _LOAD_BODY, NOT_FOUND, GraphName
 from app.api.routes.routers import administering
 from app.api.uploads import Upload, receive_upload
 from app.graphs.admin import ENDINGS
-from app.graphs.job_control import JobGate
+from app.graphs.job_control import JobControl
 from app.wiring.services import Services
 from client_sdk.protocol import GraphList, GraphReport, JobStatus
 
@@ -41,7 +41,7 @@ async def load_graph(
 
     With `hold` it waits, at most ten minutes, for POST /admin/jobs/{id}/live before the version takes its place.
     """
-    gate = JobGate(holds=hold)
+    gate = JobControl(holds=hold)
     if is_upload(request.scope):
         content_type = request.headers["content-type"]
         upload = await receive_upload(request.stream(), content_type, services.store.incoming, ENDINGS)
@@ -74,7 +74,7 @@ async def report_graph(
     return await run_in_threadpool(services.graphs.report, caller.tenant, name, k)
 
 
-def _start_upload(services: Services, tenant: str, name: str, upload: Upload, gate: JobGate) -> JobStatus:
+def _start_upload(services: Services, tenant: str, name: str, upload: Upload, gate: JobControl) -> JobStatus:
     try:
         work = services.graphs.loading(tenant, name, [*upload.files, *upload.ontologies], upload.policy, gate.wait)
     except BaseException:
@@ -85,7 +85,7 @@ def _start_upload(services: Services, tenant: str, name: str, upload: Upload, ga
 
 async def _read_body(request: Request) -> LoadByPath:
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        raise BadRequest("The body is neither multipart/form-data nor JSON.", "Set the header Content-Type.")
+        raise BadRequestError("The body is neither multipart/form-data nor JSON.", "Set the header Content-Type.")
     try:
         return LoadByPath.model_validate_json(await request.body())
     except ValidationError as error:
@@ -94,9 +94,9 @@ async def _read_body(request: Request) -> LoadByPath:
 
 
 def _allowed(path: str, folder: Path | None) -> Path:
-    """The real file that `path` means, if it lies within `folder`, links followed. Raises BadRequest."""
+    """The real file that `path` means, if it lies within `folder`, links followed. Raises BadRequestError."""
     if folder is None:
-        raise BadRequest(
+        raise BadRequestError(
             "Loading from a path is not set up here.", "Upload the file, or have AROG_ALLOWED_LOAD_DIR set."
         )
     root = folder.resolve()
@@ -106,7 +106,7 @@ def _allowed(path: str, folder: Path | None) -> Path:
     except (OSError, ValueError):
         inside = False
     if not inside:
-        raise BadRequest(
+        raise BadRequestError(
             "There is no such file within the allowed folder.", "Give a path within AROG_ALLOWED_LOAD_DIR."
         )
     return file

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from app.accounts.api_keys import KeyRecord, NotPermitted
+from app.accounts.api_keys import KeyRecord, NotPermittedError
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import NOT_FOUND
 from app.api.routes.routers import administering, owning
@@ -19,7 +19,7 @@ from client_sdk.protocol import KeyCreated, KeyList, KeyListed, NewKey
 async def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> KeyCreated:
     """Makes a key. It is shown this once. Only the operator's key may make keys for another tenant."""
     if wanted.tenant != caller.tenant and not caller.is_operator:
-        raise NotPermitted
+        raise NotPermittedError
     create = partial(services.store.access.create, wanted.tenant, wanted.role, wanted.grants, wanted.days)
     issued = await run_in_threadpool(create)
     return KeyCreated(
@@ -33,7 +33,7 @@ async def revoke_key(
 ) -> None:
     """Ends a key at once. The operator may name another tenant."""
     if tenant not in (None, caller.tenant) and not caller.is_operator:
-        raise NotPermitted
+        raise NotPermittedError
     await run_in_threadpool(services.store.access.revoke, tenant or caller.tenant, key_id)
 
 
@@ -43,7 +43,7 @@ async def list_keys(
 ) -> KeyList:
     """The tenant's API keys, oldest first, revoked ones too, without their secrets. The operator may name a tenant."""
     if tenant not in (None, caller.tenant) and not caller.is_operator:
-        raise NotPermitted
+        raise NotPermittedError
     records = await run_in_threadpool(services.store.access.keys, tenant or caller.tenant)
     return KeyList(tenant=tenant or caller.tenant, own=caller.key_id, keys=[_listed(record) for record in records])
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from app.api.auth import CallerOf, ServicesOf
 from app.api.limits import is_upload
-from app.api.problems import BadRequest
+from app.api.problems import BadRequestError
 from app.api.routes.descriptions import _FILES, _PREVIEW, NOT_FOUND, GraphName
 from app.api.routes.routers import owning
 from app.api.uploads import Upload, receive_upload
@@ -33,7 +33,7 @@ async def preview_files(
     """
     await run_in_threadpool(services.store.devices.admit, caller, public_key)
     if not is_upload(request.scope):
-        raise BadRequest("The body is not multipart/form-data.", "Send the files as parts named `file`.")
+        raise BadRequestError("The body is not multipart/form-data.", "Send the files as parts named `file`.")
     upload = await receive_upload(request.stream(), request.headers["content-type"], services.store.incoming, ENDINGS)
     return await run_in_threadpool(_preview, services, upload, sample, public_key)
 

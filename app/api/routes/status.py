@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.accounts.api_keys import Caller, NotPermitted
+from app.accounts.api_keys import Caller, NotPermittedError
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.routers import administering, watching
 from app.telemetry.metrics import CONTENT_TYPE, Metrics
@@ -44,7 +44,7 @@ async def tell_budget(
 ) -> TokenBudget:
     """Tokens that the tenant has taken today, and may. The operator may name another tenant."""
     if tenant not in (None, caller.tenant) and not caller.is_operator:
-        raise NotPermitted
+        raise NotPermittedError
     return await run_in_threadpool(services.store.budget_of, tenant or caller.tenant)
 
 
@@ -64,6 +64,6 @@ async def probe_endpoints(caller: CallerOf, services: ServicesOf) -> EndpointLis
 
 def _endpoints_for(caller: Caller, services: Services) -> EndpointList:
     if not caller.is_operator:
-        raise NotPermitted
+        raise NotPermittedError
     endpoints = enumerate(services.thinking.endpoints, start=1)
     return EndpointList(endpoints=[status_of(position, each, with_model=True) for position, each in endpoints])

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from app.chat.answers.execution import Opened
+from app.chat.answers.execution import GraphView
 from app.privacy.pseudonym_format import words_in
 from client_sdk.crypto.sealing import parse_public_key, seal, to_base64url
 from client_sdk.protocol import (
@@ -60,7 +60,7 @@ def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule
     return Capsule(suite=key.suite.name, sealed=to_base64url(seal(padded, key, context)))
 
 
-def names_of_masks(graph: Opened, texts: Iterable[str], words: Mapping[str, str] | None = None) -> dict[str, Names]:
+def names_of_masks(graph: GraphView, texts: Iterable[str], words: Mapping[str, str] | None = None) -> dict[str, Names]:
     """The own words of every masked relation whose opaque word stands in `texts`.
 
     `words` leads from the graph's opaque words to those that were sent, where the texts hold the latter.

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from app.chat.answers.link_finder import holds_link
-from app.chat.answers.link_readings import NoEnd, is_without_capitals, readings
+from app.chat.answers.link_readings import EndlessEscapesError, is_without_capitals, readings
 from app.privacy.pseudonym_format import words_in
 
 # `{1}`, or words that agree in number with what expression 1 gives: `{1:is|are}`.
@@ -83,7 +83,7 @@ def _names_touch(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
 def _stand_alone(text: str) -> bool:
     try:
         chunks = {chunk for each in readings(text) for chunk in each.split() if _MARK in chunk or _AGREEING in chunk}
-    except NoEnd:
+    except EndlessEscapesError:
         return False
     return all(map(_stands_alone, chunks))
 

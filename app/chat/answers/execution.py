@@ -14,7 +14,7 @@ from app.chat.answers.draft_prose import PLACEHOLDER
 from app.chat.answers.grounding import Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
-from kg_store.algebra.evaluator import Operand, Outcome, SetAlgebra
+from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra
 from kg_store.algebra.expressions import FUNCTIONS, Expression, Name, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
@@ -24,7 +24,7 @@ from kg_store.terms import Mid, Mids, NodeKind, as_mids
 from kg_store.text.literals import plain_number
 
 
-class Opened(Protocol):
+class GraphView(Protocol):
     """What of a private graph is needed here (kg_store.catalog.PrivateGraph)."""
 
     @property
@@ -44,10 +44,10 @@ class Conclusion:
     names: dict[str, Names] = field(repr=False)
 
 
-class Concluder:
+class AnswerExecutor:
     """Executes one answer's expressions. `most_names` bounds the names of one set that are restored."""
 
-    def __init__(self, graph: Opened, table: PseudonymTable, most_names: int) -> None:
+    def __init__(self, graph: GraphView, table: PseudonymTable, most_names: int) -> None:
         self._graph, self._table, self._most = graph, table, most_names
 
     def conclude(self, grounded: Grounded, topics: Mids) -> Conclusion | None:
@@ -101,12 +101,12 @@ class Concluder:
         is_value = kind_of(self._graph.blind, as_mids([mid])) is NodeKind.VALUE
         return self._table.of_value(Mid(mid)) if is_value else self._table.of_entity(Mid(mid))
 
-    def _outcome(self, expression: Expression, topics: Mids) -> Outcome:
+    def _outcome(self, expression: Expression, topics: Mids) -> ExpressionResult:
         outcome = self._graph.algebra.evaluate(expression, self._operand)
         if isinstance(expression, Name) and outcome.kind == "set" and len(outcome.mids) > 1:
             others = tuple(mid for mid in outcome.mids if mid not in topics)
             if 0 < len(others) < len(outcome.mids):
-                return Outcome(kind="set", mids=others, ordered=outcome.ordered)
+                return ExpressionResult(kind="set", mids=others, ordered=outcome.ordered)
         return outcome
 
     def _operand(self, pseudonym: str) -> Operand:
@@ -114,7 +114,7 @@ class Concluder:
         meaning = self._table.meaning(pseudonym)
         return Operand(mids, edges, meaning.literal if meaning is not None else None)
 
-    def _shown(self, expression: Expression, outcome: Outcome) -> tuple[Item, Names]:
+    def _shown(self, expression: Expression, outcome: ExpressionResult) -> tuple[Item, Names]:
         if outcome.kind == "set":
             return self._shown_set(expression, outcome)
         if outcome.kind == "table":
@@ -128,7 +128,7 @@ class Concluder:
         ordered = kind == "table"
         return Item(pseudonym=pseudonym, kind=kind, concept=kind, size=names.total, ordered=ordered), names
 
-    def _shown_set(self, expression: Expression, outcome: Outcome) -> tuple[Item, Names]:
+    def _shown_set(self, expression: Expression, outcome: ExpressionResult) -> tuple[Item, Names]:
         members = as_mids(outcome.mids)
         pseudonym = self._pseudonym_of_set(expression, members)
         kind: ItemKind = "set"
@@ -175,7 +175,7 @@ def written(expression: Expression) -> str:
     return f"{expression.function}({', '.join(parts)})"
 
 
-def _is_empty(outcome: Outcome) -> bool:
+def _is_empty(outcome: ExpressionResult) -> bool:
     return (outcome.kind == "set" and not outcome.mids) or (outcome.kind == "table" and not outcome.rows)
 
 

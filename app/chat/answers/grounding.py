@@ -30,7 +30,7 @@ Reason = Literal[
 ]
 
 
-class NotGrounded(PrivacyError):
+class NotGroundedError(PrivacyError):
     """A draft is refused; `reason` says why, without its words."""
 
     def __init__(self, reason: Reason) -> None:
@@ -54,7 +54,7 @@ def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str
     Promise: nothing that passes cites a pseudonym that was invented, or echoed from elsewhere, or holds anything that
     a browser, a mail program or a viewer of Markdown or HTML would act on: a name would be restored into that, and
     sent away by a click or by showing a picture. Limit: free words of the draft are the model's own, and nobody has
-    checked that they are true. Raises NotGrounded.
+    checked that they are true. Raises NotGroundedError.
     """
     issued = table.issued
 
@@ -63,29 +63,29 @@ def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str
 
     text = Visible.of(draft_text).text.strip()
     if len(text) > MAX_TEXT_CHARS or len(expressions) > MAX_EXPRESSIONS:
-        raise NotGrounded("too_long")
+        raise NotGroundedError("too_long")
     text = parted(text, is_pseudonym)
     if not is_prose(text, is_pseudonym):
-        raise NotGrounded("address")
+        raise NotGroundedError("address")
     parsed = tuple(_parsed(expression) for expression in expressions)
     cited = [name for expression in parsed for name in names_in(expression)]
     stated = _cited_in(text, table)
     _check_cited([*cited, *stated], allowed, table)
     placeholders = [int(found[1]) for found in PLACEHOLDER.finditer(text)]
     if not all(1 <= number <= len(parsed) for number in placeholders):
-        raise NotGrounded("bad_placeholder")
+        raise NotGroundedError("bad_placeholder")
     if not cited and not stated:
-        raise NotGrounded("nothing_cited")
+        raise NotGroundedError("nothing_cited")
     return Grounded(parsed, text)
 
 
 def _parsed(expression: str) -> Expression:
     if len(expression) > MAX_TEXT_CHARS:
-        raise NotGrounded("too_long")
+        raise NotGroundedError("too_long")
     try:
         return parse(expression)
     except ExpressionError:
-        raise NotGrounded("bad_expression") from None
+        raise NotGroundedError("bad_expression") from None
 
 
 def _cited_in(text: str, table: PseudonymTable) -> list[str]:
@@ -98,6 +98,6 @@ def _cited_in(text: str, table: PseudonymTable) -> list[str]:
 def _check_cited(cited: Iterable[str], allowed: AbstractSet[str], table: PseudonymTable) -> None:
     for word in cited:
         if word not in table.issued:
-            raise NotGrounded("unknown_pseudonym")
+            raise NotGroundedError("unknown_pseudonym")
         if word not in allowed:
-            raise NotGrounded("outside_evidence")
+            raise NotGroundedError("outside_evidence")

@@ -7,7 +7,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from app.chat.answers.link_readings import NoEnd, joined, readings
+from app.chat.answers.link_readings import EndlessEscapesError, joined, readings
 
 _ACTIVE: Final = frozenset({"link_open", "image", "html_inline", "html_block", "fence"})
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True, "linkify": True}).enable(
@@ -46,7 +46,7 @@ def holds_link(text: str) -> bool:
     """
     try:
         return any(map(_is_active, dict.fromkeys(readings(text))))
-    except NoEnd:
+    except EndlessEscapesError:
         return True
 
 

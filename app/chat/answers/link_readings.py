@@ -26,7 +26,7 @@ _EAST_ASIAN_STOPS: Final = "，、；！？：（）「」『』《》〈〉【�
 _LABEL_AHEAD: Final = re.compile(r"(\w{1,4})(?=$|[\s/:?#])")
 
 
-class NoEnd(ValueError):
+class EndlessEscapesError(ValueError):
     """Escapes within escapes, deeper than anybody writes."""
 
 
@@ -34,7 +34,7 @@ def readings(text: str) -> Iterator[str]:
     """`text` as it is, with escapes undone, with those of Markdown undone, and with back slashes as slashes.
 
     In all of them forms of letters are one (NFKC), full stops and slashes of other scripts are ours, and what shows
-    nothing is gone. Raises NoEnd.
+    nothing is gone. Raises EndlessEscapesError.
     """
     plain = _unescaped(_prose_stops(text))
     yield plain
@@ -56,7 +56,7 @@ def _unescaped(text: str) -> str:
             # Two full stops in a row are in no host's name.
             return _ASCII_DOTS.sub(" ", after)
         text = after
-    raise NoEnd
+    raise EndlessEscapesError
 
 
 def _prose_stops(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from app.chat.answers.execution import Concluder, Opened
+from app.chat.answers.execution import AnswerExecutor, GraphView
 from app.chat.dialogue.follow_ups import FollowUps
 from app.privacy.anonymiser import Anonymised, choices_among, in_own_order
 from app.privacy.pseudonyms import PseudonymTable
@@ -32,10 +32,10 @@ class Completed:
     lost: bool = False
 
 
-class Meanings:
+class PseudonymMeanings:
     """What the pseudonyms of one conversation stand for on one graph (app/chat/dialogue/follow_ups.py)."""
 
-    def __init__(self, graph: Opened, table: PseudonymTable, concluder: Concluder) -> None:
+    def __init__(self, graph: GraphView, table: PseudonymTable, concluder: AnswerExecutor) -> None:
         self._graph, self._table, self._concluder = graph, table, concluder
 
     def listed(self, word: str) -> Sequence[str]:
@@ -66,10 +66,10 @@ class Meanings:
         return self._table.resolve(word, self._graph.blind)[0]
 
 
-class Completer:
+class DialogueCompleter:
     """Completes one request's dialogue; a thing that is chosen by it is settled for the conversation."""
 
-    def __init__(self, table: PseudonymTable, meanings: Meanings) -> None:
+    def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
         self._table, self._meanings = table, meanings
 
     def complete(self, read: Anonymised) -> Completed:

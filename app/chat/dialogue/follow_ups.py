@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from app.chat.dialogue.explanation_requests import asks_why
-from app.chat.dialogue.pronouns import Persons, pronoun_replaced
+from app.chat.dialogue.pronouns import PronounResolver, pronoun_replaced
 from app.privacy.pseudonym_format import Standing, replaced, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText
@@ -28,7 +28,7 @@ _AROUND = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class CompletedQuestion:
     """The question in full.
 
     `pointed` is set where it only points at one thing of an answer; `lost` where it points at nothing there is.
@@ -47,7 +47,7 @@ class Whole:
 
 
 @dataclass(slots=True)
-class _Before:
+class DialogueState:
     """What the turns so far leave: the last question in full, the things last listed, which of them were meant."""
 
     question: str = ""
@@ -80,11 +80,11 @@ class FollowUps:
 
     def __init__(self, table: PseudonymTable, meanings: Meanings) -> None:
         self._table, self._meanings = table, meanings
-        self._persons = Persons(meanings.is_person)
+        self._persons = PronounResolver(meanings.is_person)
 
-    def whole(self, dialogue: SafeDialogue) -> Whole:
+    def whole(self, dialogue: SafeDialogue) -> CompletedQuestion:
         """The last question, with what it leaves to earlier turns put in."""
-        before, passed_over = _Before(), False
+        before, passed_over = DialogueState(), False
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
                 passed_over = asks_why(turn.text)
@@ -97,12 +97,12 @@ class FollowUps:
                 self._persons.hear(self._table.known(turn.text))
         return self._read(dialogue.question, before)
 
-    def _after_question(self, before: _Before, whole: Whole) -> _Before:
+    def _after_question(self, before: DialogueState, whole: CompletedQuestion) -> DialogueState:
         said = self._table.known(whole.question)
         asked_back = [choice for word in said for choice in self._meanings.choices(word)]
         self._persons.hear(said)
         if asked_back:
-            return _Before(whole.question, tuple(asked_back))
+            return DialogueState(whole.question, tuple(asked_back))
         if whole.lost:
             return before
         if whole.pointed is not None:
@@ -113,18 +113,18 @@ class FollowUps:
             named = tuple(word for word in said if word[0] == "E")
             others = [tuple(self._meanings.namesakes(word)) for word in named]
             listed = named if len(named) > 1 else next(filter(None, others), listed)
-        return _Before(whole.question, listed, tuple(word for word in said if word in listed))
+        return DialogueState(whole.question, listed, tuple(word for word in said if word in listed))
 
-    def _listed_in(self, text: str, before: _Before) -> tuple[str, ...]:
+    def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
         """What an answer listed: the members of the last set that it names."""
         if any(self._meanings.choices(word) for word in self._table.known(before.question)):
             return ()  # Which of several things was meant had been asked back: that list comes first.
         sets = [tuple(self._meanings.listed(word)) for word in self._table.known(text)]
         return next((each for each in reversed(sets) if len(each) > 1), ())
 
-    def _read(self, text: str, before: _Before) -> Whole:
+    def _read(self, text: str, before: DialogueState) -> CompletedQuestion:
         if not before.question:
-            return Whole(SafeText(text))
+            return CompletedQuestion(SafeText(text))
         found = _POINTING.search(text) or self._pointing_alone(text)
         if found is None:
             if self._says_nothing_else(text) and self._table.known(text):
@@ -132,16 +132,16 @@ class FollowUps:
             return self._with_persons(text, leans=False)
         word = _picked(found["which"].lower(), before)
         if word is None:
-            return Whole(SafeText(text), lost=True)
+            return CompletedQuestion(SafeText(text), lost=True)
         pointed = replaced(text, [Standing(found.start(), found.end(), word)])
         if self._says_nothing_else(pointed):
             return self._same_question(pointed, before, strictly=True)
         return self._with_persons(pointed, leans=True)
 
-    def _with_persons(self, text: str, *, leans: bool) -> Whole:
+    def _with_persons(self, text: str, *, leans: bool) -> CompletedQuestion:
         # Whom a pronoun means is a guess, which earlier turns may correct.
         replaced_too = self._persons.replaced_in(text)
-        return Whole(SafeText(replaced_too), leans=leans or replaced_too != text)
+        return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
 
     def _pointing_alone(self, text: str) -> re.Match[str] | None:
         found = _POINTING_ALONE.search(text)
@@ -152,12 +152,12 @@ class FollowUps:
         words = (standing.word for standing in words_in(text))
         return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
 
-    def _same_question(self, fragment: str, before: _Before, *, strictly: bool) -> Whole:
+    def _same_question(self, fragment: str, before: DialogueState, *, strictly: bool) -> CompletedQuestion:
         """The last question about what `fragment` names."""
         new = self._table.known(fragment)
         old = self._old_topic(new[0], before, strictly=strictly)
         if old is None and strictly:
-            return Whole(SafeText(new[0]), pointed=new[0])
+            return CompletedQuestion(SafeText(new[0]), pointed=new[0])
         if old is None:
             stripped = before.question.rstrip(" ?.!")
             by_pronoun = pronoun_replaced(before.question, " and ".join(new))
@@ -166,9 +166,9 @@ class FollowUps:
             named = " and ".join(new)
             places = [place for place in words_in(before.question) if place.word == old]
             question = replaced(before.question, [Standing(place.start, place.end, named) for place in places])
-        return Whole(SafeText(question))
+        return CompletedQuestion(SafeText(question))
 
-    def _old_topic(self, new: str, before: _Before, *, strictly: bool) -> str | None:
+    def _old_topic(self, new: str, before: DialogueState, *, strictly: bool) -> str | None:
         """Which pseudonym of the last question `new` takes the place of."""
         old = [word for word in self._table.known(before.question) if word != new]
         for fits in (
@@ -185,7 +185,7 @@ class FollowUps:
         return self._meanings.concept(word) == self._meanings.concept(other)
 
 
-def _picked(which: str, before: _Before) -> str | None:
+def _picked(which: str, before: DialogueState) -> str | None:
     listed = before.listed
     if which == "other":
         left = [word for word in listed if word not in before.meant]

@@ -19,7 +19,7 @@ _NO_NOUN = re.compile(r"\s*(?:$|[?.!,;:]|(?:and|or|in|at|on|by|for|with|to|from|
 
 
 @dataclass(slots=True)
-class Persons:
+class PronounResolver:
     """Whom a dialogue has spoken of, latest last, and by which pronoun."""
 
     is_person: Callable[[str], bool]

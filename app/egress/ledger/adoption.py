@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, bindparam, select, update
 
-from app.egress.ledger.chain import REPLY, REQUEST, Adopt, Head, linked
+from app.egress.ledger.chain import REPLY, REQUEST, Adopt, ChainHead, linked
 from app.egress.ledger.sealing import PURPOSE, reply_context
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from kg_store.storage.master_key import MasterKey
@@ -16,7 +16,7 @@ from kg_store.storage.master_key import MasterKey
 def adopting(master: MasterKey) -> Adopt:
     """Chains a tenant's requests, then its replies, in the order in which they were added."""
 
-    def adopt(connection: Connection, tenant: str, head: Head) -> Head:
+    def adopt(connection: Connection, tenant: str, head: ChainHead) -> ChainHead:
         ours = (ledger_entries.c.tenant == tenant) & ledger_entries.c.number.is_(None)
         query = select(ledger_entries).where(ours).order_by(ledger_entries.c.position)
         requests = [dict(row._mapping) for row in connection.execute(query)]

@@ -11,13 +11,13 @@ from typing import Final
 
 from sqlalchemy import Engine
 
-from app.egress.ledger.chain import BrokenHead
+from app.egress.ledger.chain import BrokenHeadError
 from app.egress.ledger.export import export
 from app.egress.ledger.reader import check_page
 from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.verification import Progress
+from app.egress.ledger.verification import CheckProgress
 from client_sdk.protocol import LedgerCheck
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey, bind
 
 MAX_FINDINGS_TOLD: Final = 100
@@ -36,7 +36,7 @@ class LedgerAudit:
     def check(self, tenant: str, cursor: str | None = None, most: int = MAX_ROWS_A_CALL) -> LedgerCheck:
         """The next `most` rows with their links and payloads; with the last of them the checkpoints and the end.
 
-        `cursor` is what the call before gave, for this tenant. Raises LedgerUnavailable, UnknownCursor.
+        `cursor` is what the call before gave, for this tenant. Raises LedgerUnavailable, UnknownCursorError.
         """
         progress = None if cursor is None else self._progress(tenant, cursor)
         signer = self._upkeep.signer
@@ -54,26 +54,26 @@ class LedgerAudit:
             cursor=None if checked.progress is None else self._cursor(tenant, checked.progress),
         )
 
-    def _cursor(self, tenant: str, progress: Progress) -> str:
+    def _cursor(self, tenant: str, progress: CheckProgress) -> str:
         """Sealed, so that nobody can hand in another state of the check, or that of another tenant."""
         plain = json.dumps(asdict(progress)).encode()
         return base64.urlsafe_b64encode(self._master.seal(CURSOR_PURPOSE, bind(tenant), plain)).decode()
 
-    def _progress(self, tenant: str, cursor: str) -> Progress:
+    def _progress(self, tenant: str, cursor: str) -> CheckProgress:
         try:
             sealed = base64.urlsafe_b64decode(cursor.encode())
             told = json.loads(self._master.open(CURSOR_PURPOSE, bind(tenant), sealed))
-        except (KeyProblem, binascii.Error, ValueError):
-            raise UnknownCursor from None
-        return Progress(**(told | {"before": tuple(told["before"])}))
+        except (MasterKeyError, binascii.Error, ValueError):
+            raise UnknownCursorError from None
+        return CheckProgress(**(told | {"before": tuple(told["before"])}))
 
     def lines(self, tenant: str, payloads: bool) -> Iterator[str]:
-        """An export, line by line; signs the chain as it is first. Raises LedgerBroken."""
+        """An export, line by line; signs the chain as it is first. Raises LedgerBrokenError."""
         lines = export(self._engine, self._master, self._upkeep, tenant, payloads)
         try:
             first = next(lines)
-        except BrokenHead:
-            raise LedgerBroken from None
+        except BrokenHeadError:
+            raise LedgerBrokenError from None
         return _written(first, lines)
 
 
@@ -83,9 +83,9 @@ def _written(first: dict[str, object], rest: Iterator[dict[str, object]]) -> Ite
         yield json.dumps(line, sort_keys=True) + "\n"
 
 
-class UnknownCursor(Exception):
+class UnknownCursorError(Exception):
     """The cursor was given for another tenant, or by nobody."""
 
 
-class LedgerBroken(Exception):
+class LedgerBrokenError(Exception):
     """The end of the tenant's ledger was changed from outside."""

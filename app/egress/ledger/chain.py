@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, Insert, bindparam, insert, update
 from sqlalchemy.exc import IntegrityError
 
 from app.egress.ledger.tables import ledger_heads
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey, bind
 
 START: Final = "0" * 64
@@ -58,16 +58,16 @@ _LOCK: Final = (
 _BEGIN: Final = insert(ledger_heads)
 
 Row = dict[str, Any]
-Adopt = Callable[[Connection, str, "Head"], "Head"]
+Adopt = Callable[[Connection, str, "ChainHead"], "ChainHead"]
 """Chains what a tenant's ledger holds from before it had a chain; gives the head after it."""
 
 
-class BrokenHead(Exception):
+class BrokenHeadError(Exception):
     """The end of a chain is not what was last written there: nothing may be added to it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ChainHead:
     """Where a chain ends: the number and the link of its last row; 0 and START before the first."""
 
     number: int = 0
@@ -91,24 +91,24 @@ def link_of(before: str, content: Mapping[str, Any]) -> str:
     return sha256(f"{before}\n{plain}".encode()).hexdigest()
 
 
-def linked(tenant: str, head: Head, kind: Kind, rows: Sequence[Row]) -> Head:
+def linked(tenant: str, head: ChainHead, kind: Kind, rows: Sequence[Row]) -> ChainHead:
     """Gives each row its tenant, number and link, as followers of `head`; the head after them."""
     for row in rows:
         row["tenant"], row["number"] = tenant, head.number + 1
-        head = Head(head.number + 1, link_of(head.link, content_of(kind, row)))
+        head = ChainHead(head.number + 1, link_of(head.link, content_of(kind, row)))
         row["link"] = head.link
     return head
 
 
-def sealed_head(master: MasterKey, tenant: str, head: Head) -> bytes:
+def sealed_head(master: MasterKey, tenant: str, head: ChainHead) -> bytes:
     return master.seal(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), b"")
 
 
-def is_sealed(master: MasterKey, tenant: str, head: Head, sealed: bytes) -> bool:
+def is_sealed(master: MasterKey, tenant: str, head: ChainHead, sealed: bytes) -> bool:
     """Whether this service wrote that head."""
     try:
         master.open(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), sealed)
-    except KeyProblem:
+    except MasterKeyError:
         return False
     return True
 
@@ -117,7 +117,7 @@ def is_sealed(master: MasterKey, tenant: str, head: Head, sealed: bytes) -> bool
 class _Known:
     """A tenant's head as this process last left it."""
 
-    head: Head | None = None
+    head: ChainHead | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -134,7 +134,7 @@ class Chains:
         self._known: dict[str, _Known] = {}
 
     def append(self, tenant: str, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
-        """Links `rows` and inserts them, in one transaction. Raises BrokenHead, SQLAlchemyError."""
+        """Links `rows` and inserts them, in one transaction. Raises BrokenHeadError, SQLAlchemyError."""
         known = self._known.setdefault(tenant, _Known())
         with known.lock:
             try:
@@ -143,38 +143,38 @@ class Chains:
                 # Another process began this tenant's chain at the same moment; its head is there now.
                 self._append(tenant, known, statement, kind, rows)
 
-    def locked(self, connection: Connection, tenant: str) -> Head:
-        """The head, which nobody else can move until the transaction ends. Raises BrokenHead."""
+    def locked(self, connection: Connection, tenant: str) -> ChainHead:
+        """The head, which nobody else can move until the transaction ends. Raises BrokenHeadError."""
         row = connection.execute(_LOCK, {"of": tenant}).one_or_none()
         if row is None:
             return self._begun(connection, tenant)
-        head = Head(row.number, row.link)
+        head = ChainHead(row.number, row.link)
         if not is_sealed(self._master, tenant, head, row.sealed):
-            raise BrokenHead
+            raise BrokenHeadError
         return head
 
     def _append(self, tenant: str, known: _Known, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
         before = known.head
         with self._engine.begin() as connection:
-            after = linked(tenant, before or Head(), kind, rows)
+            after = linked(tenant, before or ChainHead(), kind, rows)
             if before is None or not self._move(connection, tenant, before, after):
                 found = self.locked(connection, tenant)
                 if before is not None and found.number < before.number:
-                    raise BrokenHead
+                    raise BrokenHeadError
                 after = linked(tenant, found, kind, rows)
                 self._move(connection, tenant, found, after)
             connection.execute(statement, rows)
         known.head = after
 
-    def _move(self, connection: Connection, tenant: str, before: Head, after: Head) -> bool:
+    def _move(self, connection: Connection, tenant: str, before: ChainHead, after: ChainHead) -> bool:
         moved = {
             "of": tenant, "from_number": before.number, "from_link": before.link,
             "to_number": after.number, "to_link": after.link, "to_sealed": sealed_head(self._master, tenant, after),
         }  # fmt: skip
         return connection.execute(_MOVE, moved).rowcount == 1
 
-    def _begun(self, connection: Connection, tenant: str) -> Head:
-        head = Head()
+    def _begun(self, connection: Connection, tenant: str) -> ChainHead:
+        head = ChainHead()
         row = {"tenant": tenant, "number": head.number, "link": head.link}
         connection.execute(_BEGIN, {**row, "sealed": sealed_head(self._master, tenant, head)})
         after = self._adopt(connection, tenant, head)

@@ -23,7 +23,7 @@ _MESSAGE: Final = b"arog ledger checkpoint 1\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Cuts:
+class RetentionCuts:
     """What may rightly be missing: rows before `first`, whose link is `before`, and payloads older than
     `payloads_from`. `erased`: rows whose payload was taken out at this checkpoint."""
 
@@ -41,7 +41,7 @@ class Checkpoint:
     number: int
     link: str
     at: dt.datetime
-    cuts: Cuts
+    cuts: RetentionCuts
     body: str
     signature: str
 
@@ -60,7 +60,7 @@ def read_checkpoint(body: str, signature: str) -> Checkpoint:
     try:
         told = json.loads(body)
         until = told["payloads_from"]
-        cuts = Cuts(
+        cuts = RetentionCuts(
             int(told["first"]),
             str(told["before"]),
             None if until is None else dt.datetime.fromisoformat(until),
@@ -84,7 +84,13 @@ class Signer:
         return _public(self._private())
 
     def sign(
-        self, connection: Connection, tenant: str, number: int, link: str, cuts: Cuts, at: dt.datetime | None = None
+        self,
+        connection: Connection,
+        tenant: str,
+        number: int,
+        link: str,
+        cuts: RetentionCuts,
+        at: dt.datetime | None = None,
     ) -> Checkpoint:
         """Adds a checkpoint in the caller's transaction. `ready` must have been called before it began."""
         body = _body(tenant, number, link, cuts, at or dt.datetime.now(dt.UTC))
@@ -136,12 +142,12 @@ def checkpoints_of(connection: Connection, tenant: str, newest_first: bool = Fal
             yield row.position
 
 
-def last_cuts(connection: Connection, tenant: str, public: str) -> Cuts:
+def last_cuts(connection: Connection, tenant: str, public: str) -> RetentionCuts:
     """What was cut so far, by the last checkpoint that is signed as it must be; its `erased` is not carried on."""
     for checkpoint in checkpoints_of(connection, tenant, newest_first=True):
         if is_ours(checkpoint, tenant, public):
             return replace(checkpoint.cuts, erased=())
-    return Cuts()
+    return RetentionCuts()
 
 
 def is_ours(checkpoint: Checkpoint | int, tenant: str, public: str) -> TypeGuard[Checkpoint]:
@@ -156,7 +162,7 @@ def _public(key: Ed25519PrivateKey) -> str:
     return key.public_key().public_bytes_raw().hex()
 
 
-def _body(tenant: str, number: int, link: str, cuts: Cuts, at: dt.datetime) -> str:
+def _body(tenant: str, number: int, link: str, cuts: RetentionCuts, at: dt.datetime) -> str:
     told: dict[str, Any] = {
         "tenant": tenant,
         "number": number,

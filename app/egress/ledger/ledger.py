@@ -13,7 +13,7 @@ from sqlalchemy import Engine, Row, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.egress.ledger.adoption import adopting
-from app.egress.ledger.chain import REPLY, REQUEST, BrokenHead, Chains, in_utc
+from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, Chains, in_utc
 from app.egress.ledger.sealing import PURPOSE, opened_content, reply_context, request_context, sealed_content
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from app.privacy.errors import PrivacyError
@@ -30,7 +30,7 @@ _ADD: Final = insert(ledger_entries)
 _ADD_REPLIES: Final = insert(ledger_replies)
 
 
-class LedgerUnavailable(PrivacyError):
+class LedgerUnavailableError(PrivacyError):
     """An entry could not be written or read. What it was for must not be sent."""
 
 
@@ -83,20 +83,20 @@ class Ledger:
         self._chains = Chains(engine, master, adopting(master))
 
     def record(self, entry: LedgerEntry) -> str:
-        """Adds an entry; its id. Raises LedgerUnavailable, and then nothing may be sent."""
+        """Adds an entry; its id. Raises LedgerUnavailableError, and then nothing may be sent."""
         try:
             values = {name: getattr(entry, name) for name in _PLAIN} | {"sealed": self._sealed(entry)}
             self._chains.append(entry.tenant, _ADD, REQUEST, [values | {"at": in_utc(entry.at)}])
-        except BrokenHead:
-            raise LedgerUnavailable(BROKEN) from None
+        except BrokenHeadError:
+            raise LedgerUnavailableError(BROKEN) from None
         except Exception:
-            raise LedgerUnavailable("the ledger could not be written") from None
+            raise LedgerUnavailableError("the ledger could not be written") from None
         return entry.id
 
     def entries(
         self, tenant: str, caller_id: str | None = None, answer_id: str | None = None, limit: int = 100
     ) -> list[LedgerEntry]:
-        """The newest first, payloads opened. None: of every caller, of every answer. Raises LedgerUnavailable."""
+        """The newest first, payloads opened. None: of every caller, of every answer. Raises LedgerUnavailableError."""
         query = select(ledger_entries).where(ledger_entries.c.tenant == tenant)
         if caller_id is not None:
             query = query.where(ledger_entries.c.caller == caller_id)
@@ -107,19 +107,19 @@ class Ledger:
             with self._engine.connect() as connection:
                 rows = connection.execute(query).all()
         except SQLAlchemyError:
-            raise LedgerUnavailable("the ledger could not be read") from None
+            raise LedgerUnavailableError("the ledger could not be read") from None
         return [self._opened(row) for row in rows]
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Adds what came back to requests of one tenant, sealed like them. Raises LedgerUnavailable."""
+        """Adds what came back to requests of one tenant, sealed like them. Raises LedgerUnavailableError."""
         try:
             rows = [self._reply_row(reply) for reply in replies]
             (tenant,) = {reply.entry.tenant for reply in replies}
             self._chains.append(tenant, _ADD_REPLIES, REPLY, rows)
-        except BrokenHead:
-            raise LedgerUnavailable(BROKEN) from None
+        except BrokenHeadError:
+            raise LedgerUnavailableError(BROKEN) from None
         except Exception:
-            raise LedgerUnavailable("the replies could not be written") from None
+            raise LedgerUnavailableError("the replies could not be written") from None
 
     def replies_to(self, entries: Sequence[LedgerEntry]) -> dict[str, LedgerReply]:
         """What came back to `entries`, by their ids; those that nothing came back to are left out."""
@@ -129,7 +129,7 @@ class Ledger:
             with self._engine.connect() as connection:
                 rows = connection.execute(query).all()
         except SQLAlchemyError:
-            raise LedgerUnavailable("the replies could not be read") from None
+            raise LedgerUnavailableError("the replies could not be read") from None
         return {row.entry: self._opened_reply(row, by_id[row.entry]) for row in rows}
 
     def _sealed(self, entry: LedgerEntry) -> bytes | None:

@@ -11,20 +11,20 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, Table, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.egress.ledger.chain import REPLY, REQUEST, Head, content_of, is_sealed
+from app.egress.ledger.chain import REPLY, REQUEST, ChainHead, content_of, is_sealed
 from app.egress.ledger.checkpoints import Checkpoint, Signer, checkpoints_of, is_ours
-from app.egress.ledger.ledger import LedgerUnavailable
+from app.egress.ledger.ledger import LedgerUnavailableError
 from app.egress.ledger.sealing import PURPOSE, opened_content, reply_context, request_context
 from app.egress.ledger.tables import ledger_entries, ledger_heads, ledger_replies
-from app.egress.ledger.verification import MAX_FINDINGS, ChainRow, Checked, Finding, Progress, Walk
-from kg_store.errors import KeyProblem
+from app.egress.ledger.verification import MAX_FINDINGS, ChainFault, ChainRow, ChainVerifier, Checked, CheckProgress
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
-_AT_ONCE: Final = 500
+_BATCH_SIZE: Final = 500
 
 
 def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: Iterable[Checkpoint] = ()) -> Checked:
-    """Every row of one tenant's chain, its payloads opened. Raises LedgerUnavailable.
+    """Every row of one tenant's chain, its payloads opened. Raises LedgerUnavailableError.
 
     `kept`: checkpoints that were kept elsewhere; they tell a database that was set back as a whole.
     """
@@ -32,9 +32,9 @@ def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: 
 
 
 def check_page(
-    engine: Engine, master: MasterKey, signer: Signer, tenant: str, progress: Progress | None, most: int
+    engine: Engine, master: MasterKey, signer: Signer, tenant: str, progress: CheckProgress | None, most: int
 ) -> Checked:
-    """At most `most` rows from where `progress` says, and those of the last one's number. Raises LedgerUnavailable.
+    """At most `most` rows from where `progress` says, and those of the last's number. Raises LedgerUnavailableError.
 
     Limit: each page is read from the state of its own moment; changes behind it are told by the next check.
     """
@@ -49,7 +49,7 @@ def _read(engine: Engine, signer: Signer, checked: Callable[[Connection, str], C
         with one_state(engine) as connection:
             return checked(connection, public)
     except SQLAlchemyError:
-        raise LedgerUnavailable("the ledger could not be read") from None
+        raise LedgerUnavailableError("the ledger could not be read") from None
 
 
 @contextmanager
@@ -81,11 +81,11 @@ def _checked(
     public: str,
     tenant: str,
     kept: Iterable[Checkpoint],
-    progress: Progress | None = None,
+    progress: CheckProgress | None = None,
     most: int | None = None,
 ) -> Checked:
     ours, findings = _checkpoints(connection, tenant, public)
-    walk = Walk(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
+    walk = ChainVerifier(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
     after = None if progress is None else progress.after
     if not _walked(walk, chain_rows(connection, master, tenant, after), most):
         return _outcome(tenant, walk, ours, [], [], walk.progress)
@@ -96,11 +96,11 @@ def _checked(
         if head is None:
             remarks.append(f"{outside} rows are of before there were chains; the tenant's next request takes them in")
         else:
-            findings.append(Finding(f"{outside} rows stand outside of the chain"))
+            findings.append(ChainFault(f"{outside} rows stand outside of the chain"))
     return _outcome(tenant, walk, ours, findings, remarks, None)
 
 
-def _walked(walk: Walk, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
+def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
     """Whether the walk saw all rows; else it stopped after `most`, but never between two rows of one number."""
     for seen, (row, _payload) in enumerate(rows):
         if most is not None and seen >= most and row.number != walk.after:
@@ -111,36 +111,38 @@ def _walked(walk: Walk, rows: Iterable[tuple[ChainRow, bytes | None]], most: int
 
 def _outcome(
     tenant: str,
-    walk: Walk,
+    walk: ChainVerifier,
     ours: Sequence[Checkpoint],
-    findings: list[Finding],
+    findings: list[ChainFault],
     remarks: list[str],
-    progress: Progress | None,
+    progress: CheckProgress | None,
 ) -> Checked:
     wrong, found = len(findings) + walk.wrong, (findings + walk.findings)[:MAX_FINDINGS]
     return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, found, remarks, progress)
 
 
-def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[Finding]]:
+def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[ChainFault]]:
     """Those that are signed as they must be, in order, and the others."""
-    ours, findings = list[Checkpoint](), list[Finding]()
+    ours, findings = list[Checkpoint](), list[ChainFault]()
     for position, checkpoint in enumerate(checkpoints_of(connection, tenant), start=1):
         if is_ours(checkpoint, tenant, public):
             ours.append(checkpoint)
         else:
-            findings.append(Finding(f"checkpoint {position} was changed, or is not signed with this service's key"))
+            findings.append(ChainFault(f"checkpoint {position} was changed, or is not signed with this service's key"))
     return ours, findings
 
 
-def _head(connection: Connection, master: MasterKey, tenant: str, findings: list[Finding], begun: bool) -> Head | None:
+def _head(
+    connection: Connection, master: MasterKey, tenant: str, findings: list[ChainFault], begun: bool
+) -> ChainHead | None:
     row = connection.execute(select(ledger_heads).where(ledger_heads.c.tenant == tenant)).one_or_none()
     if row is None:
         if begun:
-            findings.append(Finding("the chain's end is not written down any more"))
+            findings.append(ChainFault("the chain's end is not written down any more"))
         return None
-    head = Head(row.number, row.link)
+    head = ChainHead(row.number, row.link)
     if not is_sealed(master, tenant, head, row.sealed):
-        findings.append(Finding("the chain's end was written down by somebody else, or with a key that is gone"))
+        findings.append(ChainFault("the chain's end was written down by somebody else, or with a key that is gone"))
         return None
     return head
 
@@ -193,7 +195,7 @@ def _pages(connection: Connection, table: Table, tenant: str, after: int | None)
         query = select(table).where(table.c.tenant == tenant, table.c.number.is_not(None))
         if last is not None:
             query = query.where(table.c.number > last)
-        rows = connection.execute(query.order_by(table.c.number).limit(_AT_ONCE)).all()
+        rows = connection.execute(query.order_by(table.c.number).limit(_BATCH_SIZE)).all()
         if not rows:
             return
         yield rows
@@ -205,7 +207,7 @@ def _opened(master: MasterKey, context: bytes, sealed: bytes | None) -> bytes | 
         return None
     try:
         return master.open(PURPOSE, context, sealed)
-    except KeyProblem:
+    except MasterKeyError:
         return None
 
 

@@ -11,15 +11,15 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, delete, func, insert, select, union, update
 
 from app.egress.ledger.adoption import adopting
-from app.egress.ledger.chain import START, BrokenHead, Chains, Head, sealed_head
-from app.egress.ledger.checkpoints import Checkpoint, Cuts, Signer, checkpoints_of, last_cuts
+from app.egress.ledger.chain import START, BrokenHeadError, ChainHead, Chains, sealed_head
+from app.egress.ledger.checkpoints import Checkpoint, RetentionCuts, Signer, checkpoints_of, last_cuts
 from app.egress.ledger.tables import ledger_checkpoints, ledger_entries, ledger_heads, ledger_replies
 from kg_store.storage.master_key import MasterKey
 
 TABLES: Final = (ledger_entries, ledger_replies)
 _MANY: Final = 500
 
-Cut = Callable[[Connection, Head, Cuts], tuple[int, Cuts]]
+Cut = Callable[[Connection, ChainHead, RetentionCuts], tuple[int, RetentionCuts]]
 """Takes something out; how many, and what may be missing from then on."""
 
 
@@ -44,7 +44,7 @@ class LedgerUpkeep:
     def erase(self, tenant: str, entries: Sequence[str]) -> int:
         """Takes the payloads of these requests, and the replies to them, out; how many rows."""
 
-        def taken(connection: Connection, _head: Head, cuts: Cuts) -> tuple[int, Cuts]:
+        def taken(connection: Connection, _head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
             numbers: list[int] = []
             for start in range(0, len(entries), _MANY):
                 some = list(entries[start : start + _MANY])
@@ -60,7 +60,7 @@ class LedgerUpkeep:
         """Deletes the rows of the chain's beginning that are older, whole; how many."""
         border = before.astimezone(dt.UTC)
 
-        def deleted(connection: Connection, head: Head, cuts: Cuts) -> tuple[int, Cuts]:
+        def deleted(connection: Connection, head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
             kept = [
                 _least(connection, table.c.number, table.c.tenant == tenant, table.c.at >= border) for table in TABLES
             ]
@@ -78,7 +78,7 @@ class LedgerUpkeep:
         return self._cut(tenant, deleted)[0]
 
     def checkpoint(self, tenant: str) -> Checkpoint:
-        """Signs the chain as it is now. Raises BrokenHead."""
+        """Signs the chain as it is now. Raises BrokenHeadError."""
         return self._cut(tenant, lambda _connection, _head, cuts: (1, cuts))[1]
 
     def checkpoint_all(self) -> int:
@@ -100,7 +100,7 @@ class LedgerUpkeep:
                 connection.execute(select(func.max(t.c.number)).where(t.c.tenant == tenant)).scalar() for t in TABLES
             ]
             number = max((each for each in numbers if each is not None), default=0)
-            head = Head(number, _link(connection, tenant, number))
+            head = ChainHead(number, _link(connection, tenant, number))
             row = {"tenant": tenant, "number": head.number, "link": head.link}
             connection.execute(insert(ledger_heads), row | {"sealed": sealed_head(self._master, tenant, head)})
             cuts = last_cuts(connection, tenant, self.signer.public())
@@ -141,19 +141,21 @@ class LedgerUpkeep:
 
 
 def _of_each(tenants: Sequence[str], work: Callable[[str], int]) -> int:
-    """A chain that is broken holds up no other; raises BrokenHead after the last."""
+    """A chain that is broken holds up no other; raises BrokenHeadError after the last."""
     done, broken = 0, None
     for tenant in tenants:
         try:
             done += work(tenant)
-        except BrokenHead as error:
+        except BrokenHeadError as error:
             broken = error
     if broken is not None:
         raise broken
     return done
 
 
-def _forget(tenant: str, border: dt.datetime, connection: Connection, _head: Head, cuts: Cuts) -> tuple[int, Cuts]:
+def _forget(
+    tenant: str, border: dt.datetime, connection: Connection, _head: ChainHead, cuts: RetentionCuts
+) -> tuple[int, RetentionCuts]:
     gone = 0
     for table in TABLES:
         old = (table.c.tenant == tenant, table.c.at < border, table.c.sealed.is_not(None))

@@ -11,7 +11,7 @@ from app.egress.ledger.sealing import PURPOSE, reply_context, request_context
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from kg_store.storage.master_key import MasterKey
 
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 
 
 def requests_about(
@@ -46,7 +46,7 @@ def _rows(engine: Engine, query: Select[Any], tenant: str) -> Iterator[Row[Any]]
     while True:
         page = query.where(ledger_entries.c.tenant == tenant, ledger_entries.c.position > last)
         with engine.connect() as connection:
-            rows = connection.execute(page.order_by(ledger_entries.c.position).limit(_AT_ONCE)).all()
+            rows = connection.execute(page.order_by(ledger_entries.c.position).limit(_BATCH_SIZE)).all()
         if not rows:
             return
         yield from rows

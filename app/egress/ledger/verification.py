@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.egress.ledger.chain import START, Head, link_of
-from app.egress.ledger.checkpoints import Checkpoint, Cuts
+from app.egress.ledger.chain import START, ChainHead, link_of
+from app.egress.ledger.checkpoints import Checkpoint, RetentionCuts
 
 CHANGED = "was changed"
 UNCHECKED = "can't be checked, since what stood before it is missing"
@@ -28,7 +28,7 @@ MAX_FINDINGS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ChainFault:
     """One thing that is wrong. `row`: the number in the tenant's chain; None where it is about no one row."""
 
     what: str
@@ -51,7 +51,7 @@ class ChainRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CheckProgress:
     """How far a check has come that is made in several calls: all that the next one needs of the rows before.
 
     `after`: the number of the last row that was read; `follows`: the number that must come next, `before` the links
@@ -81,9 +81,9 @@ class Checked:
     last: int
     checkpoints: int
     wrong: int
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ChainFault] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    progress: Progress | None = None
+    progress: CheckProgress | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -91,7 +91,7 @@ class Checked:
         return not self.wrong and self.progress is None
 
 
-class Walk:
+class ChainVerifier:
     """Follows one chain. `see` takes its rows in the order of their numbers, then `end` tells where it must stop.
 
     `progress`: where an earlier walk stopped, which this one goes on from. It keeps nothing of the rows behind it.
@@ -102,23 +102,23 @@ class Walk:
         checkpoints: Sequence[Checkpoint],
         kept: Iterable[Checkpoint] = (),
         looks_at_payloads: bool = True,
-        progress: Progress | None = None,
+        progress: CheckProgress | None = None,
     ) -> None:
         known = [*kept, *checkpoints]
-        self._cuts = checkpoints[-1].cuts if checkpoints else Cuts()
+        self._cuts = checkpoints[-1].cuts if checkpoints else RetentionCuts()
         self._erased = {number for each in known for number in each.cuts.erased}
         self._signed: dict[int, set[str]] = {0: {START}}
         for each in known:
             self._signed.setdefault(each.number, set()).add(each.link)
         self._signed_to = max((each.number for each in known), default=0)
         self._looks_at_payloads = looks_at_payloads
-        self.findings = list[Finding]()
+        self.findings = list[ChainFault]()
         self._begin(progress)
 
-    def _begin(self, progress: Progress | None) -> None:
+    def _begin(self, progress: CheckProgress | None) -> None:
         cuts = self._cuts
         if progress is None:
-            progress = Progress(cuts.first, 0, cuts.first, (cuts.before,), 0, 0, 0)
+            progress = CheckProgress(cuts.first, 0, cuts.first, (cuts.before,), 0, 0, 0)
         elif progress.follows < cuts.first:
             # It was cut meanwhile, beyond where the last walk stopped.
             progress = replace(progress, first=cuts.first, follows=cuts.first, before=(cuts.before,))
@@ -128,9 +128,9 @@ class Walk:
         self.rows, self.wrong = progress.rows, progress.wrong
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> CheckProgress:
         """For the walk that goes on from here."""
-        return Progress(self.first, self._after, self._next, self._before, self._position, self.rows, self.wrong)
+        return CheckProgress(self.first, self._after, self._next, self._before, self._position, self.rows, self.wrong)
 
     @property
     def last(self) -> int:
@@ -158,7 +158,7 @@ class Walk:
             self._position = max(self._position, row.position)
         self._next = row.number + 1
 
-    def end(self, head: Head | None) -> None:
+    def end(self, head: ChainHead | None) -> None:
         """`head` None: nothing trustworthy says where the chain ends, which the caller has told."""
         least = max(self._signed_to, 0 if head is None else head.number)
         if self.last < least:
@@ -205,4 +205,4 @@ class Walk:
     def _tell(self, what: str, row: int | None = None) -> None:
         self.wrong += 1
         if len(self.findings) < MAX_FINDINGS:
-            self.findings.append(Finding(what, row))
+            self.findings.append(ChainFault(what, row))

@@ -31,12 +31,12 @@ def attack(
     from app.evaluation.attacks.setup.bounds import markdown, write
     from app.evaluation.attacks.table import run_attacks
     from app.evaluation.cli_progress import console, refuse, shown_progress
-    from app.evaluation.datasets.questions import QuestionsProblem
+    from app.evaluation.datasets.questions import QuestionsError
 
     with failures_in_words(console), shown_progress(console) as show:
         try:
             lines = asyncio.run(run_attacks(only, data, limit, show))
-        except QuestionsProblem as problem:
+        except QuestionsError as problem:
             refuse(problem)
     if out:
         out.mkdir(parents=True, exist_ok=True)

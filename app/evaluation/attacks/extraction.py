@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from app.accounts.api_keys import Caller
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.scenes import TITLES, Scene, Scenes
-from app.evaluation.bench.asker import MOST_NAMES
+from app.evaluation.bench.asker import MAX_NAMES
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.bench.question_sets import DEMO, PQ_3H
 from app.llm.reasoner import ReasonerError
@@ -83,7 +83,7 @@ class Crawler:
         return (sum(gave) + hoped) / (len(gave) + 1)
 
     async def _ask(self, text: str) -> None:
-        dialogue = Dialogue(self.scene.loaded.graph, self.key, "sets", {"names": MOST_NAMES})
+        dialogue = Dialogue(self.scene.loaded.graph, self.key, "sets", {"names": MAX_NAMES})
         try:
             reply = await self.scene.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
         except (ReasonerError, PrivacyError):

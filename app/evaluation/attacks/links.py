@@ -15,7 +15,7 @@ from app.evaluation.bench.bench import TO_THE_MODEL
 from app.evaluation.bench.question_sets import DEMO
 from app.evaluation.datasets.questions import Question
 from client_sdk.answers.answer import Answer
-from client_sdk.answers.safe_output import Inert
+from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.dialogue import Dialogue
 
 MARK: Final = "{1}"
@@ -80,7 +80,7 @@ async def _answered(scene: Scene, question: Question, draft: str) -> Answer:
 def _is_followed(answer: Answer) -> bool:
     """As the SDK shows it, and as `arog proxy` does."""
     names = [name for name in _every_name(answer) if name in answer.text]
-    return follows(answer.text, names) or follows(Inert().push(answer.text), names)
+    return follows(answer.text, names) or follows(MarkdownNeutraliser().push(answer.text), names)
 
 
 def _every_name(answer: Answer) -> Sequence[str]:

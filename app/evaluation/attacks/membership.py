@@ -11,15 +11,11 @@ a new order.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 import httpx2
-import numpy as np
-import numpy.typing as npt
-from sklearn.metrics import roc_auc_score
 
 from app.evaluation.attacks.membership_graphs import (
     CLOSED_POLICY,
@@ -33,15 +29,16 @@ from app.evaluation.attacks.membership_graphs import (
     noted_graph,
 )
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.http_client import Asker, Seen, served
+from app.evaluation.attacks.setup.http_client import ApiCaller, Seen, served
 from app.evaluation.attacks.setup.scenes import Scene, Scenes
+from app.evaluation.attacks.setup.separation import either_way, learnt
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.bench.question_sets import DEMO
 from app.settings import Settings
 from client_sdk.crypto.sealing import KeyPair
 
 PEOPLE = 400
-MOST = 0.6
+MAX_SHARE = 0.6
 KNOWN, KNOWN_BY_TIME = 0.9, 0.7
 CLOSED, ABSENT, NOTED = "closed", "absent", "noted"
 ROUNDS = 3
@@ -81,7 +78,7 @@ async def membership_on_demo(scenes: Scenes) -> list[Attempted]:
     scene, people = await scenes.open(DEMO), drawn_people(scenes.at_most(PEOPLE))
     found = await _attack(scene, people, rounds=1, lines=_by_content)
     async with served(scene.bench) as http:
-        seen = await observe(Asker(http, _key(scene, CLOSED)), people.everything, _about(CLOSED), 1)
+        seen = await observe(ApiCaller(http, _key(scene, CLOSED)), people.everything, _about(CLOSED), 1)
     control = _by_content("a person in a graph with a grant", seen, people)[0].model_copy(update={"control": KNOWN})
     texts = drawn_texts(scenes.at_most(PEOPLE))
     async with served(scene.bench) as http:
@@ -105,7 +102,7 @@ async def membership_times_on_demo(scenes: Scenes) -> list[Attempted]:
     return [*others, control.model_copy(update={"control": KNOWN_BY_TIME})]
 
 
-async def observe(asker: Asker, names: Sequence[str], ask: Ask, rounds: int) -> Observed:
+async def observe(asker: ApiCaller, names: Sequence[str], ask: Ask, rounds: int) -> Observed:
     """Every name once a round, each round in an order of its own."""
     dice, seen = random.Random(SEED), Observed()  # noqa: S311  # an order, no secret  # nosec B311
     for _ in range(rounds):
@@ -126,22 +123,22 @@ async def _attack(scene: Scene, people: Halves, rounds: int, lines: Lines) -> li
     }
     found: list[Attempted] = []
     async with served(scene.bench) as http:
-        attacker = Asker(http, _key(scene, DEMO))
+        attacker = ApiCaller(http, _key(scene, DEMO))
         for way, ask in ways.items():
             found += lines(way, await observe(attacker, people.everything, ask, rounds), people)
-        of_role = Asker(http, _key(scene, f"{CLOSED}#{ROLE}"))
+        of_role = ApiCaller(http, _key(scene, f"{CLOSED}#{ROLE}"))
         withheld = await observe(of_role, people.everything, _about(CLOSED), rounds)
         found += lines("a person whom a role of a granted graph is not shown", withheld, people)
     return found
 
 
-def _asker_of_notes(scene: Scene, http: httpx2.AsyncClient, texts: Halves) -> Asker:
+def _asker_of_notes(scene: Scene, http: httpx2.AsyncClient, texts: Halves) -> ApiCaller:
     """Who may ask the graph of notes, and so not see them: its policy hides them."""
     _load(scene, NOTED, noted_graph(texts.inside), NOTED_POLICY)
-    return Asker(http, _key(scene, NOTED))
+    return ApiCaller(http, _key(scene, NOTED))
 
 
-async def _by_own_ledger(asker: Asker, seen: Observed, texts: Halves) -> Attempted:
+async def _by_own_ledger(asker: ApiCaller, seen: Observed, texts: Halves) -> Attempted:
     """Told without a bound: an asker sees what the model was sent, and no text of the graph is sent as typed."""
     sent = {text: float(text in await asker.shown(seen.rounds[text][0].answer)) for text in texts.everything}
     found = either_way([sent[text] for text in texts.inside], [sent[text] for text in texts.outside])
@@ -168,7 +165,9 @@ def _by_time(name: str, seen: Observed, halves: Halves) -> list[Attempted]:
 def _line(name: str, found: float, halves: Halves) -> Attempted:
     """An AUC as a rate: of all pairs, the share that is told apart."""
     tries = len(halves.inside) + len(halves.outside)
-    return Attempted(name=f"AUC, {name}", tries=tries, successes=found * tries, blind=0.5, most=MOST, least=PEOPLE)
+    return Attempted(
+        name=f"AUC, {name}", tries=tries, successes=found * tries, blind=0.5, most=MAX_SHARE, least=PEOPLE
+    )
 
 
 def _load(scene: Scene, graph: str, turtle: Iterator[str], policy: str | None) -> None:
@@ -196,33 +195,3 @@ def _body(graph: str, question: str) -> Mapping[str, object]:
 
 
 _PUBLIC = KeyPair.generate().public_text
-
-
-Figures = Sequence[float] | npt.NDArray[np.float64]
-
-
-def area(inside: Figures, outside: Figures) -> float:
-    """The share of pairs in which the one from `inside` has the greater figure; a tie counts half."""
-    # The library refuses a single class; nobody is told apart then.
-    if len(inside) == 0 or len(outside) == 0:
-        return 0.5
-    is_inside = np.arange(len(inside) + len(outside)) < len(inside)
-    return float(roc_auc_score(is_inside, np.concatenate([inside, outside])))
-
-
-def either_way(inside: Sequence[float], outside: Sequence[float]) -> float:
-    """As `area`, for an attacker who need not know beforehand which group has the greater figures."""
-    found = area(inside, outside)
-    return max(found, 1 - found)
-
-
-def learnt(inside: Sequence[str], outside: Sequence[str]) -> float:
-    """As `area`, by texts: the first half of each group teaches which text speaks for which group, and the others
-    are told apart by that. A text that was never seen speaks for neither."""
-    middles = len(inside) // 2, len(outside) // 2
-    ins, outs = Counter(inside[: middles[0]]), Counter(outside[: middles[1]])
-
-    def score(text: str) -> float:
-        return (ins[text] + 1) / (ins[text] + outs[text] + 2)
-
-    return area([score(text) for text in inside[middles[0] :]], [score(text) for text in outside[middles[1] :]])

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 
-from app.chat.conversations import UnknownConversation
+from app.chat.conversations import UnknownConversationError
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import ATTACKER, VICTIM, Recorded, each_pseudonym
 from app.evaluation.attacks.setup.scenes import Scenes
-from app.evaluation.bench.asker import AnswersQuestions
+from app.evaluation.bench.asker import ChatEndpoint
 from app.evaluation.bench.question_sets import DEMO
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
@@ -90,7 +90,7 @@ def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
     ]
 
 
-async def conversations(chat: AnswersQuestions, recorded: Sequence[Recorded]) -> list[Attempted]:
+async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
     """Whether a conversation is entered by its id: by its owner, and by another key."""
     public_key = KeyPair.generate().public_text
     entered = {VICTIM: 0, ATTACKER: 0}
@@ -104,7 +104,7 @@ async def conversations(chat: AnswersQuestions, recorded: Sequence[Recorded]) ->
         for caller in entered:
             try:
                 await chat.answer(caller, request)
-            except UnknownConversation:
+            except UnknownConversationError:
                 continue
             entered[caller] += 1
     return [
@@ -117,7 +117,7 @@ async def conversations(chat: AnswersQuestions, recorded: Sequence[Recorded]) ->
     ]
 
 
-async def echoes(chat: AnswersQuestions, recorded: Sequence[Recorded]) -> list[Attempted]:
+async def echoes(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
     """Another's pseudonyms typed by the attacker, and in a replayed turn of the assistant.
 
     The blind guess asks the same with a word that nobody issued; the control is the victim in its own conversation.
@@ -192,7 +192,7 @@ def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
 
 
 async def _told(
-    chat: AnswersQuestions, graph: str, turns: Sequence[str], inside: Recorded | None = None
+    chat: ChatEndpoint, graph: str, turns: Sequence[str], inside: Recorded | None = None
 ) -> frozenset[str]:
     """Every name that the reply to the last of `turns` tells: the attacker in a conversation of its own, or the victim
     `inside` the recorded one."""

@@ -15,7 +15,7 @@ from app.evaluation.attacks.structure import replay
 from app.evaluation.attacks.users import frequency, linkage
 from app.evaluation.attacks.values import attack as values
 from app.evaluation.bench.question_sets import Show
-from app.evaluation.datasets.questions import QuestionsProblem
+from app.evaluation.datasets.questions import QuestionsError
 
 Attack = Callable[[Scenes], Awaitable[list[Attempted]]]
 
@@ -43,15 +43,15 @@ ATTACKS: dict[str, Attack] = {
 async def run_attacks(
     only: str = "", data: Path | None = None, limit: int | None = None, show: Show = silent
 ) -> list[Attempted]:
-    """The lines of the attacks whose name holds `only`. Raises QuestionsProblem, StoreError.
+    """The lines of the attacks whose name holds `only`. Raises QuestionsError, StoreError.
 
     `data`, `limit`: as of `Scenes`; `show` is told what runs and how far it is.
     """
     chosen = {name: attack for name, attack in ATTACKS.items() if only.casefold() in name}
     if not chosen:
-        raise QuestionsProblem(f"no attack's name holds what --only asks for; there are {', '.join(ATTACKS)}")
+        raise QuestionsError(f"no attack's name holds what --only asks for; there are {', '.join(ATTACKS)}")
     if data is not None and not data.is_dir():
-        raise QuestionsProblem("the folder of --data is not there")
+        raise QuestionsError("the folder of --data is not there")
     lines = []
     async with Scenes(data, limit, show) as scenes:
         for done, (name, attack) in enumerate(chosen.items()):

@@ -44,7 +44,7 @@ KILLS = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV)
 
 
 @dataclass(slots=True)
-class Trail:
+class LeftTraces:
     """Everything that was got back or found, by where; what names a capsule held; the kernel's word on core files."""
 
     found: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
@@ -72,7 +72,7 @@ async def traces(scenes: Scenes) -> list[Attempted]:
 
 
 def _walk(scenes: Scenes) -> list[Attempted]:
-    trail = Trail()
+    trail = LeftTraces()
     with tempfile.TemporaryDirectory(prefix="arog-traces-") as name:
         folder = Path(name)
         key = secrets.token_urlsafe(32)
@@ -96,7 +96,7 @@ def _walk(scenes: Scenes) -> list[Attempted]:
 class Visitor:
     """Loads, asks, errs and looks round in one service; keeps every reply, with its headers."""
 
-    def __init__(self, service: ServiceProcess, key: str, trail: Trail) -> None:
+    def __init__(self, service: ServiceProcess, key: str, trail: LeftTraces) -> None:
         self._port, self._key, self._trail = service.port, key, trail
 
     def visit(self, first: bool) -> None:
@@ -189,7 +189,7 @@ def _plant(folder: Path) -> list[str]:
     return planted
 
 
-def lines(trail: Trail, planted: int, seen: int) -> list[Attempted]:
+def lines(trail: LeftTraces, planted: int, seen: int) -> list[Attempted]:
     """A line for each place, then core files and the controls."""
     found = [
         Attempted(

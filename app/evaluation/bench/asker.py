@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.accounts.api_keys import Caller
-from app.evaluation.checks.metrics import Part, Score, comparable, score
-from app.evaluation.datasets.questions import Plan, Question
+from app.evaluation.checks.metrics import AnswerPart, Score, comparable, score
+from app.evaluation.datasets.questions import QueryPlan, Question
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
 from client_sdk.answers.answer import Answer
@@ -18,10 +18,10 @@ from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer, ChatRequest
 
 REASONER_STAGE = "reasoning"
-MOST_NAMES = 10_000  # the service's limit: F1 is over the whole set
+MAX_NAMES = 10_000  # the service's limit: F1 is over the whole set
 
 
-class AnswersQuestions(Protocol):
+class ChatEndpoint(Protocol):
     """What POST /chat calls."""
 
     async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer: ...
@@ -36,7 +36,7 @@ class KnowsNames(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QuestionOutcome:
     """What came of one question. `problem` names the error's type when there was no answer at all.
 
     `missed_topics` are gold topics that linking did not find; `linked` is None where no topic is known.
@@ -67,7 +67,7 @@ class Outcome:
         return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
 
 
-Watch = Callable[[Question, Outcome, Answer | None], None]
+Watch = Callable[[Question, QuestionOutcome, Answer | None], None]
 """Sees each question with what came of it; no answer where there was a problem."""
 
 
@@ -75,18 +75,18 @@ Watch = Callable[[Question, Outcome, Answer | None], None]
 class Asking:
     """How a set of questions is asked. `expect` is told each turn, with its plan, before it is asked."""
 
-    chat: AnswersQuestions
+    chat: ChatEndpoint
     caller: Caller
     graph: str
     strategy: str = "sets"
     options: Mapping[str, int] = field(default_factory=dict)
     names: KnowsNames | None = None
-    expect: Callable[[Plan | None, str], None] = lambda _plan, _typed: None
+    expect: Callable[[QueryPlan | None, str], None] = lambda _plan, _typed: None
     watch: Watch = lambda _question, _outcome, _answer: None
 
     async def ask_all(
         self, questions: Sequence[Question], progress: Callable[[int], None] = lambda _done: None
-    ) -> list[Outcome]:
+    ) -> list[QuestionOutcome]:
         """One outcome a question, in their order; `progress` gets how many are done."""
         key = KeyPair.generate()
         outcomes = []
@@ -97,8 +97,8 @@ class Asking:
             progress(done)
         return outcomes
 
-    async def _ask(self, question: Question, key: KeyPair) -> tuple[Outcome, Answer | None]:
-        dialogue = Dialogue(self.graph, key, self.strategy, {"names": MOST_NAMES, **self.options})
+    async def _ask(self, question: Question, key: KeyPair) -> tuple[QuestionOutcome, Answer | None]:
+        dialogue = Dialogue(self.graph, key, self.strategy, {"names": MAX_NAMES, **self.options})
         missed = self._missed_topics(question)
         try:
             for plan, text in zip(question.plans, question.texts, strict=True):
@@ -118,8 +118,8 @@ class Asking:
         return tuple(topic for topic in question.topic_entities if comparable(topic) not in found)
 
 
-def _failed(question: Question, missed: tuple[str, ...] | None, problem: str) -> Outcome:
-    return Outcome(
+def _failed(question: Question, missed: tuple[str, ...] | None, problem: str) -> QuestionOutcome:
+    return QuestionOutcome(
         id=question.id,
         kind=question.kind,
         score=Score(0.0, 0.0),
@@ -133,13 +133,13 @@ def _failed(question: Question, missed: tuple[str, ...] | None, problem: str) ->
     )
 
 
-def _outcome(question: Question, answer: Answer, missed: tuple[str, ...] | None, whole_ms: float) -> Outcome:
-    parts = [Part(entity.names, entity.ordered) for entity in answer.entities] if answer.answered else []
+def _outcome(question: Question, answer: Answer, missed: tuple[str, ...] | None, whole_ms: float) -> QuestionOutcome:
+    parts = [AnswerPart(entity.names, entity.ordered) for entity in answer.entities] if answer.answered else []
     usage = answer.usage
     milliseconds = dict(usage.milliseconds)
     # What the stages do not name is counted too: nothing of the road is left out.
     milliseconds["other"] = max(0.0, whole_ms - sum(milliseconds.values()))
-    return Outcome(
+    return QuestionOutcome(
         id=question.id,
         kind=question.kind,
         score=score(parts, question.answers),

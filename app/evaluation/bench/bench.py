@@ -19,11 +19,11 @@ from app.api.problems import error_body
 from app.chat.service import OPEN_ALONE, ChatService
 from app.egress.disclosure_control import IN_THE_HOUSE
 from app.egress.profile import Profile
-from app.evaluation.bench.asker import Asking, Outcome
+from app.evaluation.bench.asker import Asking, QuestionOutcome
 from app.evaluation.bench.report import Report, RunLabel, summarise
 from app.evaluation.checks.leak_scan import LeakScanner
 from app.evaluation.checks.secret_names import secret_names
-from app.evaluation.datasets.questions import Plan, Question
+from app.evaluation.datasets.questions import QueryPlan, Question
 from app.evaluation.fakes.contract import TASKS
 from app.evaluation.fakes.recording_reasoner import RecordingReasoner, Step
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
@@ -34,7 +34,7 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.tasks import Size
 from app.settings import Settings, load_settings
 from app.wiring.endpoints import probe_all
-from app.wiring.services import Services, Thinking, build, think
+from app.wiring.services import ReasonerBundle, Services, build, think
 from client_sdk.answers.answer import Answer
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import members_of
@@ -44,7 +44,7 @@ from kg_store.storage.master_key import MasterKey
 
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
 Progress = Callable[[str, float], None]
-See = Callable[[Question, Outcome, Answer | None, Sequence[Step]], None]
+See = Callable[[Question, QuestionOutcome, Answer | None, Sequence[Step]], None]
 """Sees each question, what came of it, and what its last turn asked of the reasoner."""
 
 TENANT = "evaluation"
@@ -61,7 +61,7 @@ _TRANSPORT_LINES = frozenset(
 )  # fmt: skip
 
 
-def unseen(_question: Question, _outcome: Outcome, _answer: Answer | None, _steps: Sequence[Step]) -> None:
+def unseen(_question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: Sequence[Step]) -> None:
     """For runs that nobody looks into."""
 
 
@@ -223,7 +223,7 @@ class Bench:
         options: Mapping[str, int] | None = None,
         progress: Callable[[int], None] = lambda _done: None,
         see: See = unseen,
-    ) -> tuple[Report, list[Outcome]]:
+    ) -> tuple[Report, list[QuestionOutcome]]:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
         graph = self.graph(loaded)
         first = self.sent_so_far
@@ -242,7 +242,7 @@ class Bench:
         findings = self.scanner(loaded).scan(self.sent_from(first))
         return summarise(label, outcomes, findings, len(loaded.secrets)), outcomes
 
-    def _expect(self, plan: Plan | None, typed: str) -> None:
+    def _expect(self, plan: QueryPlan | None, typed: str) -> None:
         self._recorder.begin()
         if self._scripted:
             self._scripted.expect(plan, typed)
@@ -275,7 +275,7 @@ def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[
     return [questions[position] for position in sorted(drawn)]
 
 
-def _scorer_of(thinking: Thinking, settings: Settings) -> Callable[[], PathScorer]:
+def _scorer_of(thinking: ReasonerBundle, settings: Settings) -> Callable[[], PathScorer]:
     """The embedded reasoner's own scorer; for other reasoners one that is built when it is first asked for."""
     reasoner = thinking.reasoner
     if isinstance(reasoner, EmbeddedReasoner):

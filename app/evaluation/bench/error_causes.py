@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from app.evaluation.bench.asker import Outcome
-from app.evaluation.bench.path_trail import Trail, folded_steps
+from app.evaluation.bench.asker import QuestionOutcome
+from app.evaluation.bench.path_trail import PathTrail, folded_steps
 from app.evaluation.datasets.questions import Question
 from app.llm.embedded.candidate_paths import ScoredPath
 from client_sdk.answers.answer import Answer
@@ -42,7 +42,7 @@ _EXTREMES: Final = frozenset({"argmax", "argmin", "max", "min", "compare"})
 Steps = tuple[str, ...]
 
 
-def cause_of(question: Question, outcome: Outcome, answer: Answer | None, trail: Trail | None) -> Cause:
+def cause_of(question: Question, outcome: QuestionOutcome, answer: Answer | None, trail: PathTrail | None) -> Cause:
     """The first of the causes that fits, from linking over paths to what was done with their ends."""
     if answer is None:
         return "no answer came"
@@ -61,11 +61,11 @@ def cause_of(question: Question, outcome: Outcome, answer: Answer | None, trail:
     return _of_paths(question, trail) or _of_right_path(question, answer)
 
 
-def _is_first(trail: Trail) -> bool:
+def _is_first(trail: PathTrail) -> bool:
     return any(each.scored is not None and each.scored == trail.runner_up for each in trail.gold)
 
 
-def _of_paths(question: Question, trail: Trail) -> Cause | None:
+def _of_paths(question: Question, trail: PathTrail) -> Cause | None:
     """None when the gold paths were followed, in the form that the gold plan has."""
     assert question.plan is not None
     followed = {folded_steps(each.path.steps) for each in trail.followed}
@@ -82,7 +82,7 @@ def _of_paths(question: Question, trail: Trail) -> Cause | None:
     return _of_one_path(followed.pop(), gold.pop(), trail)
 
 
-def _of_one_path(followed: Steps, gold: Steps, trail: Trail) -> Cause:
+def _of_one_path(followed: Steps, gold: Steps, trail: PathTrail) -> Cause:
     if len(followed) > len(gold) and _is_within(gold, followed):
         return "one hop too many"
     if len(followed) < len(gold) and _is_within(followed, gold):
@@ -109,7 +109,7 @@ def _of_right_path(question: Question, answer: Answer) -> Cause:
     return "other" if question.reproduced else "right path, gold differs from the graph"
 
 
-def _starts_elsewhere(trail: Trail) -> bool:
+def _starts_elsewhere(trail: PathTrail) -> bool:
     roots = {each.root for each in trail.gold if each.root}
     return bool(roots) and roots.isdisjoint(each.path.root for each in trail.followed)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.error_causes import Cause, cause_of
-from app.evaluation.bench.path_trail import GoldPath, Trail, trail_of
+from app.evaluation.bench.path_trail import GoldPath, PathTrail, trail_of
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.recording_reasoner import Step
@@ -20,9 +20,9 @@ from app.llm.embedded.candidate_paths import ScoredPath
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
 
-MOST_NAMES_SHOWN = 8
-MOST_KINDS_SHOWN = 5
-LEAST_SHOWN = -1000.0  # the scorer's own mark of the impossible lies far below
+MAX_NAMES_SHOWN = 8
+MAX_KINDS_SHOWN = 5
+MIN_SHOWN = -1000.0  # the scorer's own mark of the impossible lies far below
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -31,8 +31,8 @@ class WrongAnswer:
     """One entry of the file."""
 
     question: Question = field(repr=False)
-    outcome: Outcome
-    trail: Trail | None = field(repr=False)
+    outcome: QuestionOutcome
+    trail: PathTrail | None = field(repr=False)
     cause: Cause
 
 
@@ -48,7 +48,7 @@ class ErrorLog:
         self._hidden = 0
         self.wrong: list[WrongAnswer] = []
 
-    def see(self, question: Question, outcome: Outcome, answer: Answer | None, steps: Sequence[Step]) -> None:
+    def see(self, question: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
         """Called after every question, with what its last turn asked of the reasoner."""
         if question.half == "unseen":
             self._hidden += 1
@@ -93,7 +93,7 @@ class ErrorLog:
 
 def _counted(cause: Cause, group: Sequence[WrongAnswer]) -> tuple[str, int, str]:
     """A row of the summary, with the commonest kinds of question."""
-    kinds = Counter(wrong.question.kind for wrong in group if wrong.question.kind).most_common(MOST_KINDS_SHOWN)
+    kinds = Counter(wrong.question.kind for wrong in group if wrong.question.kind).most_common(MAX_KINDS_SHOWN)
     return cause, len(group), ", ".join(f"{kind} {count}" for kind, count in kinds)
 
 
@@ -110,7 +110,7 @@ def _entry(wrong: WrongAnswer) -> str:
     return "\n".join(lines)
 
 
-def _paths(trail: Trail) -> list[str]:
+def _paths(trail: PathTrail) -> list[str]:
     lines = [f"- followed: {_scored(each, trail)}" for each in trail.followed] or ["- followed: none"]
     if trail.runner_up:
         lines.append(f"- runner-up: {_scored(trail.runner_up, trail)}")
@@ -121,7 +121,7 @@ def _paths(trail: Trail) -> list[str]:
     return lines
 
 
-def _linking(question: Question, outcome: Outcome, trail: Trail | None) -> str:
+def _linking(question: Question, outcome: QuestionOutcome, trail: PathTrail | None) -> str:
     """How many gold topics were found, which were not, and every word that a pseudonym replaced."""
     gold = len(question.topic_entities)
     told = f"{gold - len(outcome.missed_topics)} of {gold} topics found" if gold else "no topic is known"
@@ -131,25 +131,25 @@ def _linking(question: Question, outcome: Outcome, trail: Trail | None) -> str:
     return told + (f"; read as names and values: {', '.join(words)}" if words else "; nothing was read as a name")
 
 
-def _scored(scored: ScoredPath, trail: Trail) -> str:
+def _scored(scored: ScoredPath, trail: PathTrail) -> str:
     """`[ann quill] > spouse > ^parents (person), score 0.310`."""
     path = scored.path
     hops = [
         step + (f" ({concept})" if concept else "") for step, concept in zip(path.steps, path.concepts, strict=True)
     ]
     state = "" if path.end is not None else ", not walked"
-    score = f"score {scored.score:.3f}" if scored.score > LEAST_SHOWN else "no reading of the question gives it"
+    score = f"score {scored.score:.3f}" if scored.score > MIN_SHOWN else "no reading of the question gives it"
     return " > ".join([f"[{trail.words.get(path.root, '?')}]", *hops]) + f", {score}{state}"
 
 
-def _gold(gold: GoldPath, trail: Trail) -> str:
+def _gold(gold: GoldPath, trail: PathTrail) -> str:
     if gold.scored is not None:
         return _scored(gold.scored, trail)
     root = trail.words.get(gold.root, "?")
     return " > ".join([f"[{root}]", *gold.steps]) + ", never shown in whole"
 
 
-def _in_words(expression: str, trail: Trail) -> str:
+def _in_words(expression: str, trail: PathTrail) -> str:
     """An expression with the path in place of each pseudonym."""
     paths = {
         each.path.end: " > ".join((trail.words.get(each.path.root, "?"), *each.path.steps)) for each in trail.followed
@@ -164,5 +164,5 @@ def _in_words(expression: str, trail: Trail) -> str:
 
 def _listed(names: Iterable[str], none: str) -> str:
     known = list(names)
-    more = f" and {len(known) - MOST_NAMES_SHOWN} more" if len(known) > MOST_NAMES_SHOWN else ""
-    return ", ".join(known[:MOST_NAMES_SHOWN]) + more if known else none
+    more = f" and {len(known) - MAX_NAMES_SHOWN} more" if len(known) > MAX_NAMES_SHOWN else ""
+    return ", ".join(known[:MAX_NAMES_SHOWN]) + more if known else none

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.evaluation.datasets.gold_plan import GoldPlan, Shown, plan_paths
-from app.evaluation.datasets.questions import Plan, Question
+from app.evaluation.datasets.gold_plan import GoldPlan, ShownNames, plan_paths
+from app.evaluation.datasets.questions import QueryPlan, Question
 from app.evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from app.evaluation.fakes.recording_reasoner import Step
 from app.llm.embedded.candidate_paths import ScoredPath, roots_of, score_paths
@@ -31,7 +31,7 @@ class GoldPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class PathTrail:
     """The paths of one question, all in pseudonyms; `words` says what each stands for in the question's words.
 
     `followed` leads to what the reply's `expressions` name; empty where it gave none. `runner_up` is
@@ -47,7 +47,7 @@ class Trail:
     words: dict[str, str]
 
 
-def trail_of(question: Question, steps: Sequence[Step], scorer: PathScorer) -> Trail | None:
+def trail_of(question: Question, steps: Sequence[Step], scorer: PathScorer) -> PathTrail | None:
     """The trail of the last turn; None where the reasoner was asked nothing that shows paths.
 
     Scores are those that `scorer` gives to the paths of each step, highest first; for the embedded reasoner they
@@ -61,7 +61,7 @@ def trail_of(question: Question, steps: Sequence[Step], scorer: PathScorer) -> T
     named = [word for expression in expressions for word in _WORD.findall(expression)]
     followed = [path for word in dict.fromkeys(named) if (path := _to(ranked[-1], word)) is not None]
     words = _words_of(question, last)
-    return Trail(
+    return PathTrail(
         expressions=expressions,
         followed=tuple(followed),
         runner_up=next((each for each in ranked[-1] if each not in followed), None),
@@ -115,7 +115,9 @@ def _words_of(question: Question, last: StepInput) -> dict[str, str]:
     return {**concepts, **surfaces_of(question.texts[-1], last.question, known)}
 
 
-def _gold(plan: Plan | None, words: dict[str, str], ranked: Sequence[Sequence[ScoredPath]]) -> tuple[GoldPath, ...]:
+def _gold(
+    plan: QueryPlan | None, words: dict[str, str], ranked: Sequence[Sequence[ScoredPath]]
+) -> tuple[GoldPath, ...]:
     if plan is None:
         return ()
     paths = []
@@ -132,7 +134,7 @@ def _among(ranked: Sequence[Sequence[ScoredPath]], root: str, steps: tuple[str, 
     return next(fits, None)
 
 
-def _root_of(plan: Plan, start: str, words: dict[str, str]) -> str:
+def _root_of(plan: QueryPlan, start: str, words: dict[str, str]) -> str:
     kind, _, rest = start.partition(":")
     if kind != "topic" or not rest.isdigit():
         return ""
@@ -147,7 +149,9 @@ def _candidates(steps: Sequence[Step]) -> list[Candidate]:
     return [way for step in steps if isinstance(step.asked, StepInput | ChooseInput) for way in step.asked.candidates]
 
 
-def _is_offered(plan: Plan | None, words: dict[str, str], last: StepInput, ways: Sequence[Candidate]) -> bool | None:
+def _is_offered(
+    plan: QueryPlan | None, words: dict[str, str], last: StepInput, ways: Sequence[Candidate]
+) -> bool | None:
     """Whether the gold plan was walked to its end, or a way on offer would have gone on with it."""
     if plan is None:
         return None
@@ -156,7 +160,7 @@ def _is_offered(plan: Plan | None, words: dict[str, str], last: StepInput, ways:
         topics = tuple(topic_among(words, topic) for topic in plan.topics)
     earlier = [turn.text for turn in last.dialogue if turn.role == "user" and turn.text != last.question]
     answers = [turn.text for turn in last.dialogue if turn.role == "assistant"]
-    shown = Shown(
+    shown = ShownNames(
         topics=topics,
         earlier=pseudonyms_in(earlier),
         answers=pseudonyms_in(answers[-1:]),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.checks.leak_scan import Findings
 from app.evaluation.checks.metrics import interval, mean, percentile
 from app.graphs.markdown_table import markdown_table
@@ -80,7 +80,7 @@ class Report(RunLabel):
     leaks: Leaks
 
 
-def summarise(label: RunLabel, outcomes: Sequence[Outcome], findings: Findings, names: int) -> Report:
+def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Findings, names: int) -> Report:
     """The report of a run. `names` is how many names the scanner looked for."""
     whole = [outcome for outcome in outcomes if not outcome.problem]
     linked = [float(outcome.linked) for outcome in outcomes if outcome.linked is not None]
@@ -110,7 +110,7 @@ def summarise(label: RunLabel, outcomes: Sequence[Outcome], findings: Findings, 
     )
 
 
-def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[Outcome]], file: Path) -> None:
+def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOutcome]], file: Path) -> None:
     """Each report, with its questions by id: hit, F1, calls and problem; no question's or answer's text."""
     rows = [
         {
@@ -167,14 +167,14 @@ def _row(report: Report) -> tuple[str, ...]:
     )
 
 
-def _quality(outcomes: Sequence[Outcome]) -> Quality:
+def _quality(outcomes: Sequence[QuestionOutcome]) -> Quality:
     hits = [outcome.score.hit for outcome in outcomes]
     f1 = mean([outcome.score.f1 for outcome in outcomes])
     return Quality(questions=len(hits), hits_at_1=mean(hits), hits_at_1_interval=interval(hits), f1=f1)
 
 
-def _by_kind(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    groups: dict[str, list[Outcome]] = {}
+def _by_kind(outcomes: Sequence[QuestionOutcome]) -> dict[str, list[QuestionOutcome]]:
+    groups: dict[str, list[QuestionOutcome]] = {}
     for outcome in outcomes:
         groups.setdefault(outcome.kind, []).append(outcome)
     return dict(sorted(groups.items()))
@@ -185,7 +185,7 @@ def _spread(values: Iterable[float]) -> Spread:
     return Spread(p50=percentile(known, 0.5), p95=percentile(known, 0.95), mean=mean(known))
 
 
-def _counted_by(outcomes: Sequence[Outcome]) -> str:
+def _counted_by(outcomes: Sequence[QuestionOutcome]) -> str:
     kinds = {"endpoint" if outcome.tokens_by_endpoint else "wordpiece" for outcome in outcomes if outcome.calls}
     return " and ".join(sorted(kinds)) or "none"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.bench import LoadedSet, sample, unseen
 from app.evaluation.bench.error_log import ErrorLog
 from app.evaluation.bench.question_sets import QuestionSets, Show
@@ -15,17 +15,17 @@ from app.evaluation.datasets.questions import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedSample:
     """What came of one sample, or of several together; `leaks` is what the scanner found in their bytes."""
 
-    outcomes: list[Outcome] = field(repr=False)
+    outcomes: list[QuestionOutcome] = field(repr=False)
     leaks: int
 
-    def __add__(self, other: Asked) -> Asked:
-        return Asked([*self.outcomes, *other.outcomes], self.leaks + other.leaks)
+    def __add__(self, other: AskedSample) -> AskedSample:
+        return AskedSample([*self.outcomes, *other.outcomes], self.leaks + other.leaks)
 
 
-NOTHING_ASKED = Asked([], 0)
+NOTHING_ASKED = AskedSample([], 0)
 
 
 @dataclass(slots=True)
@@ -40,13 +40,13 @@ class Asker:
     seed: int
     show: Show
     errors: Path | None = None
-    total: Asked = NOTHING_ASKED
+    total: AskedSample = NOTHING_ASKED
 
     def sample(self, questions: Sequence[Question], shared_by: int = 1) -> list[Question]:
         """This set's questions; several sets may share one row's number."""
         return sample(questions, max(1, self.limit // shared_by), self.seed)
 
-    async def ask(self, title: str, loaded: LoadedSet, questions: Sequence[Question]) -> Asked:
+    async def ask(self, title: str, loaded: LoadedSet, questions: Sequence[Question]) -> AskedSample:
         """The outcomes in the order of `questions`."""
         bench = self.sets.bench
         log = ErrorLog(bench.scorer) if self.errors else None
@@ -61,6 +61,6 @@ class Asker:
         if log and self.errors and not all(question.half == "unseen" for question in questions):
             file = self.errors / f"errors-{title.lower().replace(' ', '-').replace(',', '')}.md"
             log.write(label, file, report.leaks.leaked)
-        asked = Asked(outcomes, report.leaks.leaks)
+        asked = AskedSample(outcomes, report.leaks.leaks)
         self.total += asked
         return asked

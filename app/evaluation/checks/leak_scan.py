@@ -14,7 +14,7 @@ from pathlib import Path
 from app.evaluation.checks.decoded_text import Word, texts_in, words_of
 
 _COMMON_WORDS = Path(__file__).with_name("common_words.toml")
-_LONGEST_PHRASE = 8
+_MAX_PHRASE_WORDS = 8
 _SMALL_NUMBERS = frozenset(str(number) for number in range(100))
 
 _Trie = dict[str, "_Trie"]
@@ -100,5 +100,5 @@ def _phrases(text: str) -> Iterator[str]:
     """Every run of up to eight words of a public text."""
     words = [word.folded for word in words_of(text)]
     for start in range(len(words)):
-        for end in range(start + 1, min(start + _LONGEST_PHRASE, len(words)) + 1):
+        for end in range(start + 1, min(start + _MAX_PHRASE_WORDS, len(words)) + 1):
             yield " ".join(words[start:end])

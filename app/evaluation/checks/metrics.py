@@ -15,7 +15,7 @@ _PLACES = Decimal("0.01")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """One part of an answer, in order: the names it stands for; `ordered` when their order is part of it."""
 
     names: tuple[str, ...] = field(repr=False)
@@ -30,7 +30,7 @@ class Score:
     f1: float
 
 
-def score(parts: Sequence[Part], gold: Sequence[str]) -> Score:
+def score(parts: Sequence[AnswerPart], gold: Sequence[str]) -> Score:
     """hits@1: the first name of the returned order; of an unordered set, the expected hit of a random member.
 
     F1 is taken over the set of all names. A question without gold is right when nothing is answered.
@@ -84,7 +84,7 @@ def interval(values: Sequence[float], seed: int = 0, draws: int = 1000) -> tuple
     return float(low), float(high)
 
 
-def _hit(parts: Sequence[Part], wanted: set[str]) -> float:
+def _hit(parts: Sequence[AnswerPart], wanted: set[str]) -> float:
     first = next(part for part in parts if part.names)
     names = [comparable(name) for name in first.names]
     if first.ordered:

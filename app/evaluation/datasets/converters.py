@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.evaluation.datasets.gold_graph import GoldGraph
-from app.evaluation.datasets.questions import Plan, PlanSet, Question, QuestionsProblem, write_questions
+from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question, QuestionsError, write_questions
 from app.evaluation.datasets.splits import half_of_wording
 
 Triple = tuple[str, str, str]
@@ -55,14 +55,14 @@ class _Set:
 def convert(name: str, source: Path, out: Path) -> Converted:
     """Writes `graph.tsv`, `questions.jsonl` and, where needed, `policy.toml` into `out`.
 
-    `source` is the file of questions; the graph lies beside it. Raises QuestionsProblem.
+    `source` is the file of questions; the graph lies beside it. Raises QuestionsError.
     """
     if name not in CONVERTERS:
-        raise QuestionsProblem(f"unknown set; known: {', '.join(CONVERTERS)}")
+        raise QuestionsError(f"unknown set; known: {', '.join(CONVERTERS)}")
     try:
         found = CONVERTERS[name](source)
     except OSError as error:
-        raise QuestionsProblem(f"{Path(str(error.filename)).name}: it can't be read ({error.strerror})") from None
+        raise QuestionsError(f"{Path(str(error.filename)).name}: it can't be read ({error.strerror})") from None
     return _write(found, out)
 
 
@@ -102,7 +102,7 @@ def _of_path_question(record: dict[str, object], graph: GoldGraph) -> Question:
     answers = _strings(record["answers"])
     # The service leaves what a question names out of a bare set; here paths may well lead back to it.
     answer = "union(A, topic:0)" if topic in answers and len(answers) > 1 else "A"
-    plan = Plan(sets=sets, answer=(answer,), topics=(topic.replace("_", " "),))
+    plan = QueryPlan(sets=sets, answer=(answer,), topics=(topic.replace("_", " "),))
     return Question(
         id=str(record["id"]),
         question=typed,
@@ -133,7 +133,7 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: GoldGraph) -> Questio
     bracketed, _, answers = line.partition("\t")
     match = _TOPIC.search(bracketed)
     if match is None:
-        raise QuestionsProblem(f"{identity}: no [topic] in the question")
+        raise QuestionsError(f"{identity}: no [topic] in the question")
     plan = _metaqa_plan(kind.strip().split("_to_"), match[1])
     gold = tuple(answers.split("|"))
     return Question(
@@ -148,7 +148,7 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: GoldGraph) -> Questio
     )
 
 
-def _metaqa_plan(types: Sequence[str], topic: str) -> Plan:
+def _metaqa_plan(types: Sequence[str], topic: str) -> QueryPlan:
     """MetaQA's gold never gives the topic back, nor goes on from it: it is taken out after the second hop."""
     path = [
         "^" + _words(_METAQA_RELATIONS[here]) if there == "movie" else _words(_METAQA_RELATIONS[there])
@@ -159,7 +159,7 @@ def _metaqa_plan(types: Sequence[str], topic: str) -> Plan:
     if len(path) == 3:
         sets["B"] = PlanSet(start=answer, path=tuple(path[2:]))
         answer = "B"
-    return Plan(sets=sets, answer=(answer,), topics=(topic,))
+    return QueryPlan(sets=sets, answer=(answer,), topics=(topic,))
 
 
 # --- WebQSP ----------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def _of_webqsp(record: dict[str, object], graph: GoldGraph) -> Question:
         return question
     topic, path, quality = best
     sets = {"A": PlanSet(start="topic:0", path=tuple(_words(label) for label in path))}
-    plan = Plan(sets=sets, answer=("A",), topics=(topic,))
+    plan = QueryPlan(sets=sets, answer=("A",), topics=(topic,))
     # A new Question and no copy, so that `plan` counts as given.
     fields = question.model_dump(exclude_unset=True)
     return Question(**{**fields, "plan": plan, "reproduced": quality == 1.0})
@@ -246,7 +246,7 @@ def _triples(file: Path, separator: str) -> Iterator[Triple]:
         for number, line in enumerate(lines, start=1):
             parts = line.rstrip("\n").split(separator)
             if len(parts) < 3:
-                raise QuestionsProblem(f"{file.name}, line {number}: three columns are needed")
+                raise QuestionsError(f"{file.name}, line {number}: three columns are needed")
             yield parts[0], parts[1], parts[2]
 
 
@@ -255,7 +255,7 @@ def _records(file: Path) -> Iterator[dict[str, object]]:
         try:
             yield json.loads(line)
         except json.JSONDecodeError:
-            raise QuestionsProblem(f"{file.name}, line {number}: it is not JSON") from None
+            raise QuestionsError(f"{file.name}, line {number}: it is not JSON") from None
 
 
 def _strings(value: object) -> list[str]:

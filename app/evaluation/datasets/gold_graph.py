@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from app.evaluation.datasets.questions import Plan
+from app.evaluation.datasets.questions import QueryPlan
 
 _DIFFERENCE = re.compile(r"^difference\(([A-Z][0-9]?), topic:(\d+)\)$")
 
@@ -34,7 +34,7 @@ class GoldGraph:
             here = {tail for head in here for tail in self._step(head, label)}
         return here
 
-    def answer(self, plan: Plan, topics: Mapping[int, str]) -> set[str]:
+    def answer(self, plan: QueryPlan, topics: Mapping[int, str]) -> set[str]:
         """The names that a plan of paths and differences gives."""
         return {name for expression in plan.answer for name in self._value(plan, topics, expression)}
 
@@ -45,12 +45,12 @@ class GoldGraph:
             here = {tail for name in here for tail in self._tails.get((hop, name), ())}
         return here - {head} if len(hops) > 1 else here
 
-    def _value(self, plan: Plan, topics: Mapping[int, str], expression: str) -> set[str]:
+    def _value(self, plan: QueryPlan, topics: Mapping[int, str], expression: str) -> set[str]:
         if match := _DIFFERENCE.match(expression):
             return self._set(plan, topics, match[1]) - {topics[int(match[2])]}
         return self._set(plan, topics, expression)
 
-    def _set(self, plan: Plan, topics: Mapping[int, str], letter: str) -> set[str]:
+    def _set(self, plan: QueryPlan, topics: Mapping[int, str], letter: str) -> set[str]:
         planned = plan.sets[letter]
         kind, _, rest = planned.start.partition(":")
         if kind == "topic":

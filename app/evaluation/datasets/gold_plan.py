@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.evaluation.datasets.questions import Plan, PlanSet
+from app.evaluation.datasets.questions import PlanSet, QueryPlan
 from app.llm.tasks import Candidate, Evidence, Thing
 from kg_store.algebra.expressions import MAX_NODES
 
@@ -16,7 +16,7 @@ _SIMPLE_START = re.compile(r"^(topic|earlier|answer|kind|set):")
 _MAX_UNION = MAX_NODES - 10
 
 
-def plan_paths(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
+def plan_paths(plan: QueryPlan) -> list[tuple[str, tuple[str, ...]]]:
     """The whole paths that lead to the plan's answer, each with what it starts from: `topic:0`, `kind:patient`.
 
     A start alone is a path only where there is no other: kinds that only narrow an answer are left out.
@@ -25,7 +25,7 @@ def plan_paths(plan: Plan) -> list[tuple[str, tuple[str, ...]]]:
     return list(dict.fromkeys([path for path in paths if path[1]] or paths))
 
 
-def _paths_in(plan: Plan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
+def _paths_in(plan: QueryPlan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
     """Those of the sets that an expression names; of what stands beside them only where it names no set."""
     references = [match[2] for match in _REFERENCE.finditer(expression) if match[2]]
     letters = [reference for reference in references if reference in plan.sets]
@@ -34,7 +34,7 @@ def _paths_in(plan: Plan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(start, path) for letter in letters for start, path in _paths_to(plan, plan.sets[letter])]
 
 
-def _paths_to(plan: Plan, planned: PlanSet) -> list[tuple[str, tuple[str, ...]]]:
+def _paths_to(plan: QueryPlan, planned: PlanSet) -> list[tuple[str, tuple[str, ...]]]:
     kind, _, rest = planned.start.partition(":")
     if kind == "set":
         begun = _paths_to(plan, plan.sets[rest])
@@ -46,7 +46,7 @@ def _paths_to(plan: Plan, planned: PlanSet) -> list[tuple[str, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownNames:
     """What the requests for one question have shown so far.
 
     `topics`, `earlier` and `answers` are pseudonyms in order: those of the question, of the user's turns before
@@ -72,7 +72,7 @@ class OpenEnd:
 class GoldPlan:
     """One plan laid over what has been shown. Knows pseudonyms and relation words, and no name."""
 
-    def __init__(self, plan: Plan, shown: Shown) -> None:
+    def __init__(self, plan: QueryPlan, shown: ShownNames) -> None:
         self._plan, self._shown = plan, shown
         self._edges: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for fact in shown.evidence:

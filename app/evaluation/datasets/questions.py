@@ -12,7 +12,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Letter = Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]?$")]
 
 
-class QuestionsProblem(Exception):
+class QuestionsError(Exception):
     """A file of questions can't be read. The text says file, line and field, and quotes nothing."""
 
 
@@ -31,7 +31,7 @@ class PlanSet(BaseModel):
     path: tuple[Text, ...] = ()
 
 
-class Plan(BaseModel):
+class QueryPlan(BaseModel):
     """How a model that understands the question would get its answer from the graph.
 
     `answer` holds expressions of `kg_store.algebra.expressions` over set letters and `topic:0`. `topics` says what
@@ -62,8 +62,8 @@ class Question(BaseModel):
     turns: tuple[Text, ...] = ()
     answers: tuple[str, ...]
     topic_entities: tuple[str, ...] = ()
-    plan: Plan | None = None
-    turn_plans: tuple[Plan | None, ...] = ()
+    plan: QueryPlan | None = None
+    turn_plans: tuple[QueryPlan | None, ...] = ()
     kind: str = ""
     filtered: bool = False
     reproduced: bool = True
@@ -88,7 +88,7 @@ class Question(BaseModel):
         return "plan" in self.model_fields_set
 
     @property
-    def plans(self) -> tuple[Plan | None, ...]:
+    def plans(self) -> tuple[QueryPlan | None, ...]:
         """One plan a turn; None where the graph has no answer."""
         earlier = self.turn_plans or (None,) * (len(self.texts) - 1)
         return (*earlier, self.plan)
@@ -99,17 +99,17 @@ class Question(BaseModel):
 
 
 def read_questions(file: Path) -> list[Question]:
-    """Every question of a JSONL file, in its order. Raises QuestionsProblem, with the line."""
+    """Every question of a JSONL file, in its order. Raises QuestionsError, with the line."""
     found: dict[str, Question] = {}
     for number, line in enumerate(_lines_of(file), start=1):
         if not line.strip():
             continue
         question = _parse(line, f"{file.name}, line {number}")
         if question.id in found:
-            raise QuestionsProblem(f"{file.name}, line {number}: the id stands in an earlier line too")
+            raise QuestionsError(f"{file.name}, line {number}: the id stands in an earlier line too")
         found[question.id] = question
     if not found:
-        raise QuestionsProblem(f"{file.name}: there is no question in it")
+        raise QuestionsError(f"{file.name}: there is no question in it")
     return list(found.values())
 
 
@@ -124,9 +124,9 @@ def _lines_of(file: Path) -> Sequence[str]:
     try:
         return file.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
-        raise QuestionsProblem(f"{file.name}: it is not UTF-8 text") from None
+        raise QuestionsError(f"{file.name}: it is not UTF-8 text") from None
     except OSError as error:
-        raise QuestionsProblem(f"{file.name}: it can't be read ({error.strerror})") from None
+        raise QuestionsError(f"{file.name}: it can't be read ({error.strerror})") from None
 
 
 def _parse(line: str, place: str) -> Question:
@@ -135,4 +135,4 @@ def _parse(line: str, place: str) -> Question:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise QuestionsProblem(f"{place}: {field + ': ' if field else ''}{first['msg']}") from None
+        raise QuestionsError(f"{place}: {field + ': ' if field else ''}{first['msg']}") from None

@@ -13,9 +13,9 @@ from difflib import SequenceMatcher
 from app.evaluation.datasets.questions import Question
 
 # "jamaican" is near "Jamaica" (0.93); "us" is not near "United States of America".
-LEAST_LIKENESS = 0.7
+MIN_LIKENESS = 0.7
 # "kennedy" stands for "John F. Kennedy", and "king" for no king; the more words, the likelier.
-LEAST_LETTERS = 5
+MIN_LETTERS = 5
 _QUOTED_OR_WORD = re.compile(r'"[^"]*"|[^\W_]+')
 
 
@@ -39,7 +39,7 @@ def name_topic(text: str, topic: str) -> str:
     the first is taken, and nothing in quotes is touched.
     """
     best = max(_runs(text, topic), key=lambda run: (_likeness(text[run[0] : run[1]], topic), -run[0]), default=None)
-    if best is None or _likeness(text[best[0] : best[1]], topic) < LEAST_LIKENESS:
+    if best is None or _likeness(text[best[0] : best[1]], topic) < MIN_LIKENESS:
         # "Utah State Capitol" names Utah already.
         return text if topic.casefold() in text.casefold() else f'{text.rstrip(" ?.")}, "{topic}"'
     return f'{text[: best[0]]}"{topic}"{text[best[1] :]}'
@@ -60,6 +60,6 @@ def _likeness(words: str, topic: str) -> float:
     said, name = words.casefold(), topic.casefold().replace('"', "")
     whole = SequenceMatcher(None, said, name).ratio()
     parts = _QUOTED_OR_WORD.findall(said)
-    if set(parts) <= set(_QUOTED_OR_WORD.findall(name)) and max(map(len, parts)) >= LEAST_LETTERS:
-        return max(whole, LEAST_LIKENESS + 0.01 * len(parts))
+    if set(parts) <= set(_QUOTED_OR_WORD.findall(name)) and max(map(len, parts)) >= MIN_LETTERS:
+        return max(whole, MIN_LIKENESS + 0.01 * len(parts))
     return whole

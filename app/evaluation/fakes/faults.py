@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from email.utils import format_datetime
 from typing import Any
 
-from app.evaluation.fakes.scripted_endpoint import Wire
+from app.evaluation.fakes.scripted_endpoint import EndpointWire
 
 Completion = dict[str, Any]
-Fault = Callable[[Wire, Completion, bytes], None]
+Fault = Callable[[EndpointWire, Completion, bytes], None]
 """Replies on the wire; is given the right completion and the body of the request."""
 
 SLOW_S = 0.2
@@ -26,24 +26,24 @@ INJECTION = (
 )
 
 
-def _slow(wire: Wire, right: Completion, _body: bytes) -> None:
+def _slow(wire: EndpointWire, right: Completion, _body: bytes) -> None:
     time.sleep(SLOW_S)
     wire.send_json(200, right)
 
 
-def _hang(wire: Wire, _right: Completion, _body: bytes) -> None:
+def _hang(wire: EndpointWire, _right: Completion, _body: bytes) -> None:
     """Nothing comes, until the caller hangs up."""
     wait_for_hanging_up(wire)
 
 
 def _busy(**headers: str) -> Fault:
-    def reply(wire: Wire, _right: Completion, _body: bytes) -> None:
+    def reply(wire: EndpointWire, _right: Completion, _body: bytes) -> None:
         wire.send_json(429, {"error": {"message": "slow down", "type": "rate_limit", "code": "x"}}, **headers)
 
     return reply
 
 
-def _busy_until_date(wire: Wire, right: Completion, body: bytes) -> None:
+def _busy_until_date(wire: EndpointWire, right: Completion, body: bytes) -> None:
     _busy(retry_after=format_datetime(dt.datetime.now(dt.UTC), usegmt=True))(wire, right, body)
 
 
@@ -51,17 +51,17 @@ def _failing(status: int, content: object) -> Fault:
     return lambda wire, _right, _body: wire.send_json(status, content)
 
 
-def _empty_choices(wire: Wire, right: Completion, _body: bytes) -> None:
+def _empty_choices(wire: EndpointWire, right: Completion, _body: bytes) -> None:
     wire.send_json(200, {**right, "choices": []})
 
 
-def _breaks_off(wire: Wire, right: Completion, _body: bytes) -> None:
+def _breaks_off(wire: EndpointWire, right: Completion, _body: bytes) -> None:
     data = json.dumps(right).encode()
     wire.send_bytes(200, data[: len(data) // 2], content_length=str(len(data)))
     wire.close_connection = True
 
 
-def _echo(wire: Wire, right: Completion, body: bytes) -> None:
+def _echo(wire: EndpointWire, right: Completion, body: bytes) -> None:
     wire.send_json(200, with_content(right, json.loads(body)["messages"][-1]["content"]))
 
 
@@ -112,7 +112,7 @@ def _injected(reply: dict[str, Any]) -> dict[str, Any]:
 def _streamed(*, error: object = None, blank: bool = False, done: bool = True) -> Fault:
     """As a stream, in small pieces; nothing or something is wrong with it."""
 
-    def reply(wire: Wire, right: Completion, _body: bytes) -> None:
+    def reply(wire: EndpointWire, right: Completion, _body: bytes) -> None:
         pieces = [" \n"] * 200 if blank else [text_of(right)[at : at + 7] for at in range(0, len(text_of(right)), 7)]
         chunks: list[object] = [{"choices": [{"delta": {"role": "assistant", "content": None}}]}]
         chunks += [{"choices": [{"delta": {"content": piece, "reasoning_content": None}}]} for piece in pieces]
@@ -201,7 +201,7 @@ def with_content(completion: Completion, content: str, finish_reason: str = "sto
     return {**completion, "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}]}
 
 
-def wait_for_hanging_up(wire: Wire) -> None:
+def wait_for_hanging_up(wire: EndpointWire) -> None:
     """Returns when the caller has closed its end."""
     wire.close_connection = True
     try:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from app.evaluation.fakes.faults import FAULTS
-from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint, Wire
+from app.evaluation.fakes.scripted_endpoint import EndpointWire, Received, ScriptedEndpoint
 
 
 class FaultyEndpoint(ScriptedEndpoint):
@@ -29,7 +29,7 @@ class FaultyEndpoint(ScriptedEndpoint):
         self.injected: Counter[str] = Counter()
         self.open = 0
 
-    def serve(self, wire: Wire, received: Received) -> None:
+    def serve(self, wire: EndpointWire, received: Received) -> None:
         status, right = self.answer(received)
         fault = self._draw() if status == 200 else None
         self._count(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.evaluation.datasets.questions import Plan
+from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
@@ -18,7 +18,7 @@ class PathReader(ScriptedEndpoint):
     """Follows the concept path that the prompt states from the thing that it begins with, and gives the form of answer
     that is asked for. Plans are not read, so that what is wrong in the path is wrong in the answer."""
 
-    def expect(self, plan: Plan | None, typed: str = "") -> None:
+    def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
         super().expect(plan, typed)
         self._replies = _PathReplies(None)
 

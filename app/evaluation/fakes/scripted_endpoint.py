@@ -13,7 +13,7 @@ from typing import cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.evaluation.datasets.questions import Plan
+from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.evaluation.fakes.unmasking import Unmasked
 from app.llm.tasks import TaskName
@@ -50,7 +50,7 @@ class _Completion(BaseModel):
     stream: bool = False
 
 
-class ContractBroken(Exception):
+class ContractBrokenError(Exception):
     """A request does not keep to docs/reasoner_contract.md; the text says where."""
 
 
@@ -101,7 +101,7 @@ class ScriptedEndpoint:
         with self._lock:
             return list(self._broken)
 
-    def expect(self, plan: Plan | None, typed: str = "") -> None:
+    def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
         """Sets the plan of the next question; None: the graph does not hold its answer."""
         with self._lock:
             self._plan, self._typed = plan, typed
@@ -119,7 +119,7 @@ class ScriptedEndpoint:
         self._server.server_close()
         self._thread.join()
 
-    def serve(self, wire: Wire, received: Received) -> None:
+    def serve(self, wire: EndpointWire, received: Received) -> None:
         """Replies to one chat completion request."""
         time.sleep(self._latency_s)
         wire.send_json(*self.answer(received))
@@ -130,7 +130,7 @@ class ScriptedEndpoint:
             self._received.append(received)
             try:
                 content = self._content(_read_request(received.body))
-            except (ContractBroken, ValidationError) as error:
+            except (ContractBrokenError, ValidationError) as error:
                 self._broken.append(_in_words(error))
                 return 400, {"error": {"message": "the request breaks the contract", "type": "invalid_request_error"}}
         return 200, self._completion(content, received.body)
@@ -140,7 +140,7 @@ class ScriptedEndpoint:
         if schema.name not in _TASKS:
             return json.dumps(_instance(schema.schema_))
         if not schema.strict or request.response_format.type != "json_schema":
-            raise ContractBroken("response_format is not a strict json_schema")
+            raise ContractBrokenError("response_format is not a strict json_schema")
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
         masked = Unmasked.read(_block(request.messages), self.meanings)
         reply = replies.reply_to(cast(TaskName, schema.name), masked.block)
@@ -177,7 +177,7 @@ def _block(messages: Sequence[_ChatMessage]) -> str:
     # Whole lines, since a question may hold such marks too; within JSON they never stand alone on a line.
     lines = content.rstrip().split("\n")
     if lines.count(_FENCE) != 1 or lines[-1] != "```":
-        raise ContractBroken("the last user message does not end with exactly one fenced json block")
+        raise ContractBrokenError("the last user message does not end with exactly one fenced json block")
     return "\n".join(lines[lines.index(_FENCE) + 1 : -1])
 
 
@@ -194,8 +194,8 @@ def _instance(schema: dict[str, object]) -> object:
     return smallest.get(schema.get("type"), "")
 
 
-def _in_words(error: ContractBroken | ValidationError) -> str:
-    if isinstance(error, ContractBroken):
+def _in_words(error: ContractBrokenError | ValidationError) -> str:
+    if isinstance(error, ContractBrokenError):
         return str(error)
     first = error.errors(include_input=False, include_url=False)[0]
     return f"{error.title}, {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
@@ -207,10 +207,10 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, endpoint: ScriptedEndpoint) -> None:
         self.endpoint = endpoint
-        super().__init__(("127.0.0.1", 0), Wire)
+        super().__init__(("127.0.0.1", 0), EndpointWire)
 
 
-class Wire(BaseHTTPRequestHandler):
+class EndpointWire(BaseHTTPRequestHandler):
     """One connection to the endpoint."""
 
     protocol_version = "HTTP/1.1"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from app.evaluation.datasets.gold_plan import GoldPlan, Shown
-from app.evaluation.datasets.questions import Plan
+from app.evaluation.datasets.gold_plan import GoldPlan, ShownNames
+from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from app.llm.tasks import (
     AnswerInput,
@@ -41,7 +41,7 @@ class ScriptedReplies:
     answers with what candidates lead to (`way(2)`) where these end the plan, else it follows them first.
     """
 
-    def __init__(self, plan: Plan | None, typed: str = "", at_once: bool = False) -> None:
+    def __init__(self, plan: QueryPlan | None, typed: str = "", at_once: bool = False) -> None:
         self._plan, self._typed, self._at_once = plan, typed, at_once
         self._evidence: dict[str, Evidence] = {}
         self._things: tuple[Thing, ...] = ()
@@ -118,7 +118,7 @@ class ScriptedReplies:
         known = {thing.name for thing in self._things}
         earlier = [turn.text for turn in self._dialogue if turn.role == "user" and turn.text != question]
         answers = [turn.text for turn in self._dialogue if turn.role == "assistant"]
-        shown = Shown(
+        shown = ShownNames(
             topics=self._topics(question),
             earlier=pseudonyms_in(earlier, known),
             answers=pseudonyms_in(answers[-1:], known),

@@ -22,7 +22,7 @@ STARTS_WITHIN_S = 120.0
 _OWN_FOLDERS = ("data", "home", "tmp", "work")
 
 
-class ServiceDied(Exception):
+class ServiceDiedError(Exception):
     """The service ended, or did not get ready in time; its output says why."""
 
 
@@ -68,7 +68,7 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
     """Starts the service with `settings` (without their prefix) in `folder`, where an earlier one may have run, and
     waits until it answers. Core files are allowed to it as far as the machine allows: it has to forbid them itself.
 
-    Raises ServiceDied.
+    Raises ServiceDiedError.
     """
     for name in ("home", "tmp", "work", "keys"):
         (folder / name).mkdir(exist_ok=True)
@@ -116,11 +116,11 @@ def _wait_until_ready(service: ServiceProcess) -> None:
     until = time.monotonic() + STARTS_WITHIN_S
     while time.monotonic() < until:
         if service.process.poll() is not None:
-            raise ServiceDied("the service has ended")
+            raise ServiceDiedError("the service has ended")
         if _status(service.port, "/readyz") == 200:
             return
         time.sleep(0.1)
-    raise ServiceDied("the service does not get ready")
+    raise ServiceDiedError("the service does not get ready")
 
 
 def _status(port: int, path: str) -> int:

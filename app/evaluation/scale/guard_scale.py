@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.egress.guard import Blocked, Guard, StaticSegments
+from app.egress.guard import BlockedError, Guard, StaticSegments
 from app.evaluation.datasets.synthetic_names import entries_of, made_names
 from app.graphs.markdown_table import markdown_table
 from app.privacy.anonymiser import Anonymiser
@@ -214,7 +214,7 @@ def _swapped(name: str) -> str:
 def _is_blocked(guard: Guard, body: bytes, issued: frozenset[str]) -> bool:
     try:
         guard.clear(Egress((Segment(body),)), issued)
-    except Blocked as blocked:
+    except BlockedError as blocked:
         return blocked.hits > 0
     return False
 

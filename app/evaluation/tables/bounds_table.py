@@ -6,14 +6,14 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
 from app.evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets, Show
 from app.evaluation.bench.report import Report, RunLabel, markdown, write_json
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoundedRun:
     """One run and what it must reach. `local_ms` bounds the p50 and p95 of everything outside the reasoner."""
 
     name: str
@@ -32,18 +32,18 @@ _MS = (15.0, 40.0)
 
 # What the reference code reaches with an endpoint that answers rightly: PQ-2H 0.75, PQ-3H 0.40.
 ROWS = (
-    Row("PQ-2H", PQ_2H, "scripted", hits=1.0, f1=1.0),
-    Row("PQ-3H", PQ_3H, "scripted", hits=1.0, f1=1.0),
-    Row("PQ-2H", PQ_2H, "scripted", "arog", hits=0.95),
-    Row("PQ-3H", PQ_3H, "scripted", "arog", hits=0.95),
+    BoundedRun("PQ-2H", PQ_2H, "scripted", hits=1.0, f1=1.0),
+    BoundedRun("PQ-3H", PQ_3H, "scripted", hits=1.0, f1=1.0),
+    BoundedRun("PQ-2H", PQ_2H, "scripted", "arog", hits=0.95),
+    BoundedRun("PQ-3H", PQ_3H, "scripted", "arog", hits=0.95),
     # Of one-hop questions 5 % have gold answers that the graph contradicts (films of one title are one node).
-    Row("MetaQA-1", METAQA[1], "scripted", hits=0.99, f1=0.99, local_ms=_MS, reproduced_only=True),
-    Row("MetaQA-2", METAQA[2], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
-    Row("MetaQA-3", METAQA[3], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
-    Row("PQ-2H", PQ_2H, "embedded", hits=0.90),
-    Row("PQ-3H", PQ_3H, "embedded", hits=0.70),
-    Row("demo", DEMO, "scripted", right=40),
-    Row("demo", DEMO, "embedded", right=20),
+    BoundedRun("MetaQA-1", METAQA[1], "scripted", hits=0.99, f1=0.99, local_ms=_MS, reproduced_only=True),
+    BoundedRun("MetaQA-2", METAQA[2], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
+    BoundedRun("MetaQA-3", METAQA[3], "scripted", hits=0.99, f1=0.99, local_ms=_MS),
+    BoundedRun("PQ-2H", PQ_2H, "embedded", hits=0.90),
+    BoundedRun("PQ-3H", PQ_3H, "embedded", hits=0.70),
+    BoundedRun("demo", DEMO, "scripted", right=40),
+    BoundedRun("demo", DEMO, "embedded", right=20),
 )
 
 
@@ -51,9 +51,9 @@ ROWS = (
 class Result:
     """One row with its report; `missed` says in words which bounds it did not reach."""
 
-    row: Row
+    row: BoundedRun
     report: Report
-    outcomes: list[Outcome] = field(repr=False)
+    outcomes: list[QuestionOutcome] = field(repr=False)
 
     @property
     def missed(self) -> list[str]:
@@ -102,7 +102,7 @@ class Results:
 async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) -> Results:
     """Runs the rows whose `name strategy reasoner` holds `only`; one service for each kind of reasoner."""
     rows = [row for row in ROWS if only in f"{row.name} {row.strategy} {row.reasoner}"]
-    found: dict[Row, Result] = {}
+    found: dict[BoundedRun, Result] = {}
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         for reasoner in dict.fromkeys(row.reasoner for row in rows):
             async with Bench(reasoner, changes=TO_THE_MODEL) as bench:
@@ -112,7 +112,7 @@ async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) ->
     return Results(tuple(found[row] for row in rows))
 
 
-async def _run(row: Row, sets: QuestionSets, limit: int, seed: int, show: Show) -> Result:
+async def _run(row: BoundedRun, sets: QuestionSets, limit: int, seed: int, show: Show) -> Result:
     loaded, questions = sets.of(row.source)
     if row.reasoner == "scripted":
         questions = [question for question in questions if question.has_plan]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.evaluation.attacks.forms.asking import Asker
+from app.evaluation.attacks.forms.asking import CaseAsker
 from app.evaluation.attacks.forms.corpus.everyday_words import is_common_english
 from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.judge import read_sent
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MarkedQuestion:
     """A question, and the gold names, whose words are left out of the count."""
 
     text: str = field(repr=False)
@@ -60,13 +60,13 @@ async def measure_common_words(data: Path, limit: int, seed: int, show: Show) ->
     with tempfile.TemporaryDirectory(prefix="arog-words-") as folder:
         async with Bench("scripted", changes=TO_THE_MODEL) as bench:
             for title, loaded, questions in _sets(bench, data, Path(folder), limit, seed, show):
-                found.append(await _measure(Asker(bench, loaded), title, questions, show))
+                found.append(await _measure(CaseAsker(bench, loaded), title, questions, show))
     return found
 
 
 def _sets(
     bench: Bench, data: Path, folder: Path, limit: int, seed: int, show: Show
-) -> Iterator[tuple[str, LoadedSet, list[Asked]]]:
+) -> Iterator[tuple[str, LoadedSet, list[MarkedQuestion]]]:
     sets = QuestionSets(bench, data, folder, show)
     for title, sources in (("MetaQA", list(METAQA.values())), ("WebQSP", [WEBQSP])):
         loaded = sets.of(sources[0])[0]
@@ -77,22 +77,22 @@ def _sets(
     yield "OpenDialKG", bench.load(OPENDIALKG, [file], None), _dialogues(data / OPENDIALKG / "val.jsonl", limit)
 
 
-def _asked(question: Question) -> Asked:
-    return Asked(question.texts[-1], (*question.topic_entities, *question.answers))
+def _asked(question: Question) -> MarkedQuestion:
+    return MarkedQuestion(question.texts[-1], (*question.topic_entities, *question.answers))
 
 
-def _dialogues(file: Path, limit: int) -> list[Asked]:
+def _dialogues(file: Path, limit: int) -> list[MarkedQuestion]:
     """The last turn of the user in each of the first dialogues of the file."""
     found = []
     for line in file.read_text("utf-8").splitlines()[:limit]:
         told = json.loads(line)
         turns = [text for role, text in told["history"] if role == "user" and text.strip()]
         names = tuple(part for fact in told["knowledge"] for part in (fact[0], fact[2]))
-        found += [Asked(turn, names) for turn in turns[-1:]]
+        found += [MarkedQuestion(turn, names) for turn in turns[-1:]]
     return found
 
 
-async def _measure(asker: Asker, title: str, questions: Sequence[Asked], show: Show) -> Kept:
+async def _measure(asker: CaseAsker, title: str, questions: Sequence[MarkedQuestion], show: Show) -> Kept:
     words, replaced = 0, Counter[str]()
     for done, asked in enumerate(questions, start=1):
         sent, _ = await asker.sent_by([("user", asked.text)])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.bench import Bench, ReasonerName, sample
 from app.evaluation.bench.question_sets import METAQA, PQ_3H, QuestionSets, Show
 from app.evaluation.bench.report import RunLabel
@@ -61,7 +61,7 @@ async def run_disclosure_table(data: Path, limit: int, seed: int, only: str, sho
 
 async def _asked(
     limit: Limit, source: str, data: Path, count: int, seed: int, title: str, show: Show
-) -> Sequence[Outcome]:
+) -> Sequence[QuestionOutcome]:
     endpoint = None
     if limit.reasoner == "scripted":
         # Without the question's text a plan's topics can't be told apart; whoever reads strict prompts has the path.
@@ -76,7 +76,7 @@ async def _asked(
     return outcomes
 
 
-def _line(title: str, limit: Limit, outcomes: Sequence[Outcome], best: float | None) -> Measure:
+def _line(title: str, limit: Limit, outcomes: Sequence[QuestionOutcome], best: float | None) -> Measure:
     hits, refused = (mean([float(each) for each in told]) for told in
                      ([o.score.hit for o in outcomes], [not o.answered for o in outcomes]))  # fmt: skip
     kept = best is None or (hits >= best - MOST_LOST - 1e-9 and refused <= MOST_REFUSED)

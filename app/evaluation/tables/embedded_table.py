@@ -9,8 +9,8 @@ from pathlib import Path
 from app.evaluation.bench.bench import Bench
 from app.evaluation.bench.foreign_sets import foreign_sets
 from app.evaluation.bench.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, WEBQSP, QuestionSets, Show
-from app.evaluation.bench.sampling import NOTHING_ASKED, Asked, Asker
-from app.evaluation.datasets.questions import QuestionsProblem
+from app.evaluation.bench.sampling import NOTHING_ASKED, AskedSample, Asker
+from app.evaluation.datasets.questions import QuestionsError
 from app.evaluation.datasets.topics_given import with_topics_given
 from app.evaluation.datasets.unanswerable import foreign, transplanted
 from app.evaluation.tables import measures as measure
@@ -26,9 +26,9 @@ _FOREIGN_SETS = 4
 async def run_embedded_table(
     data: Path, limit: int, seed: int, only: str, show: Show, errors: Path | None = None
 ) -> list[Measure]:
-    """The lines of the groups whose name holds `only`, and the leaks of all. Raises QuestionsProblem."""
+    """The lines of the groups whose name holds `only`, and the leaks of all. Raises QuestionsError."""
     if not any(only.casefold() in name.casefold() for name in GROUPS):
-        raise QuestionsProblem(f"no group's name holds what --only asks for; there are {', '.join(GROUPS)}")
+        raise QuestionsError(f"no group's name holds what --only asks for; there are {', '.join(GROUPS)}")
     measures: list[Measure] = []
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench("embedded") as bench:
@@ -67,7 +67,7 @@ async def _metaqa(asker: Asker) -> list[Measure]:
     ]
 
 
-async def _metaqa_halves(asker: Asker, hops: int) -> dict[str, Asked]:
+async def _metaqa_halves(asker: Asker, hops: int) -> dict[str, AskedSample]:
     loaded, questions = asker.sets.of(METAQA[hops])
     chosen = asker.sample(questions)
     return {
@@ -76,7 +76,7 @@ async def _metaqa_halves(asker: Asker, hops: int) -> dict[str, Asked]:
     }
 
 
-def _metaqa_measures(name: str, seen: Asked, new: Asked, bound: float) -> list[Measure]:
+def _metaqa_measures(name: str, seen: AskedSample, new: AskedSample, bound: float) -> list[Measure]:
     both = seen + new
     behind = f"{name}, wordings never looked at: behind the seen"
     measures = [

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench, sample
 from app.evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, QuestionSets, Show
 from app.evaluation.bench.report import Report, RunLabel
 from app.evaluation.checks.metrics import mean, percentile
 from app.evaluation.datasets.converters import convert
-from app.evaluation.datasets.questions import Question, QuestionsProblem, read_questions
+from app.evaluation.datasets.questions import Question, QuestionsError, read_questions
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from app.evaluation.scale.load_run import CHATS, MOST, run_load
+from app.evaluation.scale.load_run import CHATS, MAX_TIMES_IDEAL, run_load
 from app.evaluation.tables.disclosure_table import run_disclosure_table
 from app.evaluation.tables.fault_run import run_with_faults
 from app.evaluation.tables.measures import Measure, local_ms
@@ -51,7 +51,7 @@ FAULTY_PER_QUESTION = 2.5  # 500 questions with faults to 200 of each set
 
 
 async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """The lines of every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsProblem."""
+    """The lines of every run whose name (`PQ-2H, sets`, `faults`) holds `only`. Raises QuestionsError."""
     measures = await _costs(data, limit, seed, only, show)
     measures += await run_disclosure_table(data, limit, seed, only, show)
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
@@ -60,7 +60,7 @@ async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show:
         if only.casefold() in LOAD:
             measures.append(await _at_once(data, Path(folder), show))
     if not measures:
-        raise QuestionsProblem("no run's name holds what --only asks for")
+        raise QuestionsError("no run's name holds what --only asks for")
     return measures
 
 
@@ -114,7 +114,7 @@ async def _at_once(data: Path, folder: Path, show: Show) -> Measure:
     return Measure(
         name=f"{report.chats} chats at once, one worker, time to the ideal",
         questions=report.chats,
-        bound=f"under {MOST:g}",
+        bound=f"under {MAX_TIMES_IDEAL:g}",
         reached=f"{report.ratio:.2f} ({report.seconds:.1f} s), {report.answered} answered",
         passed=report.passed,
     )
@@ -155,7 +155,9 @@ class _Runs:
         hits = mean([outcome.score.hit for outcome in outcomes])
         return [Measure(name=title, questions=len(outcomes), reached=f"{reached}, accuracy {hits:.3f}")]
 
-    async def _ask(self, title: str, source: str, strategy: str, at_once: bool) -> tuple[Report, list[Outcome]]:
+    async def _ask(
+        self, title: str, source: str, strategy: str, at_once: bool
+    ) -> tuple[Report, list[QuestionOutcome]]:
         loaded, questions = self.sets.of(source)
         chosen = sample([each for each in questions if _is_asked(each)], self.limit, self.seed)
         self.endpoint.at_once = at_once
@@ -170,7 +172,7 @@ def _is_asked(question: Question) -> bool:
     return question.has_plan and question.reproduced
 
 
-def _accuracy(title: str, report: Report, outcomes: Sequence[Outcome]) -> Measure:
+def _accuracy(title: str, report: Report, outcomes: Sequence[QuestionOutcome]) -> Measure:
     reached = mean([outcome.score.hit for outcome in outcomes])
     return Measure(
         name=f"{title}: accuracy",
@@ -183,25 +185,25 @@ def _accuracy(title: str, report: Report, outcomes: Sequence[Outcome]) -> Measur
     )
 
 
-def _calls(title: str, outcomes: Sequence[Outcome], bound: float) -> Measure:
+def _calls(title: str, outcomes: Sequence[QuestionOutcome], bound: float) -> Measure:
     return _at_most(f"{title}: calls, mean", outcomes, _mean_calls(outcomes), bound, "{:.2f}")
 
 
-def _most_calls(title: str, outcomes: Sequence[Outcome], bound: int) -> Measure:
+def _most_calls(title: str, outcomes: Sequence[QuestionOutcome], bound: int) -> Measure:
     most = max((outcome.calls for outcome in outcomes), default=0)
     return _at_most(f"{title}: calls, most", outcomes, most, bound, "{:.0f}")
 
 
-def _tokens(title: str, outcomes: Sequence[Outcome], bound: int) -> Measure:
+def _tokens(title: str, outcomes: Sequence[QuestionOutcome], bound: int) -> Measure:
     return _at_most(f"{title}: tokens, mean", outcomes, _mean_tokens(outcomes), bound, "{:,.0f}")
 
 
-def _local(title: str, outcomes: Sequence[Outcome], bound: float) -> Measure:
+def _local(title: str, outcomes: Sequence[QuestionOutcome], bound: float) -> Measure:
     median = percentile(local_ms(outcomes), 0.5)
     return _at_most(f"{title}: time outside the endpoint, median", outcomes, median, bound, "{:.1f} ms")
 
 
-def _at_most(name: str, outcomes: Sequence[Outcome], reached: float, bound: float, form: str) -> Measure:
+def _at_most(name: str, outcomes: Sequence[QuestionOutcome], reached: float, bound: float, form: str) -> Measure:
     return Measure(
         name=name,
         questions=len(outcomes),
@@ -211,9 +213,9 @@ def _at_most(name: str, outcomes: Sequence[Outcome], reached: float, bound: floa
     )
 
 
-def _mean_calls(outcomes: Sequence[Outcome]) -> float:
+def _mean_calls(outcomes: Sequence[QuestionOutcome]) -> float:
     return mean([float(outcome.calls) for outcome in outcomes])
 
 
-def _mean_tokens(outcomes: Sequence[Outcome]) -> float:
+def _mean_tokens(outcomes: Sequence[QuestionOutcome]) -> float:
     return mean([float(outcome.prompt_tokens + outcome.completion_tokens) for outcome in outcomes])

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question
@@ -58,7 +58,7 @@ class _Watch:
     began: float = field(default_factory=time.perf_counter)
     seconds: list[float] = field(default_factory=list)
 
-    def see(self, _question: Question, _outcome: Outcome, _answer: Answer | None, _steps: object) -> None:
+    def see(self, _question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: object) -> None:
         now = time.perf_counter()
         self.seconds.append(now - self.began)
         self.began = now

@@ -26,7 +26,7 @@ _TRIES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedMention:
     """One sentence; the name in it at [start, end) means `mid`. Without a name both are 0."""
 
     kind: str
@@ -110,7 +110,7 @@ def measure_topics(graph: PrivateGraph, questions: Sequence[Question]) -> Linkin
     return LinkingReport((KindOfSlip("topics", typed, found, linked, right, choices),))
 
 
-def _of_slips(kind: str, results: Sequence[tuple[Typed, list[Mention]]]) -> KindOfSlip:
+def _of_slips(kind: str, results: Sequence[tuple[TypedMention, list[Mention]]]) -> KindOfSlip:
     found = right = linked = choices = 0
     for typed, mentions in results:
         held = [
@@ -134,15 +134,15 @@ def _names_of(graph: PrivateGraph, mention: Mention) -> set[str]:
     return {comparable(name) for record in records for name in record.names}
 
 
-def _corpus(graphs: Sequence[PrivateGraph], mentions: int, dice: Random) -> list[tuple[PrivateGraph, Typed]]:
-    made: list[tuple[PrivateGraph, Typed]] = []
+def _corpus(graphs: Sequence[PrivateGraph], mentions: int, dice: Random) -> list[tuple[PrivateGraph, TypedMention]]:
+    made: list[tuple[PrivateGraph, TypedMention]] = []
     names = [_names(graph) for graph in graphs]
     able = {(at, slip.kind): _able(names[at], slip) for at in range(len(graphs)) for slip in SLIPS}
     turns = [(at, slip) for slip in SLIPS for at in range(len(graphs)) if able[at, slip.kind]]
     for turn in range(mentions):
         at, slip = turns[turn % len(turns)]
         made.append((graphs[at], _typed(slip, dice.choice(able[at, slip.kind]), dice)))
-    return [*made, *((graph, Typed(NO_NAME, text, 0, 0, 0)) for graph in graphs for text in PLAIN)]
+    return [*made, *((graph, TypedMention(NO_NAME, text, 0, 0, 0)) for graph in graphs for text in PLAIN)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _able(names: Sequence[_Name], slip: Slip) -> list[_Name]:
     ]
 
 
-def _typed(slip: Slip, name: _Name, dice: Random) -> Typed:
+def _typed(slip: Slip, name: _Name, dice: Random) -> TypedMention:
     written = name.text
     for _ in range(_TRIES):
         written = slip.apply(name.text, dice)
@@ -168,7 +168,7 @@ def _typed(slip: Slip, name: _Name, dice: Random) -> Typed:
             break
     before, _, after = dice.choice(CARRIERS).partition("{}")
     text = before + written + after
-    return Typed(
+    return TypedMention(
         slip.kind, text.lower() if slip.kind == "small letters" else text, len(before), len(before + written), name.mid
     )
 

@@ -6,13 +6,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
 from app.evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, QuestionSets, Show
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.checks.leak_scan import LeakScanner
 from app.evaluation.datasets.masking import Masked, choices, words_of
-from app.evaluation.datasets.questions import Question, QuestionsProblem
+from app.evaluation.datasets.questions import Question, QuestionsError
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.tables.measures import Measure, hits
 from app.llm.embeddings.adapters import NO_HEAD
@@ -34,10 +34,10 @@ class _Told:
 
 async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
     """The embedded reasoner on every share, described and not; then the scripted endpoint, which reads descriptions
-    as a model that understands them. `only`: a part of a set's name. Raises QuestionsProblem."""
+    as a model that understands them. `only`: a part of a set's name. Raises QuestionsError."""
     chosen = {name: source for name, source in SETS.items() if only.casefold() in name.casefold()}
     if not chosen:
-        raise QuestionsProblem(f"no set's name holds what --only asks for; there are {', '.join(SETS)}")
+        raise QuestionsError(f"no set's name holds what --only asks for; there are {', '.join(SETS)}")
     told = _Told()
     measures = []
     for reasoner in ("embedded", "scripted"):
@@ -103,7 +103,7 @@ class _Run:
         return lines + (_needing(title, needing, outcomes) if masked.means and bound is None else [])
 
 
-def _needing(title: str, needing: list[Outcome], outcomes: list[Outcome]) -> list[Measure]:
+def _needing(title: str, needing: list[QuestionOutcome], outcomes: list[QuestionOutcome]) -> list[Measure]:
     """The questions whose path is masked somewhere, apart: the others lose nothing but rivals."""
     refused = sum(not outcome.answered for outcome in needing)
     line = hits(f"{title}: those that need one ({refused} of them refused)", needing)

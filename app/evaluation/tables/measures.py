@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from app.evaluation.bench.asker import REASONER_STAGE, Outcome
-from app.evaluation.bench.sampling import Asked
+from app.evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
+from app.evaluation.bench.sampling import AskedSample
 from app.evaluation.checks.metrics import mean, percentile
 from app.graphs.markdown_table import markdown_table
 
@@ -26,7 +26,9 @@ class Measure(BaseModel):
     leaks: int | None = None
 
 
-def hits(name: str, outcomes: Sequence[Outcome], bound: float | None = None, leaks: int | None = None) -> Measure:
+def hits(
+    name: str, outcomes: Sequence[QuestionOutcome], bound: float | None = None, leaks: int | None = None
+) -> Measure:
     """Mean hits@1, F1 beside it."""
     reached = mean([outcome.score.hit for outcome in outcomes])
     f1 = mean([outcome.score.f1 for outcome in outcomes])
@@ -53,7 +55,9 @@ def share(
     )
 
 
-def behind(name: str, outcomes: Sequence[Outcome], other: Sequence[Outcome], points: float | None = None) -> Measure:
+def behind(
+    name: str, outcomes: Sequence[QuestionOutcome], other: Sequence[QuestionOutcome], points: float | None = None
+) -> Measure:
     """By how many points `outcomes` hit less often than `other`; at most `points`, where there is a bound."""
     gap = 100 * (mean([o.score.hit for o in other]) - mean([o.score.hit for o in outcomes]))
     return Measure(
@@ -65,7 +69,7 @@ def behind(name: str, outcomes: Sequence[Outcome], other: Sequence[Outcome], poi
     )
 
 
-def right(name: str, outcomes: Sequence[Outcome], bound: int, leaks: int) -> Measure:
+def right(name: str, outcomes: Sequence[QuestionOutcome], bound: int, leaks: int) -> Measure:
     """How many answers are exactly the gold sets, refusals included."""
     count = sum(outcome.score.f1 == 1.0 for outcome in outcomes)
     f1 = mean([outcome.score.f1 for outcome in outcomes])
@@ -80,7 +84,7 @@ def right(name: str, outcomes: Sequence[Outcome], bound: int, leaks: int) -> Mea
     )
 
 
-def none_answered(name: str, outcomes: Sequence[Outcome]) -> Measure:
+def none_answered(name: str, outcomes: Sequence[QuestionOutcome]) -> Measure:
     """Of `outcomes` of questions without an answer, how many were answered; none may be."""
     count = sum(outcome.answered for outcome in outcomes)
     return Measure(
@@ -88,7 +92,9 @@ def none_answered(name: str, outcomes: Sequence[Outcome]) -> Measure:
     )
 
 
-def refused(name: str, outcomes: Sequence[Outcome], bound: float | None = None, leaks: int | None = None) -> Measure:
+def refused(
+    name: str, outcomes: Sequence[QuestionOutcome], bound: float | None = None, leaks: int | None = None
+) -> Measure:
     """The share that was not answered."""
     return share(name, mean([float(not o.answered) for o in outcomes]), len(outcomes), bound, leaks=leaks)
 
@@ -105,15 +111,15 @@ def times(name: str, milliseconds: Sequence[float], p50: float, p95: float) -> M
     )
 
 
-def reasoning_ms(outcomes: Sequence[Outcome]) -> list[float]:
+def reasoning_ms(outcomes: Sequence[QuestionOutcome]) -> list[float]:
     return [outcome.milliseconds.get(REASONER_STAGE, 0.0) for outcome in outcomes if not outcome.problem]
 
 
-def local_ms(outcomes: Sequence[Outcome]) -> list[float]:
+def local_ms(outcomes: Sequence[QuestionOutcome]) -> list[float]:
     return [outcome.local_ms for outcome in outcomes if not outcome.problem]
 
 
-def no_leaks(asked: Asked) -> Measure:
+def no_leaks(asked: AskedSample) -> Measure:
     return Measure(
         name="names that reached the reasoner, all runs",
         questions=len(asked.outcomes),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.checks.metrics import mean
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.recording_reasoner import Step
@@ -46,7 +46,7 @@ class Curve:
         self._set_name, self._scorer = set_name, scorer
         self.points: list[Point] = []
 
-    def see(self, question: Question, outcome: Outcome, _answer: Answer | None, steps: Sequence[Step]) -> None:
+    def see(self, question: Question, outcome: QuestionOutcome, _answer: Answer | None, steps: Sequence[Step]) -> None:
         score = least_score(self._scorer, steps) if outcome.answered else -math.inf
         hit = outcome.score.hit if question.is_answerable else 0.0
         self.points.append(Point(self._set_name, score, hit, question.is_answerable))

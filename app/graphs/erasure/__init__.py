@@ -1,7 +1,7 @@
 """Taking somebody out of a graph and of all that is kept of it."""
 
-from app.graphs.erasure.eraser import Forgetter
-from app.graphs.erasure.plan import Plan
-from app.graphs.erasure.targets import Choice, Wish
+from app.graphs.erasure.eraser import Eraser
+from app.graphs.erasure.plan import ErasurePlan
+from app.graphs.erasure.targets import Choice, ErasureRequest
 
-__all__ = ["Choice", "Forgetter", "Plan", "Wish"]
+__all__ = ["Choice", "Eraser", "ErasurePlan", "ErasureRequest"]

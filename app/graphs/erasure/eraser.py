@@ -14,11 +14,11 @@ from app.chat.conversations import ConversationStore
 from app.egress.ledger.retention import LedgerUpkeep
 from app.egress.ledger.search import requests_about
 from app.graphs.admin import summary_of
-from app.graphs.erasure.plan import Plan, around, scanned, spoken, told_of
-from app.graphs.erasure.residue_scan import Sought, Traces, look_for
-from app.graphs.erasure.targets import Choice, Chooser, Wish
-from app.graphs.errors import ForgetUnfinished, UnknownName
-from app.graphs.jobs import Loaded, Progress, Work
+from app.graphs.erasure.plan import ErasurePlan, around, scanned, spoken, told_of
+from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport, look_for
+from app.graphs.erasure.targets import Choice, ErasureRequest, TargetResolver
+from app.graphs.errors import ErasureUnfinishedError, UnknownNameError
+from app.graphs.jobs import JobResult, Progress, Work
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of
@@ -35,7 +35,7 @@ _TRIES: Final = 5
 _UNTOUCHED_S: Final = 600.0
 
 
-class Forgetter:
+class Eraser:
     """Promise: when `forgetting` ends without an error, nothing that the master key opens in the database and data
     folder names what was forgotten, no process serves it, and no load of its source brings it back.
 
@@ -57,14 +57,14 @@ class Forgetter:
         self._catalog, self._conversations, self._upkeep = catalog, conversations, upkeep
         self._engine, self._master, self._folder, self._incoming = engine, master, folder, incoming
         self._name_concepts = name_concepts
-        self._rows, self._chooser = ForgottenRows(engine, master), Chooser(catalog, master)
+        self._rows, self._chooser = ForgottenRows(engine, master), TargetResolver(catalog, master)
 
     def choices(self, tenant: str, graph: str, name: str) -> list[Choice]:
         """The things that `name` may mean, in a lasting order; none where there is none. Raises UnknownGraph."""
         return self._chooser.choices(self._catalog.open(tenant, graph), name)
 
-    def plan(self, tenant: str, graph: str, wish: Wish) -> Plan:
-        """What would go. Raises UnknownGraph, UnknownName, AmbiguousName, LoadError."""
+    def plan(self, tenant: str, graph: str, wish: ErasureRequest) -> ErasurePlan:
+        """What would go. Raises UnknownGraph, UnknownNameError, AmbiguousName, LoadError."""
         opened = self._catalog.open(tenant, graph)
         going = self._catalog.going_with(opened, self._chooser.chosen(opened, wish))
         names, texts = spoken(opened, going.mids)
@@ -72,11 +72,11 @@ class Forgetter:
         met = self._conversations.that_hold(
             tenant, graph, own, (*names, *texts), opened.blind.schema
         )  # fmt: skip
-        sought = Sought.of((*names, *texts), opened.public)
+        sought = ResidueQuery.of((*names, *texts), opened.public)
         requests = requests_about(
             self._engine, self._master, tenant, set(met), lambda plain: sought.is_in(_text(plain))
         )
-        return Plan(
+        return ErasurePlan(
             things=len(going.chosen),
             names=len(names),
             facts=going.facts,
@@ -90,24 +90,24 @@ class Forgetter:
             around=around(opened, going),
         )
 
-    def forgetting(self, tenant: str, graph: str, wish: Wish | None, wait_s: float = PATIENCE_S) -> Work:
+    def forgetting(self, tenant: str, graph: str, wish: ErasureRequest | None, wait_s: float = PATIENCE_S) -> Work:
         """The work of one erasure, to be run in a thread; what was begun earlier comes first. Without a wish, that
-        alone. Raises UnknownGraph, UnknownName, AmbiguousName at once."""
+        alone. Raises UnknownGraph, UnknownNameError, AmbiguousName at once."""
         begun = self._rows.begun(tenant, graph)
         opened = self._catalog.open(tenant, graph)
         if wish is None and not begun:
-            raise UnknownName
+            raise UnknownNameError
         chosen: Sequence[int] = ()
         if wish is not None and not self.goes_on(tenant, graph, wish.name):
             chosen = self._chooser.chosen(opened, wish)
         del opened
 
-        def forget(progress: Progress) -> Loaded:
+        def forget(progress: Progress) -> JobResult:
             if len(chosen):
                 begun.append(self._rows.begin(tenant, graph, [int(mid) for mid in chosen]))
             notes = [note for erasure in begun for note in self._carry_out(erasure, wait_s, progress)]
             info = next(each for each in self._catalog.graphs(tenant) if each.name == graph)
-            return Loaded(summary_of(info), None, tuple(notes))
+            return JobResult(summary_of(info), None, tuple(notes))
 
         return forget
 
@@ -140,11 +140,11 @@ class Forgetter:
         progress("looking for traces", 70.0)
         traces = self._look(opened, erasure, sought, progress)
         if is_held:
-            raise ForgetUnfinished(
+            raise ErasureUnfinishedError(
                 "a running service still reads the version before; what it was asked of it is gone from the disk"
             )
         if not traces.is_clean:
-            raise ForgetUnfinished(
+            raise ErasureUnfinishedError(
                 f"traces are left: {traces.holding} of {traces.opened} sealed rows, {traces.raw} of {traces.files} "
                 f"files; {traces.shut} rows do not open"
             )
@@ -175,9 +175,9 @@ class Forgetter:
             except LoadError:
                 if attempt == _TRIES - 1 or self._catalog.open(erasure.tenant, erasure.graph) is opened:
                     raise
-        raise ForgetUnfinished("the graph is loaded again and again meanwhile")
+        raise ErasureUnfinishedError("the graph is loaded again and again meanwhile")
 
-    def _unsaid(self, opened: PrivateGraph, erasure: Erasure, sought: Sought) -> tuple[int, int]:
+    def _unsaid(self, opened: PrivateGraph, erasure: Erasure, sought: ResidueQuery) -> tuple[int, int]:
         """Conversations that met it, and what was sent and replied in them, or holds a name; how many of each."""
         met = self._conversations.that_hold(
             erasure.tenant, erasure.graph, erasure.mids, (*erasure.names, *erasure.texts), opened.blind.schema
@@ -190,7 +190,7 @@ class Forgetter:
         # Last: what they met tells which requests are theirs.
         return self._conversations.forget(erasure.tenant, met), len(requests)
 
-    def _look(self, opened: PrivateGraph, erasure: Erasure, sought: Sought, progress: Progress) -> Traces:
+    def _look(self, opened: PrivateGraph, erasure: Erasure, sought: ResidueQuery, progress: Progress) -> ResidueReport:
         traces = look_for(
             self._engine, self._master, self._folder, erasure.tenant, erasure.graph, erasure.mids, sought,
             lambda opened_rows: progress(f"looking for traces: {opened_rows} rows", 70.0) if opened_rows % 1000 == 0
@@ -202,10 +202,10 @@ class Forgetter:
         traces.holding += bool((opened.blind.signatures_of(as_mids(list(gone))) >= 0).any())
         return traces
 
-    def _sought(self, opened: PrivateGraph, erasure: Erasure) -> Sought:
+    def _sought(self, opened: PrivateGraph, erasure: Erasure) -> ResidueQuery:
         """Its names and texts but for those that somebody else has."""
         own = [name for name in erasure.names if not opened.names.named(name)]
-        return Sought.of((*own, *erasure.texts), opened.public)
+        return ResidueQuery.of((*own, *erasure.texts), opened.public)
 
     def _wait(self, tenant: str, graph: str, wait_s: float) -> bool:
         """Whether somebody still reads an older version when the time is over."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from app.graphs.erasure.residue_scan import Sought, Traces
+from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport
 from kg_store.catalog import PrivateGraph
-from kg_store.graph.removal import Going
+from kg_store.graph.removal import RemovalSet
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.erasures import Erasure
 from kg_store.terms import Mids, NodeKind, ValueKind, as_mids
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ErasurePlan:
     """What a wish would take out, in counts. `around`: the things that it has facts with and that stay, by concept.
 
     `mentions`: names and values of others in which one of its names stands; `shared`: its names that others have too.
@@ -57,7 +57,7 @@ def spoken(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(names)), list(dict.fromkeys(texts))
 
 
-def around(opened: PrivateGraph, going: Going) -> dict[str, int]:
+def around(opened: PrivateGraph, going: RemovalSet) -> dict[str, int]:
     blind = opened.blind
     tails = [blind.neighbours(going.chosen, hop).tails for hop in blind.relations_of(going.chosen)]
     stay = {int(mid) for some in tails for mid in some} - {*going.mids.tolist()}
@@ -73,7 +73,7 @@ def told_of(erasure: Erasure, met: int, requests: int, uploads: int) -> list[str
     ]
 
 
-def scanned(traces: Traces, sought: Sought, shared: int) -> list[str]:
+def scanned(traces: ResidueReport, sought: ResidueQuery, shared: int) -> list[str]:
     told = [
         f"looked for {len(sought.texts)} names and texts: in 0 of {traces.opened} sealed rows, opened, and in 0 of "
         f"{traces.files} files ({traces.bytes} bytes) of the data folder"

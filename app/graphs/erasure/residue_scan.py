@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Engine, Row
 
 from app.graphs.erasure.key_rotation import sealed_columns
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.reencryption import SealedColumn
@@ -19,16 +19,16 @@ from kg_store.storage.tables import erasures, vault_entries
 from kg_store.text.normalise import normalise
 from kg_store.text.public_words import PublicWords
 
-_LEAST_BYTES: Final = 6
+_MIN_BYTES: Final = 6
 """Shorter names stand in random bytes by chance."""
 
 _CHUNK: Final = 1 << 22
-_AT_ONCE: Final = 2_000
+_BATCH_SIZE: Final = 2_000
 _ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class ResidueQuery:
     """What is looked for: names and texts that nobody else has. Public words stand everywhere, and are passed over."""
 
     texts: tuple[str, ...] = field(repr=False)
@@ -37,13 +37,13 @@ class Sought:
     bytes: tuple[bytes, ...] = field(repr=False)
 
     @classmethod
-    def of(cls, texts: Collection[str], public: PublicWords) -> Sought:
+    def of(cls, texts: Collection[str], public: PublicWords) -> ResidueQuery:
         distinct = list(dict.fromkeys(texts))
         telling = [text for text in distinct if (word := normalise(text).text) not in public and len(word) > 1]
         index = NameIndex.build(NameEntry(0, text, "name", None, True, True) for text in telling) if telling else None
         spelt = {form.encode(coding) for text in telling for form in (text, normalise(text).text)
                  for coding in ("utf-8", "utf-16-le")}  # fmt: skip
-        long = tuple(each.lower() for each in spelt if len(each) >= _LEAST_BYTES)
+        long = tuple(each.lower() for each in spelt if len(each) >= _MIN_BYTES)
         return cls(tuple(telling), len(distinct) - len(telling), index, long)
 
     def is_in(self, text: str) -> bool:
@@ -55,7 +55,7 @@ class Sought:
 
 
 @dataclass(slots=True)
-class Traces:
+class ResidueReport:
     """What was found, in counts. `shut`: sealed with a key that is not in the ring; nothing can be said of those.
 
     `others`: names and values of other things of the graph, in which one of the names stands. `elsewhere`: rows of
@@ -83,11 +83,11 @@ def look_for(
     tenant: str,
     graph: str,
     mids: Collection[int],
-    sought: Sought,
+    sought: ResidueQuery,
     progress: Callable[[int], None],
-) -> Traces:
+) -> ResidueReport:
     """Opens every sealed row of the tenant, and reads every file below `folder`; `progress` gets rows so far."""
-    traces, gone = Traces(), frozenset(mids)
+    traces, gone = ResidueReport(), frozenset(mids)
     for where in sealed_columns():
         # Erasures under way name what is looked for, until they are through.
         if where.table is not erasures:
@@ -107,13 +107,13 @@ def _look_into(
     master: MasterKey,
     graph: str,
     gone: frozenset[int],
-    sought: Sought,
-    traces: Traces,
+    sought: ResidueQuery,
+    traces: ResidueReport,
 ) -> None:
     traces.opened += 1
     try:
         plain = master.open(where.purpose, where.context(row), row.sealed)
-    except KeyProblem:
+    except MasterKeyError:
         traces.shut += 1
         return
     found = sought.is_in(_text(plain))
@@ -129,7 +129,7 @@ def _look_into(
 def _rows(engine: Engine, where: SealedColumn) -> Iterator[Row[Any]]:
     with engine.connect().execution_options(stream_results=True) as connection:
         rows = connection.execute(where.rows.where(where.column.is_not(None)))
-        while some := rows.fetchmany(_AT_ONCE):
+        while some := rows.fetchmany(_BATCH_SIZE):
             yield from some
 
 
@@ -137,7 +137,7 @@ def _text(plain: bytes) -> str:
     return plain.decode("utf-8", "replace")
 
 
-def _read(path: Path, sought: Sought, traces: Traces) -> None:
+def _read(path: Path, sought: ResidueQuery, traces: ResidueReport) -> None:
     """A file in pieces that overlap, so that nothing hides between two."""
     traces.files += 1
     found, overlap = False, max(map(len, sought.bytes), default=1) - 1

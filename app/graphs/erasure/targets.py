@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
-from app.graphs.errors import AmbiguousName, UnknownName
+from app.graphs.errors import AmbiguousNameError, UnknownNameError
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.graph.traversal import concept_of
 from kg_store.storage.master_key import MasterKey
@@ -28,7 +28,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ErasureRequest:
     """What is to be forgotten: by a name, or an id in the source. `choice` tells things of one name apart.
 
     `kinds`: neighbours of these concepts go too; `mentions`: texts of others go in which one of its names stands.
@@ -40,7 +40,7 @@ class Wish:
     mentions: bool = False
 
 
-class Chooser:
+class TargetResolver:
     """Of one catalog; `master` makes the handles by which things of one name are told apart."""
 
     def __init__(self, catalog: Catalog, master: MasterKey) -> None:
@@ -50,15 +50,15 @@ class Chooser:
         """The things that `name` may mean, in a lasting order; none where there is none."""
         return [self._choice(opened, mid) for mid in self._named(opened, name)]
 
-    def chosen(self, opened: PrivateGraph, wish: Wish) -> list[int]:
-        """The MIDs that go first of all. Raises UnknownName, AmbiguousName."""
+    def chosen(self, opened: PrivateGraph, wish: ErasureRequest) -> list[int]:
+        """The MIDs that go first of all. Raises UnknownNameError, AmbiguousNameError."""
         named = self._named(opened, wish.name)
         if wish.choice is not None:
             named = [mid for mid in named if self._handle(mid) == wish.choice]
         if not named:
-            raise UnknownName
+            raise UnknownNameError
         if len(named) > 1:
-            raise AmbiguousName(len(named))
+            raise AmbiguousNameError(len(named))
         chosen = [*named, *_of_kinds(opened, named, wish.kinds)]
         if wish.mentions:
             names = [name for record in opened.vault.records(named).values() for name in record.names]
@@ -86,14 +86,14 @@ class Chooser:
 
 
 def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -> list[int]:
-    """Neighbours of these concepts. Raises UnknownName where there is none of one of them."""
+    """Neighbours of these concepts. Raises UnknownNameError where there is none of one of them."""
     blind, found = opened.blind, list[int]()
     around = [tail for hop in blind.relations_of(as_mids(mids)) for tail in blind.neighbours(as_mids(mids), hop).tails]
     concepts = {int(mid): concept_of(blind, as_mids([int(mid)])) for mid in as_mids(around)}
     for kind in kinds:
         of_kind = [mid for mid, concept in concepts.items() if concept == kind]
         if not of_kind:
-            raise UnknownName
+            raise UnknownNameError
         found += of_kind
     return found
 

@@ -21,7 +21,7 @@ _UNCOUNTED = VALUES | {"yes or no"}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class NextAction:
     """What to do next: answer with `expressions`, or follow `choices` first. `score` is the path's."""
 
     score: float
@@ -30,7 +30,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """All that a form needs: the paths from every root, best first, and what the question names."""
 
     form: AskedForm
@@ -43,7 +43,7 @@ class Asked:
     ends: dict[str, str] = field(default_factory=dict)
 
 
-def plan_of(asked: Asked) -> Plan | None:
+def plan_of(asked: ParsedQuestion) -> NextAction | None:
     """The next move, or None when no path fits the form."""
     form = asked.form.form
     if form == "compare":
@@ -59,15 +59,15 @@ def plan_of(asked: Asked) -> Plan | None:
     return _things(asked)
 
 
-def whole_kind(form: AskedForm, kind: Thing) -> Plan | None:
+def whole_kind(form: AskedForm, kind: Thing) -> NextAction | None:
     """Everything of a kind, listed or counted, where the question says no more than the kind's word."""
     said = {singular(word.lower()) for word in content_words(form.rest)}
     if form.form not in ("things", "count") or said != {singular(word) for word in kind.concept.lower().split()}:
         return None
-    return Plan(1.0, (f"count({kind.name})" if form.form == "count" else kind.name,))
+    return NextAction(1.0, (f"count({kind.name})" if form.form == "count" else kind.name,))
 
 
-def _things(asked: Asked) -> Plan | None:
+def _things(asked: ParsedQuestion) -> NextAction | None:
     """The end of the best path; a way that is not walked yet must be better than what is in hand."""
     paths = asked.paths
     if asked.form.form == "count":
@@ -78,19 +78,19 @@ def _things(asked: Asked) -> Plan | None:
         return _answer(asked, walked)
     if asked.last_round or not offered:
         return None
-    return Plan(offered[0].score, choices=_numbers(offered, asked.width))
+    return NextAction(offered[0].score, choices=_numbers(offered, asked.width))
 
 
-def _answer(asked: Asked, scored: ScoredPath) -> Plan:
+def _answer(asked: ParsedQuestion, scored: ScoredPath) -> NextAction:
     things = _of_kind(asked, scored.path)
     if asked.form.form == "count":
-        return Plan(scored.score, (f"count({things})",))
+        return NextAction(scored.score, (f"count({things})",))
     if asked.form.form == "truth":
-        return Plan(scored.score, (f"exists({things})",))
-    return Plan(scored.score, (things,))
+        return NextAction(scored.score, (f"exists({things})",))
+    return NextAction(scored.score, (things,))
 
 
-def _of_kind(asked: Asked, path: KnownPath) -> str:
+def _of_kind(asked: ParsedQuestion, path: KnownPath) -> str:
     """The end of `path`, within the kind that the question names where it holds other kinds as well."""
     return _narrowed(asked, _without_root(path) or path.end or "", path.concept)
 
@@ -110,7 +110,7 @@ def _reached(start: str, steps: Sequence[str]) -> str:
     return start
 
 
-def _over_values(asked: Asked) -> Plan | None:
+def _over_values(asked: ParsedQuestion) -> NextAction | None:
     """Paths whose last step leads to values: the function works on what that step leaves from."""
     fitting = [each for each in asked.paths if each.path.concept in VALUES]
     if not fitting:
@@ -125,12 +125,12 @@ def _over_values(asked: Asked) -> Plan | None:
             for each in asked.paths
             if each.path.steps == best.path.steps[:-1] and each.path.candidate and each.path.root == best.path.root
         ]
-        return Plan(best.score, choices=_numbers(shorter, 1)) if shorter and not asked.last_round else None
+        return NextAction(best.score, choices=_numbers(shorter, 1)) if shorter and not asked.last_round else None
     things = _narrowed(asked, before, asked.ends.get(before, ""))
-    return Plan(best.score, (_function(asked.form, things, relation),))
+    return NextAction(best.score, (_function(asked.form, things, relation),))
 
 
-def _narrowed(asked: Asked, name: str, concept: str) -> str:
+def _narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
     """Things of no known kind may well be of the one that was asked for: they do not narrow anything.
 
     A set that is called by one concept may hold a few things of others, which would be counted as well.
@@ -151,28 +151,28 @@ def _function(form: AskedForm, things: str, relation: str) -> str:
     return f'{function}({things}, "{relation}")'
 
 
-def _compare(asked: Asked) -> Plan | None:
+def _compare(asked: ParsedQuestion) -> NextAction | None:
     values = [each for each in asked.paths if each.path.concept in VALUES and len(each.path.steps) == 1]
     if not values or len(asked.roots) < 2:
         return None
     first, second = asked.roots[0].name, asked.roots[1].name
     relation = values[0].path.steps[0]
     if asked.form.function == "argmax":
-        return Plan(values[0].score, (f'compare({first}, {second}, "{relation}")',))
-    return Plan(values[0].score, (f'argmin(union({first}, {second}), "{relation}")',))
+        return NextAction(values[0].score, (f'compare({first}, {second}, "{relation}")',))
+    return NextAction(values[0].score, (f'argmin(union({first}, {second}), "{relation}")',))
 
 
-def _per_group(asked: Asked) -> Plan | None:
+def _per_group(asked: ParsedQuestion) -> NextAction | None:
     concepts = {kind.concept for kind in asked.kinds}
     single = [each for each in asked.paths if len(each.path.steps) == 1]
     fitting = [each for each in single if each.path.concept in concepts] or single
     if not fitting:
         return None
     best = fitting[0]
-    return Plan(best.score, (f'group({best.path.root}, "{best.path.steps[0]}")',))
+    return NextAction(best.score, (f'group({best.path.root}, "{best.path.steps[0]}")',))
 
 
-def _truth(asked: Asked) -> Plan | None:
+def _truth(asked: ParsedQuestion) -> NextAction | None:
     """With two things named: does a path from one lead to the other? With one: is there anything at all?"""
     if not asked.both_named:
         return _things(asked)
@@ -184,11 +184,11 @@ def _truth(asked: Asked) -> Plan | None:
         return None
     best = fitting[0]
     if best.path.end is not None:
-        return Plan(best.score, (f"exists(intersect({best.path.end}, {second.name}))",))
-    return Plan(best.score, choices=_numbers([best], 1)) if not asked.last_round else None
+        return NextAction(best.score, (f"exists(intersect({best.path.end}, {second.name}))",))
+    return NextAction(best.score, choices=_numbers([best], 1)) if not asked.last_round else None
 
 
-def _conjunction(asked: Asked) -> Plan | None:
+def _conjunction(asked: ParsedQuestion) -> NextAction | None:
     """Paths from the first two things that are named, to ends of one kind; the answer is what they share."""
     pairs = [
         (first, second)
@@ -203,12 +203,12 @@ def _conjunction(asked: Asked) -> Plan | None:
     score = max(each.score for each in best) + HALF_OF_WORDS
     open_ways = [each for each in best if each.path.end is None]
     if open_ways:
-        return Plan(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
+        return NextAction(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
     whole = f"intersect({best[0].path.end}, {best[1].path.end})"
-    return Plan(score, (f"count({whole})" if asked.form.form == "count" else whole,))
+    return NextAction(score, (f"count({whole})" if asked.form.form == "count" else whole,))
 
 
-def _of_root(asked: Asked, root: str) -> list[ScoredPath]:
+def _of_root(asked: ParsedQuestion, root: str) -> list[ScoredPath]:
     """Its best paths. Words about the other thing would only lengthen a path: single steps come first."""
     mine = [each for each in asked.paths if each.path.root == root]
     return [each for each in mine if len(each.path.steps) == 1][:_PAIRED] or mine[:_PAIRED]

@@ -23,7 +23,7 @@ _VALUE_WORDS = {
     ValueKind.TRUTH: "yes or no",
 }
 # A thing that only is pointed at takes the pointer's own word, unless a general noun fits it about as well.
-LEAST_FIT_OF_LEAF = 0.75
+MIN_FIT_OF_LEAF = 0.75
 # A thing without a class is of the class that this share of its like have: what one `knows` is mostly a person.
 SHARE_OF_CLASS = 2 / 3
 
@@ -70,7 +70,7 @@ class ConceptNamer:
         # Few relations say little each, many together say it well: so the mean over all of them.
         fits = np.concatenate([self._fits(has, self._has), self._fits(plays, self._plays)]).mean(axis=0)
         best = int(np.argmax(fits))
-        if not has and fits[best] < LEAST_FIT_OF_LEAF:
+        if not has and fits[best] < MIN_FIT_OF_LEAF:
             return _head_noun(pointer)
         return NOUNS[best].word
 

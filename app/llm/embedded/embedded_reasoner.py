@@ -9,8 +9,8 @@ from typing import cast
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.language.masked_words import with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
-from app.llm.embedded.step import LEAST_SCORE, answer_from_evidence, take_step, words_as_path
-from app.llm.embeddings.adapters import NO_HEAD, Head
+from app.llm.embedded.step import MIN_SCORE, answer_from_evidence, take_step, words_as_path
+from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reply
 from app.llm.tasks import (
@@ -37,7 +37,7 @@ class EmbeddedReasoner:
     `least_score` is the threshold of `step` below which nothing in the graph covers the question.
     """
 
-    def __init__(self, embedder: Embedder, least_score: float = LEAST_SCORE, head: Head = NO_HEAD) -> None:
+    def __init__(self, embedder: Embedder, least_score: float = MIN_SCORE, head: RelationAdapter = NO_HEAD) -> None:
         self.least_score = least_score
         self.embedder = embedder
         self.head = head
@@ -51,12 +51,12 @@ class EmbeddedReasoner:
         }
 
     @property
-    def head(self) -> Head:
+    def head(self) -> RelationAdapter:
         """What training added; an evaluation may take it away, or put on another."""
         return self._head
 
     @head.setter
-    def head(self, head: Head) -> None:
+    def head(self, head: RelationAdapter) -> None:
         self._head, self._scorer = head, PathScorer(self.embedder, head=head)
 
     @property

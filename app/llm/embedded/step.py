@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.llm.embedded.answer_plans import Asked, Plan, plan_of, whole_kind
+from app.llm.embedded.answer_plans import NextAction, ParsedQuestion, plan_of, whole_kind
 from app.llm.embedded.candidate_paths import roots_of, score_paths
 from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.language.question_words import content_words
@@ -13,10 +13,10 @@ from app.llm.embedded.sentences.answer_text import reply_text
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 
 # Below this score nothing in the graph covers the question.
-LEAST_SCORE = 0.2
+MIN_SCORE = 0.2
 
 
-def take_step(scorer: PathScorer, given: StepInput, least_score: float = LEAST_SCORE) -> StepReply:
+def take_step(scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE) -> StepReply:
     """Follows the best ways until the best path is one that has been walked; then answers with its end."""
     plan = plan_step(scorer, given)
     if plan is None or plan.score < least_score:
@@ -41,7 +41,7 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
         width=1,
     )
     plan = plan_step(scorer, step)
-    enough = plan is not None and bool(plan.expressions) and plan.score >= LEAST_SCORE
+    enough = plan is not None and bool(plan.expressions) and plan.score >= MIN_SCORE
     if plan is None or not enough:
         return AnswerReply(thought="The evidence does not cover the question.", sufficient=False, answer=[], text="")
     return AnswerReply(
@@ -59,7 +59,7 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
     return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
 
 
-def plan_step(scorer: PathScorer, given: StepInput) -> Plan | None:
+def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
     entities, kinds, unheld = roots_of(given)
     asked_words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
@@ -73,7 +73,7 @@ def plan_step(scorer: PathScorer, given: StepInput) -> Plan | None:
         return whole
     roots = entities or kinds
     ends = {fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things}
-    asked = Asked(
+    asked = ParsedQuestion(
         form=form,
         paths=score_paths(scorer, form.rest, given, roots, kinds),
         roots=roots,
@@ -86,7 +86,7 @@ def plan_step(scorer: PathScorer, given: StepInput) -> Plan | None:
     return plan_of(asked)
 
 
-def _reply(given: StepInput, thought: str, plan: Plan | None = None) -> StepReply:
+def _reply(given: StepInput, thought: str, plan: NextAction | None = None) -> StepReply:
     path = given.path or words_as_path(given.question, given.things)
     action = "not_in_graph" if plan is None else "answer" if plan.expressions else "follow"
     if plan is not None and not plan.expressions and not plan.choices:

@@ -19,7 +19,7 @@ from kg_store.terms import Hop, Schema
 # A question that comes meanwhile waits for at most so many short texts.
 TEXTS_AT_A_TIME = 16
 # What questions bring must find room beside them.
-MOST_TEXTS = CACHED_TEXTS // 2
+MAX_TEXTS = CACHED_TEXTS // 2
 
 
 def texts_of(schema: Schema) -> list[str]:
@@ -29,10 +29,10 @@ def texts_of(schema: Schema) -> list[str]:
     words = [hop_words(*way) for way in ways]
     worded = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
-    return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *worded]))[:MOST_TEXTS]
+    return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *worded]))[:MAX_TEXTS]
 
 
-class Warming:
+class CacheWarmer:
     """Embeds texts in threads of its own, which end with the process, or at `close`."""
 
     def __init__(self, embedder: Embedder) -> None:

@@ -19,11 +19,11 @@ Part = Literal["question", "step"]
 FORMAT = 1
 PARTS: tuple[Part, ...] = ("question", "step")
 # Paths of so many steps and more count as equally long.
-LONGEST = 4
+MAX_LENGTH = 4
 _WEIGHTS_FILES = (".safetensors", ".bin")
 
 
-class HeadProblem(Exception):
+class AdapterError(Exception):
     """The file is no head for this service's sentence model. The text says what is wrong and what to do."""
 
 
@@ -45,7 +45,7 @@ class Adapter:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RelationAdapter:
     """What training adds to the nearness of a whole question to a path; without anything it changes nothing.
 
     `gain` and `offset` put the trained cosines on the scale of scores. `hops`, shape (dimensions, LONGEST):
@@ -66,14 +66,14 @@ class Head:
         """What it gains or costs that paths have so many steps, for a question's own vector; shape (paths,)."""
         if self.hops is None:
             return np.zeros(len(lengths))
-        result: Matrix = (question @ self.hops)[np.minimum(lengths, LONGEST) - 1]
+        result: Matrix = (question @ self.hops)[np.minimum(lengths, MAX_LENGTH) - 1]
         return result
 
 
-NO_HEAD = Head()
+NO_HEAD = RelationAdapter()
 
 
-def write_head(head: Head, file: Path, model: str) -> None:
+def write_head(head: RelationAdapter, file: Path, model: str) -> None:
     """Writes `head`, trained on vectors of the sentence model `model`. The same head gives the same bytes."""
     arrays: dict[str, npt.NDArray[Any]] = {"format": np.array(FORMAT), "model": np.array(digest_of(model))}
     arrays |= {"gain": np.array(head.gain), "offset": np.array(head.offset)}
@@ -85,21 +85,21 @@ def write_head(head: Head, file: Path, model: str) -> None:
         np.savez(opened, allow_pickle=False, **arrays)
 
 
-def read_head(file: Path, model: str) -> Head:
-    """The head in `file`, for vectors of the sentence model `model`. Raises HeadProblem."""
+def read_head(file: Path, model: str) -> RelationAdapter:
+    """The head in `file`, for vectors of the sentence model `model`. Raises AdapterError."""
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, AttributeError):
-        raise HeadProblem("the file can't be read as a head: write one with `arog train reasoner`") from None
+        raise AdapterError("the file can't be read as a head: write one with `arog train reasoner`") from None
     if arrays.get("format", np.array(None)).tolist() != FORMAT:
-        raise HeadProblem("the file is no head of this version: write one with `arog train reasoner`")
+        raise AdapterError("the file is no head of this version: write one with `arog train reasoner`")
     if arrays.get("model", np.array("")).tolist() != digest_of(model):
-        raise HeadProblem("the head was trained for another sentence model: train it again for this one")
+        raise AdapterError("the head was trained for another sentence model: train it again for this one")
     try:
         return _checked(arrays)
     except (KeyError, TypeError, ValueError):
-        raise HeadProblem("the head is not whole: write it again with `arog train reasoner`") from None
+        raise AdapterError("the head is not whole: write it again with `arog train reasoner`") from None
 
 
 def digest_of(model: str) -> str:
@@ -109,7 +109,7 @@ def digest_of(model: str) -> str:
     return ",".join(digests[name] for name in sorted(digests) if name.endswith(_WEIGHTS_FILES)) or model
 
 
-def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> Head:
+def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> RelationAdapter:
     """Raises KeyError, TypeError or ValueError for arrays that are missing, misshapen or not finite."""
     if not all(np.isfinite(array).all() for name, array in arrays.items() if name != "model"):
         raise ValueError
@@ -119,6 +119,6 @@ def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> Head:
     for adapter in adapters.values():
         if adapter.down.shape[0] != dimensions or adapter.down.shape != adapter.up.T.shape:
             raise ValueError
-    if hops.shape != (dimensions, LONGEST):
+    if hops.shape != (dimensions, MAX_LENGTH):
         raise ValueError
-    return Head(adapters, float(arrays["gain"]), float(arrays["offset"]), hops)
+    return RelationAdapter(adapters, float(arrays["gain"]), float(arrays["offset"]), hops)

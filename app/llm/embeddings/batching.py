@@ -1,4 +1,4 @@
-"""SharedRuns: what several threads ask for at the same time is embedded in one run."""
+"""BatchingEncoder: what several threads ask for at the same time is embedded in one run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Request:
         return self.vectors is None and self.error is None
 
 
-class SharedRuns:
+class BatchingEncoder:
     """First come, first served; who finds nobody running runs at once, for all who wait by then."""
 
     def __init__(self, encode: Callable[[Sequence[str]], Vectors]) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.batching import SharedRuns
+from app.llm.embeddings.batching import BatchingEncoder
 from app.llm.embeddings.model_files import BOXED_MODEL, find_model
 from app.llm.embeddings.onnx_export import open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
@@ -41,7 +41,7 @@ class Embedder:
         self._name, self._cache_dir = model, cache_dir
         self._loading, self._lock = threading.Lock(), threading.Lock()
         self._encoder: Encoder | None = None
-        self._runs = SharedRuns(lambda texts: self._loaded().encode(texts))
+        self._runs = BatchingEncoder(lambda texts: self._loaded().encode(texts))
         self._sentences: OrderedDict[str, Vectors] = OrderedDict()
 
     def load(self) -> None:

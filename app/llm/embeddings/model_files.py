@@ -17,7 +17,7 @@ _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
 _MEAN = ("mean", ["mean"])
 
 
-class ModelNotTrusted(Exception):
+class ModelNotTrustedError(Exception):
     """The weights in the box are not the ones that this version was tested with."""
 
 
@@ -30,7 +30,7 @@ class ModelFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class EncoderConfig:
     """What is done around the network of a model that takes the mean over its tokens and nothing else."""
 
     max_tokens: int
@@ -39,18 +39,18 @@ class Recipe:
 
 def find_model(name: str) -> ModelFolder | None:
     """The folder of the model in the box, of a folder's path, or of a name that was fetched earlier; nothing is
-    fetched. None where there is no such folder. Raises ModelNotTrusted."""
+    fetched. None where there is no such folder. Raises ModelNotTrustedError."""
     path = _path_of(name)
     if path is None:
         return None
     files = [*path.glob("*.json"), *path.glob("*/*.json"), *(one for one in path.iterdir() if one.suffix in _WEIGHTS)]
     found = ModelFolder(path, {str(file.relative_to(path)): sha256_of(file) for file in sorted(files)})
     if name == BOXED_MODEL and found.digests.get("model.safetensors") != BOXED_WEIGHTS_SHA256:
-        raise ModelNotTrusted("the weights of the embedding model in the box have another SHA-256 than expected")
+        raise ModelNotTrustedError("the weights of the embedding model in the box have another SHA-256 than expected")
     return found
 
 
-def recipe_of(folder: Path) -> Recipe | None:
+def recipe_of(folder: Path) -> EncoderConfig | None:
     """None for a model that needs more than its tokens' mean, or does not say how it is to be run."""
     try:
         modules = _json_of(folder / "modules.json")
@@ -65,7 +65,7 @@ def recipe_of(folder: Path) -> Recipe | None:
     longest = transformer.get("max_seq_length")
     if kinds not in _MODULES or not _takes_the_mean(pooling) or not plain or not isinstance(longest, int):
         return None
-    return Recipe(longest, pad_id if isinstance(pad_id, int) else 0)
+    return EncoderConfig(longest, pad_id if isinstance(pad_id, int) else 0)
 
 
 def sha256_of(file: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.model_files import Recipe
+from app.llm.embeddings.model_files import EncoderConfig
 
 Array = npt.NDArray[np.float32]
 Inputs = dict[str, npt.NDArray[np.int64]]
@@ -24,7 +24,7 @@ class OnnxEncoder:
     Raises ImportError where onnxruntime is missing, and whatever onnxruntime or tokenizers raise for a broken file.
     """
 
-    def __init__(self, network: Path, folder: Path, recipe: Recipe) -> None:
+    def __init__(self, network: Path, folder: Path, recipe: EncoderConfig) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         import onnxruntime
         from tokenizers import Tokenizer

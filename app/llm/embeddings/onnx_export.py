@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from app.llm.embeddings.model_files import ModelFolder, Recipe, find_model, recipe_of, sha256_of
+from app.llm.embeddings.model_files import EncoderConfig, ModelFolder, find_model, recipe_of, sha256_of
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.torch_encoder import TorchEncoder
 
 # Part of every file's name: raise it when the export or what is done around the network changes.
 FORMAT = 1
-MOST_DIFFERENCE = 1e-5
+MAX_DIFFERENCE = 1e-5
 EXPORT_WITHIN_S = 900
 _PACKAGES = ("onnxruntime", "tokenizers", "torch", "transformers", "sentence-transformers")
 _log = logging.getLogger("arog.embedder")
@@ -56,7 +56,7 @@ def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
     return None
 
 
-def export(model: ModelFolder, recipe: Recipe, cache: Path) -> bool:
+def export(model: ModelFolder, recipe: EncoderConfig, cache: Path) -> bool:
     """Writes the network and then its verdict, each whole or not at all.
 
     False, and no network: it can't be exported, or gives other vectors than torch. Raises OSError, ImportError.
@@ -73,7 +73,7 @@ def export(model: ModelFolder, recipe: Recipe, cache: Path) -> bool:
     return is_same
 
 
-def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: Recipe, target: Path) -> bool:
+def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool:
     """Whether the network could be written and gives the vectors that torch gives."""
     try:
         _write_onnx(reference, target)
@@ -86,7 +86,7 @@ def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: Recipe, 
         return False
     difference = float(np.abs(vectors - reference.encode(PROBES)).max())
     counts_alike = all(exported.count_tokens(text) == reference.count_tokens(text) for text in PROBES)
-    return counts_alike and difference <= MOST_DIFFERENCE
+    return counts_alike and difference <= MAX_DIFFERENCE
 
 
 def _write_onnx(reference: TorchEncoder, target: Path) -> None:

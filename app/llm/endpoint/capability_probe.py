@@ -23,8 +23,8 @@ from app.llm.endpoint.dialects import (
     schema_words,
     stream_fields,
 )
-from app.llm.endpoint.request_body import Wording
-from app.llm.reasoner import ReasonerError, ReasonerUnavailable, ReplyUnusable
+from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
 
 WORD: Final = "quorvexil"  # no model says it unless the schema leaves it nothing else
 PROBE_DEADLINE_S: Final = 30.0
@@ -52,7 +52,7 @@ class Capabilities:
     problem: str = ""
 
 
-def probe_body(wording: Wording, dialect: Dialect) -> bytes:
+def probe_body(wording: RequestTemplate, dialect: Dialect) -> bytes:
     """The bytes of one probe; they depend on the settings alone."""
     body = {
         "model": wording.model,
@@ -64,7 +64,7 @@ def probe_body(wording: Wording, dialect: Dialect) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-async def find_capabilities(send: Send, wording: Wording, is_vllm: bool) -> Capabilities:
+async def find_capabilities(send: Send, wording: RequestTemplate, is_vllm: bool) -> Capabilities:
     """A few short requests. Never raises for what the endpoint does."""
     problem = ""
     for is_plain in (True, False):
@@ -79,7 +79,7 @@ async def find_capabilities(send: Send, wording: Wording, is_vllm: bool) -> Capa
     return Capabilities(problem=problem)
 
 
-async def _best_dialect(send: Send, wording: Wording, is_vllm: bool, is_plain: bool) -> Capabilities:
+async def _best_dialect(send: Send, wording: RequestTemplate, is_vllm: bool, is_plain: bool) -> Capabilities:
     """Raises the error of the last try where none was answered."""
     modes: list[SchemaMode] = [mode for mode in MODES if is_vllm or mode != "structured_outputs"]
     for mode in modes:
@@ -87,16 +87,18 @@ async def _best_dialect(send: Send, wording: Wording, is_vllm: bool, is_plain: b
         try:
             completion = await _ask(send, wording, dialect)
         except ReasonerError as error:
-            if mode == modes[-1] or not (isinstance(error, ReplyUnusable) or error.status in _OTHER_FIELDS):
+            if mode == modes[-1] or not (isinstance(error, ReplyUnusableError) or error.status in _OTHER_FIELDS):
                 raise
             continue
         is_enforced = mode in ENFORCING and _word_in(completion) == WORD
         if is_enforced or mode == "prompt" or (mode == "json_object" and _object_in(completion) is not None):
             return Capabilities(dialect, is_enforced, reports_usage=completion.completion_tokens is not None)
-    raise ReasonerUnavailable("the endpoint gave no reply to a probe")  # pragma: no cover - `prompt` returns or raises
+    raise ReasonerUnavailableError(
+        "the endpoint gave no reply to a probe"
+    )  # pragma: no cover - `prompt` returns or raises
 
 
-async def _with_stream(send: Send, wording: Wording, found: Capabilities) -> Capabilities:
+async def _with_stream(send: Send, wording: RequestTemplate, found: Capabilities) -> Capabilities:
     """Streams are asked for where they bring all that a whole reply brings."""
     dialect = replace(found.dialect, streams=True)
     try:
@@ -109,12 +111,12 @@ async def _with_stream(send: Send, wording: Wording, found: Capabilities) -> Cap
     return replace(found, streams=streams, dialect=dialect if streams and is_whole and is_kept else found.dialect)
 
 
-async def _ask(send: Send, wording: Wording, dialect: Dialect) -> Completion:
+async def _ask(send: Send, wording: RequestTemplate, dialect: Dialect) -> Completion:
     try:
         async with asyncio.timeout(PROBE_DEADLINE_S):
             return await send(probe_body(wording, dialect))
     except TimeoutError:
-        raise ReasonerUnavailable("the endpoint did not answer a probe in time") from None
+        raise ReasonerUnavailableError("the endpoint did not answer a probe in time") from None
 
 
 def _word_in(completion: Completion) -> object:

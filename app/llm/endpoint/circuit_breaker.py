@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from app.llm.reasoner import ReasonerError, ReasonerUnavailable
+from app.llm.reasoner import ReasonerError, ReasonerUnavailableError
 
 State = Literal["closed", "open", "trying"]
 
 
-class Resting(ReasonerUnavailable):
+class CircuitOpenError(ReasonerUnavailableError):
     """Nothing was sent: the endpoint failed too often, and rests."""
 
 
-class Breaker:
+class CircuitBreaker:
     """Opens after `threshold` failures in a row, for `rest_s` seconds; then one request tries, and the rest wait.
 
-    ReasonerUnavailable is a failure, unless it is one of `harmless`. An answer of any other kind shows that the
+    ReasonerUnavailableError is a failure, unless it is one of `harmless`. An answer of any other kind shows that the
     endpoint lives.
     """
 
@@ -56,14 +56,14 @@ class Breaker:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Around one request. Raises Resting without entering."""
+        """Around one request. Raises CircuitOpenError without entering."""
         if not self.lets_pass:
-            raise Resting("the endpoint failed too often and rests")
+            raise CircuitOpenError("the endpoint failed too often and rests")
         tries = self.state == "open"
         self._is_tried = self._is_tried or tries
         try:
             yield
-        except ReasonerUnavailable as error:
+        except ReasonerUnavailableError as error:
             if not isinstance(error, self._harmless):
                 self._fail()
             raise

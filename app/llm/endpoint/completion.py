@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.llm.endpoint.request_body import Wording
+from app.llm.endpoint.request_body import RequestTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class CompletesChats(Protocol):
     """An endpoint that takes the body of a chat completion as bytes."""
 
     @property
-    def wording(self) -> Wording:
+    def wording(self) -> RequestTemplate:
         """How its bodies are written; it changes when the endpoint has been probed."""
         ...
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.llm.endpoint.capability_probe import Capabilities, find_capabilities
-from app.llm.endpoint.circuit_breaker import Breaker
+from app.llm.endpoint.circuit_breaker import CircuitBreaker
 from app.llm.endpoint.completion import Completion, Price
 from app.llm.endpoint.dialects import Dialect
 from app.llm.endpoint.fair_queue import FairQueue
-from app.llm.endpoint.request_body import Wording
-from app.llm.endpoint.retry import Busy, TooLate, attempts
-from app.llm.endpoint.transport import Sender
-from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.endpoint.retry import DeadlineExceededError, EndpointRateLimitError, attempts
+from app.llm.endpoint.transport import HttpTransport
+from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 
 ATTEMPTS = 3
 
@@ -35,23 +35,23 @@ class ModelEndpoint:
         api_key: str = "",
         deadline_s: float = 60.0,
         *,
-        wording: Wording | None = None,
+        wording: RequestTemplate | None = None,
         price: Price | None = None,
         concurrency: int = 256,
         patience_s: float = math.inf,
     ) -> None:
-        self._sender = Sender(url, api_key)
+        self._sender = HttpTransport(url, api_key)
         self._deadline_s, self._patience_s = deadline_s, patience_s
-        self._wording = wording or Wording(model)
+        self._wording = wording or RequestTemplate(model)
         self._price = price
         self._queue = FairQueue(concurrency)
-        self.breaker = Breaker(harmless=(Busy,))
+        self.breaker = CircuitBreaker(harmless=(EndpointRateLimitError,))
         self.found: Capabilities | None = None
         self.was_reached = False
         self._is_in_doubt = True
 
     @property
-    def wording(self) -> Wording:
+    def wording(self) -> RequestTemplate:
         return self._wording
 
     @property
@@ -99,7 +99,7 @@ class ModelEndpoint:
             with attempt:
                 completion = await self._once(body, tenant, left_s)
                 return replace(completion, retries=attempt.num - 1)
-        raise ReasonerUnavailable("the endpoint did not answer")  # pragma: no cover - the loop returns or raises
+        raise ReasonerUnavailableError("the endpoint did not answer")  # pragma: no cover - the loop returns or raises
 
     async def close(self) -> None:
         await self._sender.close()
@@ -112,14 +112,14 @@ class ModelEndpoint:
                 with self.breaker.watch():
                     return await self._send(body, left_s())
         except TimeoutError:
-            raise TooLate("no place was free before the deadline") from None
+            raise DeadlineExceededError("no place was free before the deadline") from None
 
     async def _send(self, body: bytes, left_s: float) -> Completion:
         try:
             async with asyncio.timeout(left_s):
                 return await self._sender.send(body)
         except TimeoutError:
-            raise TooLate("the endpoint did not answer within the deadline") from None
-        except (ReasonerRefused, ReplyUnusable):
+            raise DeadlineExceededError("the endpoint did not answer within the deadline") from None
+        except (ReasonerRefusedError, ReplyUnusableError):
             self._is_in_doubt = True  # It may be another server by now, which wants to be asked otherwise.
             raise

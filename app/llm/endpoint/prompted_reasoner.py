@@ -15,7 +15,14 @@ from app.llm.endpoint.reply_validation import broken_rules
 from app.llm.endpoint.request_body import body_of, statics_of, text_read
 from app.llm.endpoint.token_counts import checked_tokens
 from app.llm.endpoint.transport import MAX_WHITE_SPACE
-from app.llm.reasoner import ReasonerError, ReasonerRefused, ReasonerUnavailable, Reply, ReplyUnusable, Tokens
+from app.llm.reasoner import (
+    ReasonerError,
+    ReasonerRefusedError,
+    ReasonerUnavailableError,
+    Reply,
+    ReplyUnusableError,
+    Tokens,
+)
 from app.llm.tasks import ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress
 
@@ -57,17 +64,17 @@ class PromptedReasoner:
         endpoint = self._endpoints[egress.endpoint]
         try:
             completion = await endpoint.complete(egress.body, task.manner.tenant)
-        except (ReasonerUnavailable, ReasonerRefused) as error:
+        except (ReasonerUnavailableError, ReasonerRefusedError) as error:
             if egress.endpoint + 1 < len(self._endpoints):
                 error.again = replace(task, manner=replace(task.manner, endpoint=egress.endpoint + 1))
             raise
-        except ReplyUnusable as error:
+        except ReplyUnusableError as error:
             raise _with_repair(error, task, (EMPTY,)) from None
         tokens = self._tokens(endpoint, egress, completion)
         try:
             value = _parsed(task, completion)
-        except _Misfit as misfit:
-            unusable = ReplyUnusable(f"{task.kind.name}: {''.join(misfit.complaints).strip()}")
+        except _MisfitError as misfit:
+            unusable = ReplyUnusableError(f"{task.kind.name}: {''.join(misfit.complaints).strip()}")
             unusable.tokens, unusable.words = tokens, completion.content
             raise _with_repair(unusable, task, misfit.complaints) from None
         return Reply(value, tokens, completion.content)
@@ -91,7 +98,7 @@ class PromptedReasoner:
         return replace(tokens, retries=completion.retries, cost=cost)
 
 
-class _Misfit(Exception):
+class _MisfitError(Exception):
     """A reply that can't be used; `complaints` say why, in our words."""
 
     def __init__(self, complaints: tuple[str, ...]) -> None:
@@ -106,21 +113,21 @@ def _with_repair(error: ReasonerError, task: Task[ReplyT], complaints: tuple[str
 
 
 def _parsed(task: Task[ReplyT], completion: Completion) -> ReplyT:
-    """Raises _Misfit."""
+    """Raises _MisfitError."""
     content = _bare(completion.content)
     if not content:
-        raise _Misfit((EMPTY,))
+        raise _MisfitError((EMPTY,))
     if completion.finish_reason == "length":
-        raise _Misfit((CUT_OFF,))
+        raise _MisfitError((CUT_OFF,))
     if _blank_run(content):
-        raise _Misfit((BLANK,))
+        raise _MisfitError((BLANK,))
     try:
         value = task.kind.reply_model.model_validate_json(content)
     except ValidationError as error:
-        raise _Misfit(complaints_about(task.kind.reply_model, error)) from None
+        raise _MisfitError(complaints_about(task.kind.reply_model, error)) from None
     complaints = broken_rules(task.input, value)
     if complaints and not task.manner.complaints:
-        raise _Misfit(complaints)
+        raise _MisfitError(complaints)
     # A repaired reply that keeps to the schema alone is handed on: what was not shown or offered is refused there.
     return value
 

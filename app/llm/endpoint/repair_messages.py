@@ -22,7 +22,7 @@ TEXT_UNBOUND = "In `text` {1} stands for the first expression of `answer`; no ot
 NO_ANSWER = "`answer` must not be empty when it is given. "
 _MISFIT = "It did not keep to the schema. "
 
-MOST_TOLD = 3  # a reply that breaks more rules gets the point from three
+MAX_REPORTED = 3  # a reply that breaks more rules gets the point from three
 _OF_ANY = (EMPTY, CUT_OFF, BLANK, NO_JSON, NO_CHOICE_OFFERED, NOTHING_SHOWN, NO_ANSWER, TEXT_UNBOUND, _MISFIT)
 _TYPES = {
     "string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
@@ -45,7 +45,7 @@ def complaints_about(model: type[BaseModel], error: ValidationError) -> tuple[st
     """The first of what is wrong with a reply, by field and rule."""
     fields = _fields_of(model)
     found = error.errors(include_input=False, include_url=False, include_context=False)
-    return tuple(dict.fromkeys(_sentence(each["type"], each["loc"], fields) for each in found))[:MOST_TOLD]
+    return tuple(dict.fromkeys(_sentence(each["type"], each["loc"], fields) for each in found))[:MAX_REPORTED]
 
 
 def _sentence(rule: str, place: Sequence[str | int], fields: dict[str, str]) -> str:

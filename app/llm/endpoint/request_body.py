@@ -28,7 +28,7 @@ _AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its sch
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class RequestTemplate:
     """What is the same in all bodies for one endpoint. `is_salted`: it shares its prefix cache between tenants."""
 
     model: str
@@ -47,7 +47,7 @@ class _Frame:
     after: bytes
 
 
-def body_of(task: Task[ReplyT], wording: Wording, salt: str = "", endpoint: int = 0) -> Egress:
+def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoint: int = 0) -> Egress:
     """The bytes of one request. The input is JSON within a JSON string, so it is escaped once more."""
     frame = _frame_of(task.kind, wording)
     before = [frame.head + _FENCE]
@@ -73,7 +73,7 @@ def text_read(body: bytes) -> str:
     return "\n".join([*texts, json.dumps(schema, separators=(",", ":"))] if schema else texts)
 
 
-def statics_of(kind: TaskKind[Any], wording: Wording) -> tuple[bytes, ...]:
+def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ...]:
     """Every static segment that a body of `kind` may have, whatever the endpoint turns out to be."""
     segments: list[bytes] = []
     for dialect in _DIALECTS:
@@ -84,7 +84,7 @@ def statics_of(kind: TaskKind[Any], wording: Wording) -> tuple[bytes, ...]:
 
 
 @lru_cache(maxsize=256)
-def _frame_of(kind: TaskKind[Any], wording: Wording) -> _Frame:
+def _frame_of(kind: TaskKind[Any], wording: RequestTemplate) -> _Frame:
     schema, dialect = strict_schema(kind.reply_model), wording.dialect
     body: dict[str, Any] = {
         "model": wording.model,

@@ -12,13 +12,13 @@ from typing import Literal
 
 import stamina
 
-from app.llm.endpoint.circuit_breaker import Resting
-from app.llm.reasoner import ReasonerUnavailable
+from app.llm.endpoint.circuit_breaker import CircuitOpenError
+from app.llm.reasoner import ReasonerUnavailableError
 
 FIRST_WAIT_S, LONGEST_WAIT_S, JITTER_S = 0.5, 2.0, 0.5
 
 
-class Busy(ReasonerUnavailable):
+class EndpointRateLimitError(ReasonerUnavailableError):
     """The endpoint lives and asks to come again later (429, or a Retry-After); `retry_after_s` if it said when."""
 
     def __init__(self, text: str, retry_after_s: float | None) -> None:
@@ -26,7 +26,7 @@ class Busy(ReasonerUnavailable):
         self.retry_after_s = retry_after_s
 
 
-class TooLate(ReasonerUnavailable):
+class DeadlineExceededError(ReasonerUnavailableError):
     """The deadline is over: no time is left for another try."""
 
 
@@ -43,9 +43,9 @@ def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.At
 
 def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | Literal[False]:
     """Seconds until the next try, after `failed` earlier failures; False where there should be none."""
-    if not isinstance(error, ReasonerUnavailable) or isinstance(error, Resting | TooLate):
+    if not isinstance(error, ReasonerUnavailableError) or isinstance(error, CircuitOpenError | DeadlineExceededError):
         return False
-    asked_s = error.retry_after_s if isinstance(error, Busy) else None
+    asked_s = error.retry_after_s if isinstance(error, EndpointRateLimitError) else None
     if asked_s is None:
         asked_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**failed)
     # Those who failed in the same second should not all come back in the same second.

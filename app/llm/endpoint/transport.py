@@ -13,8 +13,8 @@ import openai
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.llm.endpoint.completion import Completion
-from app.llm.endpoint.retry import Busy, retry_after_s
-from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from app.llm.endpoint.retry import EndpointRateLimitError, retry_after_s
+from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 
 MAX_WHITE_SPACE = 64  # characters in a row: constrained decoding that will never end
 MAX_REPLY_BYTES = 4_194_304
@@ -70,7 +70,7 @@ class _Error(_Part):
         return bool(self.error) or self.object == "error"
 
 
-class Sender:
+class HttpTransport:
     """One endpoint's connections. Promise: a request has exactly the body that it is given, and no header beyond
     what HTTP needs, the key, and `User-Agent: arog`. Errors quote nothing: a provider's body may hold the prompt."""
 
@@ -86,7 +86,10 @@ class Sender:
         self._open = [0] * POOLS
 
     async def send(self, body: bytes) -> Completion:
-        """One try. Raises ReasonerUnavailable, ReasonerRefused, ReplyUnusable; cancelled, it closes its connection."""
+        """One try; cancelled, it closes its connection.
+
+        Raises ReasonerUnavailableError, ReasonerRefusedError, ReplyUnusableError.
+        """
         with self._least_pool() as client:
             return await _exchange(client, body)
 
@@ -127,7 +130,7 @@ async def _exchange(client: openai.AsyncOpenAI, body: bytes) -> Completion:
     except openai.OpenAIError as error:
         raise _typed(error) from None
     except httpx2.HTTPError:
-        raise ReasonerUnavailable("the endpoint broke off, or its answer could not be unpacked") from None
+        raise ReasonerUnavailableError("the endpoint broke off, or its answer could not be unpacked") from None
 
 
 async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
@@ -156,11 +159,11 @@ async def _read_stream(client: openai.AsyncOpenAI, response: httpx2.Response) ->
                 content, tail = content + piece, (tail + piece)[-MAX_WHITE_SPACE:]
                 finish_reason = choice.finish_reason or finish_reason
             if len(tail) == MAX_WHITE_SPACE and tail.isspace():
-                raise ReplyUnusable("the endpoint sends white space without end")
+                raise ReplyUnusableError("the endpoint sends white space without end")
             if len(content) > MAX_REPLY_BYTES:
-                raise ReplyUnusable("the endpoint's reply has no end")
+                raise ReplyUnusableError("the endpoint's reply has no end")
     except ValueError:
-        raise ReplyUnusable("the endpoint's stream is no JSON") from None
+        raise ReplyUnusableError("the endpoint's stream is no JSON") from None
     finally:
         await stream.close()
     return _completion(content, finish_reason, usage, is_streamed=True)
@@ -177,7 +180,7 @@ async def _read_whole(response: httpx2.Response) -> bytes:
     async for piece in response.aiter_bytes():
         raw += piece
         if len(raw) > MAX_REPLY_BYTES:
-            raise ReplyUnusable("the endpoint's reply has no end")
+            raise ReplyUnusableError("the endpoint's reply has no end")
     return bytes(raw)
 
 
@@ -186,8 +189,8 @@ def _completion_of(raw: bytes) -> Completion:
         reply = _ChatReply.model_validate_json(raw)
     except ValidationError:
         if _is_error(raw):
-            raise ReasonerUnavailable("the endpoint answered with an error in place of a completion") from None
-        raise ReplyUnusable("the endpoint's answer is no chat completion, or gives no choice") from None
+            raise ReasonerUnavailableError("the endpoint answered with an error in place of a completion") from None
+        raise ReplyUnusableError("the endpoint's answer is no chat completion, or gives no choice") from None
     choice = reply.choices[0]
     return _completion(choice.message.content or "", choice.finish_reason or "", reply.usage)
 
@@ -209,22 +212,22 @@ def _is_error(raw: bytes) -> bool:
 def _chunk_of(data: object) -> _Chunk:
     """Raises ValueError for what is none."""
     if isinstance(data, dict) and _Error.model_validate(data).is_one:
-        raise ReasonerUnavailable("the endpoint sent an error inside its stream")
+        raise ReasonerUnavailableError("the endpoint sent an error inside its stream")
     return _Chunk.model_validate(data)
 
 
-def _typed(error: openai.OpenAIError) -> ReasonerUnavailable | ReasonerRefused:
+def _typed(error: openai.OpenAIError) -> ReasonerUnavailableError | ReasonerRefusedError:
     if not isinstance(error, openai.APIStatusError):
-        return ReasonerUnavailable("the endpoint could not be reached, or its answer could not be read")
+        return ReasonerUnavailableError("the endpoint could not be reached, or its answer could not be read")
     status = error.status_code
     wait_s = retry_after_s(error.response.headers, dt.datetime.now(dt.UTC))
     said = f"the endpoint answered with status {status}"
-    typed: ReasonerUnavailable | ReasonerRefused
+    typed: ReasonerUnavailableError | ReasonerRefusedError
     if (status in _FOR_NOW and error.code != _NO_MONEY) or (status >= 500 and wait_s is not None):
-        typed = Busy(said, wait_s)
+        typed = EndpointRateLimitError(said, wait_s)
     elif status >= 500:
-        typed = ReasonerUnavailable(said)
+        typed = ReasonerUnavailableError(said)
     else:
-        typed = ReasonerRefused(f"the endpoint refused the request with status {status}")
+        typed = ReasonerRefusedError(f"the endpoint refused the request with status {status}")
     typed.status = status
     return typed

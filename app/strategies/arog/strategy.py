@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.egress.budgets import QuestionBudgetUsedUp
+from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.profile import Profile
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
@@ -23,12 +23,12 @@ from app.llm.tasks import (
     Task,
 )
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
-from app.strategies.base import Draft, Finding, FoundFact, Inquiry
+from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.concept_path import Vocabulary, parse_path
 from app.strategies.prompt_budget import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
-    Place,
-    WayOn,
+    CandidatePath,
+    NodeSet,
     arrive,
     described_path,
     show_candidates,
@@ -48,7 +48,7 @@ MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public 
 class _Cluster:
     """What one head reaches by one relation: the fact that says so, and where it leads."""
 
-    place: Place
+    place: NodeSet
     fact: FoundFact
 
 
@@ -56,8 +56,8 @@ class _Cluster:
 class _Progress:
     """What the rounds have gathered."""
 
-    things: tuple[Place, ...]
-    frontier: tuple[Place, ...]
+    things: tuple[NodeSet, ...]
+    frontier: tuple[NodeSet, ...]
     path: list[PathTriple] = field(default_factory=list)
     facts: list[FoundFact] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -72,18 +72,18 @@ class ArogStrategy:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
-    async def find(self, inquiry: Inquiry) -> Finding:
+    async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts of this method tell of things, not of kinds.
         start = starting_places(inquiry, self._embedder)
         progress = _Progress((*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:
-            return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+            return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         try:
             return await self._rounds(inquiry, progress)
-        except QuestionBudgetUsedUp:
+        except QuestionBudgetUsedUpError:
             return over_budget(_found(progress, None))
 
-    async def _rounds(self, inquiry: Inquiry, progress: _Progress) -> Finding:
+    async def _rounds(self, inquiry: StrategyInput, progress: _Progress) -> RetrievalResult:
         progress.path = await self._structure(inquiry, progress)
         while progress.rounds < inquiry.limits.depth and progress.frontier:
             progress.rounds += 1
@@ -97,7 +97,7 @@ class ArogStrategy:
                 return _found(progress, Draft(tuple(reply.answer), reply.text))
         return _found(progress, None)
 
-    async def _structure(self, inquiry: Inquiry, progress: _Progress) -> list[PathTriple]:
+    async def _structure(self, inquiry: StrategyInput, progress: _Progress) -> list[PathTriple]:
         given = StructureInput(
             question=inquiry.dialogue.question,
             dialogue=show_dialogue(inquiry),
@@ -106,9 +106,9 @@ class ArogStrategy:
         reply = (await inquiry.reasoner.ask(Task(STRUCTURE, given))).value
         return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
 
-    async def _choose(self, inquiry: Inquiry, progress: _Progress) -> list[WayOn]:
+    async def _choose(self, inquiry: StrategyInput, progress: _Progress) -> list[CandidatePath]:
         """Relation retrieval: W of the relations that leave the frontier, each from every head that has it."""
-        ways = [WayOn(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
+        ways = [CandidatePath(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
         ways = self._offered(inquiry, progress, ways)
         if not ways:
             return []
@@ -119,7 +119,7 @@ class ArogStrategy:
         relations = {way.path for way in chosen}
         return chosen + [way for way in ways if way.path in relations and way not in chosen]
 
-    def _offered(self, inquiry: Inquiry, progress: _Progress, ways: list[WayOn]) -> list[WayOn]:
+    def _offered(self, inquiry: StrategyInput, progress: _Progress, ways: list[CandidatePath]) -> list[CandidatePath]:
         """Those of `ways` that lie nearest to the question, as many as numbers and the budget allow."""
         labels = [inquiry.graph.schema.described(way.path[-1]) for way in ways]
         nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
@@ -133,7 +133,9 @@ class ArogStrategy:
             progress.is_cut = True
         return [way for way in ways if way in shown]
 
-    async def _abstract(self, inquiry: Inquiry, progress: _Progress, chosen: list[WayOn]) -> list[_Cluster]:
+    async def _abstract(
+        self, inquiry: StrategyInput, progress: _Progress, chosen: list[CandidatePath]
+    ) -> list[_Cluster]:
         """Entity abstraction: one concept, or several joined by commas, for each cluster that is new."""
         arrivals = [arrival for way in chosen if (arrival := arrive(inquiry, way)) is not None]
         # Concepts may have been named anew since, so they don't tell whether a fact is there already.
@@ -153,7 +155,7 @@ class ArogStrategy:
         concepts = {named.number: _joined(words.keep(each) for each in named.concepts) for named in reply.concepts}
         return [_renamed(cluster, concepts.get(number, "")) for number, cluster in enumerate(clusters, start=1)]
 
-    def _nearest_relations(self, inquiry: Inquiry, place: Place) -> list[str]:
+    def _nearest_relations(self, inquiry: StrategyInput, place: NodeSet) -> list[str]:
         """Relation filtering: the K relations around the cluster that lie nearest to the question."""
         hops, schema = inquiry.graph.relations_of(place.mids), inquiry.graph.schema
         worded = [schema.described((hop,)) for hop in hops]
@@ -161,7 +163,7 @@ class ArogStrategy:
         nearest = np.argsort(-nearness, kind="stable")[: inquiry.limits.relations_per_concept]
         return [schema.label(hops[int(i)]) for i in nearest]
 
-    def _keep(self, inquiry: Inquiry, progress: _Progress, clusters: list[_Cluster]) -> tuple[Place, ...]:
+    def _keep(self, inquiry: StrategyInput, progress: _Progress, clusters: list[_Cluster]) -> tuple[NodeSet, ...]:
         """Abstraction-driven retrieval: the W clusters that lie nearest to a triple of the concept path."""
         if not clusters:
             return ()
@@ -179,7 +181,7 @@ class ArogStrategy:
             progress.notes.append(f"{len(clusters) - len(kept)} groups, ranked last, were not kept as evidence.")
         return tuple({cluster.place.pseudonym: cluster.place for cluster in kept}.values())
 
-    async def _answer(self, inquiry: Inquiry, progress: _Progress, last: bool) -> AnswerReply:
+    async def _answer(self, inquiry: StrategyInput, progress: _Progress, last: bool) -> AnswerReply:
         evidence = show_evidence(inquiry, progress.facts)
         given = AnswerInput(
             question=inquiry.dialogue.question,
@@ -193,7 +195,7 @@ class ArogStrategy:
         return (await inquiry.reasoner.ask(Task(ANSWER, given))).value
 
 
-def _choice(inquiry: Inquiry, progress: _Progress, ways: Ways) -> Task[ChooseReply]:
+def _choice(inquiry: StrategyInput, progress: _Progress, ways: Ways) -> Task[ChooseReply]:
     candidates = show_candidates(inquiry, ways)[0]
     given = ChooseInput(
         question=inquiry.dialogue.question,
@@ -205,9 +207,9 @@ def _choice(inquiry: Inquiry, progress: _Progress, ways: Ways) -> Task[ChooseRep
     return Task(CHOOSE, given)
 
 
-def _found(progress: _Progress, draft: Draft | None) -> Finding:
+def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
     things, cut = tuple(place.pseudonym for place in progress.things), not draft and progress.is_cut
-    return Finding(draft, things, tuple(progress.facts), progress.rounds, tuple(progress.notes), cut)
+    return RetrievalResult(draft, things, tuple(progress.facts), progress.rounds, tuple(progress.notes), cut)
 
 
 def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:
@@ -220,7 +222,7 @@ def _renamed(cluster: _Cluster, concept: str) -> _Cluster:
     return _Cluster(replace(cluster.place, concept=concept), replace(cluster.fact, end_concept=concept))
 
 
-def _path_text(triple: PathTriple, things: tuple[Place, ...]) -> str:
+def _path_text(triple: PathTriple, things: tuple[NodeSet, ...]) -> str:
     """A triple of the concept path as words; a stand-in is read as its concept."""
     concepts = {place.pseudonym: place.concept for place in things}
     return " ".join((concepts.get(triple.head, triple.head), triple.relation, concepts.get(triple.tail, triple.tail)))

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from app.strategies.base import Inquiry
-from app.strategies.retrieval import Place, WayOn
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import CandidatePath, NodeSet
 from app.strategies.sets.candidate_paths import MAX_OFFERED
-from app.strategies.sets.path_ranking import KinWays, RankedWays, Trail
+from app.strategies.sets.path_ranking import PathPrefix, PathRanker, RankedPaths
 from kg_store.terms import Path
 
-LONGEST = 3
+MAX_LENGTH = 3
 SECOND_PAGE = 12
 # A first page holds ways that score little less than the best: fewer once something was walked, one alone where what
 # was walked covers best. Their recall is measured in docs/evaluation.md.
@@ -23,10 +23,10 @@ WORSE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class CandidatePages:
     """A page is shown where no way of those before it fits. `cut`: how many ways no page holds."""
 
-    pages: tuple[tuple[WayOn, ...], ...]
+    pages: tuple[tuple[CandidatePath, ...], ...]
     cut: int = 0
 
     def behind(self, page: int) -> int:
@@ -34,7 +34,7 @@ class Shelf:
         return sum(len(each) for each in self.pages[page + 1 :])
 
 
-class Shelves:
+class Paginator:
     """Lays out what is known of a question: `trails` say how the places were reached, `roots` where it sets out.
 
     `generous`: a first page did not hold what was needed, so the next ones hold more.
@@ -42,20 +42,22 @@ class Shelves:
 
     def __init__(
         self,
-        inquiry: Inquiry,
-        ways: KinWays,
-        roots: Mapping[str, Place],
-        trails: Mapping[str, Trail],
+        inquiry: StrategyInput,
+        ways: PathRanker,
+        roots: Mapping[str, NodeSet],
+        trails: Mapping[str, PathPrefix],
         generous: bool = False,
     ) -> None:
         self._inquiry, self._ways, self._roots, self._trails = inquiry, ways, roots, trails
         self._generous = generous
 
-    def is_ready(self, frontier: list[Place], earlier: list[Place]) -> bool:
+    def is_ready(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> bool:
         """Whether laying out takes milliseconds."""
         return all(self._ways.is_ready(self._inquiry, *each) for each in _lengths(frontier, earlier))
 
-    def of(self, frontier: list[Place], earlier: list[Place], walked: Collection[tuple[str, Path]]) -> Shelf:
+    def of(
+        self, frontier: list[NodeSet], earlier: list[NodeSet], walked: Collection[tuple[str, Path]]
+    ) -> CandidatePages:
         """The first page holds the nearest ways from each thing that the question sets out from."""
         found = self._ranked(frontier, earlier)
         ways, scores = [way for each in found for way in each.ways], [s for each in found for s in each.scores]
@@ -70,15 +72,15 @@ class Shelves:
         second = border if self._trails else min(border, SECOND_PAGE)
         parts = (first, rest[:second], rest[second:border])
         cut = max(0, len(rest) - border) + sum(each.cut for each in found)
-        return Shelf(tuple(tuple(ways[i] for i in part) for part in parts if part), cut)
+        return CandidatePages(tuple(tuple(ways[i] for i in part) for part in parts if part), cut)
 
-    def _ranked(self, frontier: list[Place], earlier: list[Place]) -> list[RankedWays]:
+    def _ranked(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> list[RankedPaths]:
         return [
             self._ways.from_place(self._inquiry, place, self._trail(place), longest, MAX_OFFERED)
             for place, longest in _lengths(frontier, earlier)
         ]
 
-    def _first_page(self, ways: list[WayOn], scores: list[float], order: list[int]) -> list[int]:
+    def _first_page(self, ways: list[CandidatePath], scores: list[float], order: list[int]) -> list[int]:
         page: list[int] = []
         for root in dict.fromkeys(self._trail(ways[i].start).root for i in order):
             mine = [i for i in order if self._trail(ways[i].start).root == root]
@@ -96,21 +98,21 @@ class Shelves:
             return MOST_FIRST
         return 1 if self._ways.of_walked(self._inquiry, self._roots[root], paths).max() >= best else MOST_LATER
 
-    def _with_beginnings(self, ways: list[WayOn], kept: list[int], mine: list[int]) -> list[int]:
+    def _with_beginnings(self, ways: list[CandidatePath], kept: list[int], mine: list[int]) -> list[int]:
         """Beside three steps stand the first two, which an answer may have to take something out of on the way."""
         position = {(ways[i].start.pseudonym, ways[i].path): i for i in mine}
         wanted = [(ways[i].start.pseudonym, ways[i].path[:2]) for i in kept if len(ways[i].path) > 2]
         return list(dict.fromkeys([*kept, *(position[each] for each in wanted if each in position)]))
 
-    def _is_behind(self, way: WayOn) -> bool:
+    def _is_behind(self, way: CandidatePath) -> bool:
         """Whether a walked path began with it: what is asked for lies further on, or elsewhere."""
         whole = (*self._trail(way.start).path, *way.path)
         return any(trail.path[: len(whole)] == whole for trail in self._trails.values())
 
-    def _trail(self, place: Place) -> Trail:
-        return self._trails.get(place.pseudonym) or Trail(place.pseudonym)
+    def _trail(self, place: NodeSet) -> PathPrefix:
+        return self._trails.get(place.pseudonym) or PathPrefix(place.pseudonym)
 
 
-def _lengths(frontier: list[Place], earlier: list[Place]) -> list[tuple[Place, int]]:
+def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
     """How far ways may lead from each place; from earlier ones a single step."""
-    return [(place, LONGEST) for place in frontier] + [(place, 1) for place in earlier]
+    return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

@@ -8,8 +8,8 @@ import numpy as np
 
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.base import Inquiry
-from app.strategies.retrieval import Place, WayOn
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import CandidatePath, NodeSet
 from kg_store.graph.traversal import leads_to_values, reached, steps_from_each, tail_concept
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
@@ -17,45 +17,47 @@ MAX_COMPOSED_FROM = 2_000  # members of a place; beyond, paths of two are found 
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CandidateList:
     """Ways on, and how many were cut by rank: a cut is reported, never silent."""
 
-    ways: list[WayOn]
+    ways: list[CandidatePath]
     cut: int
 
 
-class WaysOn:
+class CandidateFinder:
     """Finds every way on from a frontier; complete before the cut."""
 
-    def __init__(self, inquiry: Inquiry, embedder: Embedder) -> None:
+    def __init__(self, inquiry: StrategyInput, embedder: Embedder) -> None:
         self._inquiry, self._embedder = inquiry, embedder
 
-    def of(self, frontier: list[Place], earlier: list[Place]) -> Offer:
+    def of(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> CandidateList:
         single, further = self.single(frontier), self.single(earlier)
         return self._nearest(single, [*self.longer(single), *further])
 
-    def single(self, places: list[Place]) -> list[WayOn]:
+    def single(self, places: list[NodeSet]) -> list[CandidatePath]:
         """Every single step that leaves one of `places`."""
         steps = steps_from_each(self._inquiry.graph, [place.mids for place in places])
-        return [WayOn(place, (step,)) for place, on in zip(places, steps, strict=True) for step in on]
+        return [CandidatePath(place, (step,)) for place, on in zip(places, steps, strict=True) for step in on]
 
-    def longer(self, ways: list[WayOn]) -> list[WayOn]:
+    def longer(self, ways: list[CandidatePath]) -> list[CandidatePath]:
         """Every way that goes one step further than one of `ways`."""
         graph = self._inquiry.graph
         short = [way for way in ways if len(way.start.mids) <= MAX_COMPOSED_FROM]
         able = [way for way in short if not leads_to_values(graph.schema, way.path[-1])]
         steps = steps_from_each(graph, [reached(graph, way.start.mids, way.path) for way in able])
-        return [WayOn(way.start, (*way.path, step)) for way, on in zip(able, steps, strict=True) for step in on]
+        return [
+            CandidatePath(way.start, (*way.path, step)) for way, on in zip(able, steps, strict=True) for step in on
+        ]
 
-    def _nearest(self, single: list[WayOn], further: list[WayOn]) -> Offer:
+    def _nearest(self, single: list[CandidatePath], further: list[CandidatePath]) -> CandidateList:
         """At most MAX_OFFERED: single steps of the frontier first, then the others, each by nearness."""
         if len(single) + len(further) <= MAX_OFFERED:
-            return Offer([*single, *further], 0)
+            return CandidateList([*single, *further], 0)
         kept = self._ranked(single)[:MAX_OFFERED]
         kept += self._ranked(further)[: MAX_OFFERED - len(kept)]
-        return Offer(kept, len(single) + len(further) - len(kept))
+        return CandidateList(kept, len(single) + len(further) - len(kept))
 
-    def _ranked(self, ways: list[WayOn]) -> list[WayOn]:
+    def _ranked(self, ways: list[CandidatePath]) -> list[CandidatePath]:
         """By nearness to the question; each step is embedded once."""
         schema = self._inquiry.graph.schema
         worded = {step: (schema.described(step), tail_concept(schema, step)) for way in ways for step in way.path}

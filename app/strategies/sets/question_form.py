@@ -10,9 +10,9 @@ from typing import Final
 
 from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.tasks import PathTriple
-from app.strategies.base import Inquiry
+from app.strategies.base import StrategyInput
 from app.strategies.prompt_budget import Ways
-from app.strategies.retrieval import WayOn
+from app.strategies.retrieval import CandidatePath
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Schema
 
@@ -36,20 +36,20 @@ FUNCTIONS: Final = {
 PATH: Final = "Along this path"
 
 
-def question_in_form(inquiry: Inquiry) -> str:
+def question_in_form(inquiry: StrategyInput) -> str:
     """Words of ours, and an operator and a value's pseudonym where the question compares with one."""
     named = sum(topic.newest for topic in inquiry.dialogue.topics)
     form = read_form(inquiry.dialogue.question, named)
     return f"{PATH}: {ASKED[form.form]}{_rest(form)}?"
 
 
-def nearest_paths(inquiry: Inquiry, ways: Ways) -> list[PathTriple]:
+def nearest_paths(inquiry: StrategyInput, ways: Ways) -> list[PathTriple]:
     """The first of `ways` from each place as a concept path, in the schema's words."""
     first = {way.start.pseudonym: way for way in reversed(ways)}
     return [triple for way in reversed(first.values()) for triple in _triples(inquiry.graph.schema, way)]
 
 
-def _triples(schema: Schema, way: WayOn) -> Iterator[PathTriple]:
+def _triples(schema: Schema, way: CandidatePath) -> Iterator[PathTriple]:
     here = way.start.pseudonym
     for step in way.path:
         there = tail_concept(schema, step)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 
-from app.egress.budgets import QuestionBudgetUsedUp
+from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.profile import Profile
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task
-from app.strategies.base import Draft, Finding, FoundFact, Inquiry
+from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.concept_path import Vocabulary, parse_path
 from app.strategies.prompt_budget import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
-    Place,
-    WayOn,
+    CandidatePath,
+    NodeSet,
     arrive,
     show_candidates,
     show_dialogue,
@@ -25,9 +25,9 @@ from app.strategies.retrieval import (
     steps_shown,
 )
 from app.strategies.sets.answer_references import filled, numbers_in
-from app.strategies.sets.candidate_pages import Shelf, Shelves
-from app.strategies.sets.candidate_paths import WaysOn
-from app.strategies.sets.path_ranking import KinWays, Trail
+from app.strategies.sets.candidate_pages import CandidatePages, Paginator
+from app.strategies.sets.candidate_paths import CandidateFinder
+from app.strategies.sets.path_ranking import PathPrefix, PathRanker
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
 from app.strategies.start import starting_places
@@ -42,13 +42,13 @@ class _Progress:
     them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
     """
 
-    things: dict[str, Place]
-    frontier: list[Place]
-    places: dict[str, Place]
+    things: dict[str, NodeSet]
+    frontier: list[NodeSet]
+    places: dict[str, NodeSet]
     facts: list[FoundFact] = field(default_factory=list)
     shown: list[Evidence] = field(default_factory=list)
     path: list[PathTriple] = field(default_factory=list)
-    trails: dict[str, Trail] = field(default_factory=dict)
+    trails: dict[str, PathPrefix] = field(default_factory=dict)
     walked: set[tuple[str, Path]] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     turned_pages: bool = False
@@ -65,21 +65,21 @@ class SetsStrategy:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._ways = KinWays(PathScorer(embedder))
+        self._ways = PathRanker(PathScorer(embedder))
 
-    async def find(self, inquiry: Inquiry) -> Finding:
+    async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         start = starting_places(inquiry, self._embedder)
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
         places = {place.pseudonym: place for place in start.frontier}
         progress = _Progress(things, list(start.frontier), places)
         if not start.frontier:
-            return Finding(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+            return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         try:
             return await self._rounds(inquiry, progress)
-        except QuestionBudgetUsedUp:
+        except QuestionBudgetUsedUpError:
             return over_budget(_found(progress, None))
 
-    async def _rounds(self, inquiry: Inquiry, progress: _Progress) -> Finding:
+    async def _rounds(self, inquiry: StrategyInput, progress: _Progress) -> RetrievalResult:
         for number in range(1, inquiry.limits.depth + 2):
             progress.round = number
             inquiry.on_round(number)
@@ -90,7 +90,9 @@ class SetsStrategy:
                 break
         return _found(progress, None)
 
-    async def _round(self, inquiry: Inquiry, progress: _Progress, number: int) -> tuple[StepReply, dict[int, WayOn]]:
+    async def _round(
+        self, inquiry: StrategyInput, progress: _Progress, number: int
+    ) -> tuple[StepReply, dict[int, CandidatePath]]:
         """Page after page, until the reply answers, follows a way, or no page is left."""
         shelf = await self._shelf(inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):
@@ -105,28 +107,28 @@ class SetsStrategy:
         _note_what_was_cut(progress, number, shelf.cut)
         return reply, by_number
 
-    async def _shelf(self, inquiry: Inquiry, progress: _Progress, number: int) -> Shelf:
+    async def _shelf(self, inquiry: StrategyInput, progress: _Progress, number: int) -> CandidatePages:
         if number > inquiry.limits.depth:
-            return Shelf(())
+            return CandidatePages(())
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
         if inquiry.profile.is_open:
             return await asyncio.to_thread(self._own_ways, inquiry, progress, earlier)
-        shelves = Shelves(inquiry, self._ways, progress.places, progress.trails, progress.turned_pages)
+        shelves = Paginator(inquiry, self._ways, progress.places, progress.trails, progress.turned_pages)
         if shelves.is_ready(progress.frontier, earlier):
             return shelves.of(progress.frontier, earlier, progress.walked)
         # What a kind leaves by is worked out once, and takes seconds where there are thousands of relations.
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
 
-    def _own_ways(self, inquiry: Inquiry, progress: _Progress, earlier: list[Place]) -> Shelf:
-        offered = WaysOn(inquiry, self._embedder).of(progress.frontier, earlier)
+    def _own_ways(self, inquiry: StrategyInput, progress: _Progress, earlier: list[NodeSet]) -> CandidatePages:
+        offered = CandidateFinder(inquiry, self._embedder).of(progress.frontier, earlier)
         fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
-        return Shelf((tuple(fresh),), offered.cut)
+        return CandidatePages((tuple(fresh),), offered.cut)
 
     async def _ask(
-        self, inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int
-    ) -> tuple[StepReply, dict[int, WayOn]]:
+        self, inquiry: StrategyInput, progress: _Progress, ways: Ways, number: int, further: int
+    ) -> tuple[StepReply, dict[int, CandidatePath]]:
         """Shows as many of `ways` as the question's budget allows; where it cuts, nothing further is shown either."""
 
         def step_of(shown: Ways) -> Task[StepReply]:
@@ -142,7 +144,7 @@ class SetsStrategy:
             progress.path = nearest_paths(inquiry, ways)
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
-            raise QuestionBudgetUsedUp("not one way on could be shown")
+            raise QuestionBudgetUsedUpError("not one way on could be shown")
         reply = (await inquiry.reasoner.ask(step_of(shown))).value
         by_number = show_candidates(inquiry, shown)[1]
         if not progress.path:
@@ -150,7 +152,9 @@ class SetsStrategy:
         return reply, by_number
 
 
-def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool) -> StepInput:
+def _step(
+    inquiry: StrategyInput, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool
+) -> StepInput:
     candidates = show_candidates(inquiry, ways)[0]
     is_strict = inquiry.profile is Profile.STRICT
     return StepInput(
@@ -168,7 +172,7 @@ def _step(inquiry: Inquiry, progress: _Progress, ways: Ways, number: int, furthe
     )
 
 
-def _chosen(inquiry: Inquiry, reply: StepReply, by_number: dict[int, WayOn]) -> list[WayOn]:
+def _chosen(inquiry: StrategyInput, reply: StepReply, by_number: dict[int, CandidatePath]) -> list[CandidatePath]:
     """The ways to follow, best first, at most the width; what was not offered is ignored."""
     if reply.action != "follow":
         return []
@@ -176,7 +180,7 @@ def _chosen(inquiry: Inquiry, reply: StepReply, by_number: dict[int, WayOn]) -> 
     return offered[: inquiry.limits.width]
 
 
-def _follow(inquiry: Inquiry, progress: _Progress, chosen: list[WayOn]) -> bool:
+def _follow(inquiry: StrategyInput, progress: _Progress, chosen: list[CandidatePath]) -> bool:
     """Walks the chosen ways; false when there are none, or none led anywhere."""
     reached = [place for way in chosen if (place := _walk(inquiry, progress, way)) is not None]
     fresh = progress.facts[len(progress.shown) :]
@@ -187,7 +191,7 @@ def _follow(inquiry: Inquiry, progress: _Progress, chosen: list[WayOn]) -> bool:
     return bool(reached)
 
 
-def _walk(inquiry: Inquiry, progress: _Progress, way: WayOn) -> Place | None:
+def _walk(inquiry: StrategyInput, progress: _Progress, way: CandidatePath) -> NodeSet | None:
     """Where `way` leads, with its fact kept; None where that is nowhere."""
     start = way.start.pseudonym
     progress.walked.add((start, way.path))
@@ -197,8 +201,8 @@ def _walk(inquiry: Inquiry, progress: _Progress, way: WayOn) -> Place | None:
     place, fact = arrival
     if fact not in progress.facts:
         progress.facts.append(fact)
-    before = progress.trails.get(start, Trail(start))
-    progress.trails.setdefault(place.pseudonym, Trail(before.root, (*before.path, *way.path)))
+    before = progress.trails.get(start, PathPrefix(start))
+    progress.trails.setdefault(place.pseudonym, PathPrefix(before.root, (*before.path, *way.path)))
     return place
 
 
@@ -207,7 +211,9 @@ def _told(progress: _Progress) -> set[str]:
     return {*progress.things, *(fact.end for fact in progress.facts)}
 
 
-def _draft(inquiry: Inquiry, progress: _Progress, reply: StepReply, by_number: dict[int, WayOn]) -> Draft:
+def _draft(
+    inquiry: StrategyInput, progress: _Progress, reply: StepReply, by_number: dict[int, CandidatePath]
+) -> Draft:
     """The reply's answer; the candidates that it speaks of are walked, so that their facts are evidence too."""
     ends: dict[int, str | None] = {}
     for number in numbers_in(reply.answer)[: inquiry.limits.width]:
@@ -221,8 +227,8 @@ def _note_what_was_cut(progress: _Progress, number: int, count: int) -> None:
         progress.notes.append(f"Round {number}: {count} ways on, ranked last, were not offered.")
 
 
-def _found(progress: _Progress, draft: Draft | None) -> Finding:
-    return Finding(
+def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
+    return RetrievalResult(
         draft,
         tuple(progress.things),
         tuple(progress.facts),

@@ -12,11 +12,11 @@ from sqlalchemy import Engine
 from app.accounts.api_keys import (
     Access,
     Caller,
-    NoGrant,
-    NotAuthenticated,
-    NotPermitted,
+    NoGrantError,
+    NotAuthenticatedError,
+    NotPermittedError,
     Role,
-    UnknownKey,
+    UnknownKeyError,
     require_admin,
     require_grant,
 )
@@ -54,7 +54,7 @@ def test_the_database_holds_no_key(engine: Engine, tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["", "arog_", "arog_" + "A" * 43, "\ud800", "ключ"])
 def test_unknown_keys_are_refused(engine: Engine, key: str) -> None:
     Access(engine).create("north", "user", ["clinic"])
-    with pytest.raises(NotAuthenticated):
+    with pytest.raises(NotAuthenticatedError):
         Access(engine).authenticate(key)
 
 
@@ -64,19 +64,19 @@ def test_a_revoked_key_is_refused_at_once_and_by_another_replica(engine: Engine)
     other_replica.authenticate(issued.key)
     Access(engine).revoke("north", issued.key_id)
     Access(engine).revoke("north", issued.key_id)
-    with pytest.raises(NotAuthenticated):
+    with pytest.raises(NotAuthenticatedError):
         other_replica.authenticate(issued.key)
 
 
 def test_an_expired_key_is_refused(engine: Engine) -> None:
     issued = Access(engine).create("north", "user", ["clinic"], days=-1)
-    with pytest.raises(NotAuthenticated):
+    with pytest.raises(NotAuthenticatedError):
         Access(engine).authenticate(issued.key)
 
 
 def test_another_tenants_key_can_not_be_revoked(engine: Engine) -> None:
     issued = Access(engine).create("north", "user", ["clinic"])
-    with pytest.raises(UnknownKey):
+    with pytest.raises(UnknownKeyError):
         Access(engine).revoke("south", issued.key_id)
     Access(engine).authenticate(issued.key)
 
@@ -85,7 +85,7 @@ def test_the_operators_key_is_an_admin_of_the_default_tenant(engine: Engine) -> 
     key = secrets.token_urlsafe(32)
     caller = Access(engine, SecretStr(key)).authenticate(key)
     assert (caller.tenant, caller.role, caller.is_operator) == ("default", "admin", True)
-    with pytest.raises(NotAuthenticated):
+    with pytest.raises(NotAuthenticatedError):
         Access(engine).authenticate(key)
 
 
@@ -104,13 +104,13 @@ def test_keys_are_listed_per_tenant_with_their_end(engine: Engine) -> None:
 def test_a_graph_is_closed_without_a_grant() -> None:
     caller = Caller("north", "k1", "user", frozenset({"clinic"}))
     require_grant(caller, "clinic")
-    with pytest.raises(NoGrant):
+    with pytest.raises(NoGrantError):
         require_grant(caller, "films")
     require_grant(Caller("north", "k1", "user", frozenset({"*"})), "films")
 
 
 def test_a_role_other_than_admin_may_not_administer() -> None:
-    with pytest.raises(NotPermitted):
+    with pytest.raises(NotPermittedError):
         require_admin(Caller("north", "k1", "user", frozenset({"*"})))
 
 

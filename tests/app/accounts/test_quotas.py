@@ -14,7 +14,7 @@ from app.accounts.quotas import RevealBudgets, TenantTokens
 from app.api.problems import problem_of
 from app.database.engine import make_engine
 from app.database.tables import metadata
-from app.egress.budgets import ConversationRevealsUsedUp, TenantBudgetUsedUp, TenantRevealsUsedUp
+from app.egress.budgets import ConversationRevealsUsedUpError, TenantBudgetUsedUpError, TenantRevealsUsedUpError
 from tests.support.service import OPERATOR, Running, question, running
 
 NOON = dt.datetime(2031, 5, 7, 12, tzinfo=dt.UTC)
@@ -46,7 +46,7 @@ def test_what_does_not_fit_counts_nothing_and_tells_when_it_renews(engine: Engin
     tokens = TenantTokens(engine, 100, lambda: NOON)
     tokens.account("t1").reserve(100, spent=0)
     account = tokens.account("t1")
-    with pytest.raises(TenantBudgetUsedUp) as caught:
+    with pytest.raises(TenantBudgetUsedUpError) as caught:
         account.reserve(1, spent=0)
     assert caught.value.renews_in_s == 12 * 3600
     account.settle(0)
@@ -84,7 +84,7 @@ def test_many_at_once_never_pass_the_limit(engine: Engine) -> None:
         try:
             tokens.account("t1").reserve(9, spent=0)
             passed.append(9)
-        except TenantBudgetUsedUp:
+        except TenantBudgetUsedUpError:
             pass
 
     threads = [threading.Thread(target=ask) for _ in range(16)]
@@ -169,7 +169,7 @@ def test_a_fact_counts_once_in_a_conversation_and_once_more_in_the_next(engine: 
 def test_a_conversation_shows_no_more_than_it_may(engine: Engine) -> None:
     budgets, shown = RevealBudgets(engine, conversation=3, now=lambda: NOON), set[str]()
     budgets.of("t1", shown).take(facts(1, 2))
-    with pytest.raises(ConversationRevealsUsedUp):
+    with pytest.raises(ConversationRevealsUsedUpError):
         budgets.of("t1", shown).take(facts(2, 3, 4))
     assert (len(shown), budgets.shown_today("t1")) == (2, 2)
     budgets.of("t1", shown).take(facts(2, 3))
@@ -180,7 +180,7 @@ def test_a_day_shows_no_more_than_it_may_and_tells_when_it_renews(engine: Engine
     clock = [NOON]
     budgets, shown = RevealBudgets(engine, tenant=3, now=lambda: clock[0]), set[str]()
     budgets.of("t1", set()).take(facts(1, 2))
-    with pytest.raises(TenantRevealsUsedUp) as caught:
+    with pytest.raises(TenantRevealsUsedUpError) as caught:
         budgets.of("t1", shown).take(facts(1, 2))
     assert (caught.value.renews_in_s, shown, budgets.shown_today("t1")) == (12 * 3600, set(), 2)
     budgets.of("t2", set()).take(facts(1, 2, 3))
@@ -195,7 +195,7 @@ def test_many_at_once_do_not_take_a_day_over_what_it_may_show(engine: Engine) ->
     def ask(number: int) -> None:
         try:
             budgets.of("t1", set()).take(facts(number, number + 1, number + 2))
-        except TenantRevealsUsedUp:
+        except TenantRevealsUsedUpError:
             refused.append(number)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(10)]
@@ -208,7 +208,7 @@ def test_many_at_once_do_not_take_a_day_over_what_it_may_show(engine: Engine) ->
 
 @pytest.mark.parametrize(
     ("error", "advice"),
-    [(ConversationRevealsUsedUp(""), "begin a new one"), (TenantRevealsUsedUp(7200), "in 2 h 0 min")],
+    [(ConversationRevealsUsedUpError(""), "begin a new one"), (TenantRevealsUsedUpError(7200), "in 2 h 0 min")],
 )
 def test_who_is_refused_is_told_what_to_do(error: Exception, advice: str) -> None:
     told = problem_of(error)

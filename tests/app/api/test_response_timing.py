@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.api.response_timing import TOTAL, Pace
-from app.egress.guard import Blocked
+from app.api.response_timing import TOTAL, ResponseTiming
+from app.egress.guard import BlockedError
 from client_sdk.protocol import ChatAnswer, Message, Usage
 from tests.support.service import Running, question
 
@@ -29,8 +29,8 @@ class Clock:
         self.slept.append(round(seconds, 6))
         await asyncio.sleep(0)
 
-    def pace(self, step_s: float = 0.1) -> Pace:
-        return Pace(step_s, self.now, self.sleep)
+    def pace(self, step_s: float = 0.1) -> ResponseTiming:
+        return ResponseTiming(step_s, self.now, self.sleep)
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ async def test_a_failure_waits_as_an_answer_does_and_a_step_of_nothing_is_no_pac
 
     async def fail() -> None:
         clock.at += 0.02
-        raise Blocked(1)
+        raise BlockedError(1)
 
-    with pytest.raises(Blocked):
+    with pytest.raises(BlockedError):
         await clock.pace().kept(fail())
     assert clock.slept == [0.08]
-    with pytest.raises(Blocked):
+    with pytest.raises(BlockedError):
         await clock.pace(0.0).kept(fail())
     assert clock.slept == [0.08]
 
@@ -99,7 +99,7 @@ async def test_every_reply_to_a_question_keeps_the_pace(service: Running) -> Non
     assert clock.slept == [0.1] * 3
 
     def block() -> None:
-        raise Blocked(1)
+        raise BlockedError(1)
 
     service.reasoner.before = block
     assert (await service.http.post("/chat", json=question(), headers=headers)).status_code == 500

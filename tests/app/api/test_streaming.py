@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from app.api import streaming
 from app.chat.service import NOT_GROUNDED
-from app.egress.guard import Blocked
-from app.llm.reasoner import ReasonerUnavailable
+from app.egress.guard import BlockedError
+from app.llm.reasoner import ReasonerUnavailableError
 from client_sdk.crypto.sealing import KeyPair, open_capsule
 from client_sdk.protocol import ChatAnswer, ErrorBody, ErrorEvent, Message, Usage, capsule_context
 from tests.support.service import SECRET_NAMES, Running, question, running
@@ -189,8 +189,8 @@ async def test_text_waits_until_the_conversation_is_saved(service: Running) -> N
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [
-        (ReasonerUnavailable("Nora Lindqvist"), 502, "model_unavailable"),
-        (Blocked(1), 500, "blocked"),
+        (ReasonerUnavailableError("Nora Lindqvist"), 502, "model_unavailable"),
+        (BlockedError(1), 500, "blocked"),
         (ValueError("Nora Lindqvist"), 500, "internal"),
     ],
 )
@@ -206,7 +206,7 @@ async def test_a_failure_on_the_way_is_an_event_with_code_and_id_alone(
     events = events_in(reply)
     told = ErrorEvent.model_validate(events[-1][1])
     assert (events[-1][0], told.status, told.code) == ("error", status, code)
-    assert told.id == (error.id if isinstance(error, Blocked) else reply.headers["x-request-id"])
+    assert told.id == (error.id if isinstance(error, BlockedError) else reply.headers["x-request-id"])
     assert "Nora" not in reply.text
     assert f'arog_errors_total{{code="{code}"}} 1.0' in (await service.http.get("/metrics")).text
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 
-from client_sdk import Answer, AsyncChat, KeyPair, ModelUnavailable, Stage, TextPiece, UnknownGraph
+from client_sdk import Answer, AsyncChat, KeyPair, ModelUnavailableError, Stage, TextPiece, UnknownGraphError
 from tests.support.service import QUESTION, Running
 
 
@@ -75,18 +75,18 @@ async def test_a_client_that_stops_waiting_for_its_answer_ends_the_work(service:
 
 
 async def test_errors_before_and_in_a_stream_are_the_same_kind(service: Running, chat: AsyncChat) -> None:
-    from app.llm.reasoner import ReasonerUnavailable
+    from app.llm.reasoner import ReasonerUnavailableError
 
     def fail() -> None:
-        raise ReasonerUnavailable
+        raise ReasonerUnavailableError
 
     service.reasoner.before = fail
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailableError):
         await chat.stream(QUESTION).answer()
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailableError):
         await chat.ask(QUESTION)
     service.services.graphs.delete("default", "clinic")
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         await chat.stream(QUESTION).answer()
 
 

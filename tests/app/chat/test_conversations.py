@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.chat.conversations import PURPOSE, ConversationBusy, ConversationStore, UnknownConversation
+from app.chat.conversations import PURPOSE, ConversationBusyError, ConversationStore, UnknownConversationError
 from app.database.engine import make_engine
 from app.database.tables import conversations, metadata
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Mid, Schema
 
@@ -52,7 +52,7 @@ def test_a_conversation_keeps_its_pseudonyms(store: ConversationStore) -> None:
 
 def test_a_conversation_that_was_never_saved_is_unknown(store: ConversationStore) -> None:
     unsaved = store.open("north", "k1", "clinic", None, SCHEMA)
-    with pytest.raises(UnknownConversation):
+    with pytest.raises(UnknownConversationError):
         store.open("north", "k1", "clinic", unsaved.id, SCHEMA)
 
 
@@ -61,9 +61,9 @@ def test_a_conversation_that_was_never_saved_is_unknown(store: ConversationStore
 )
 def test_nobody_enters_anothers_conversation(store: ConversationStore, tenant: str, key_id: str, graph: str) -> None:
     conversation_id = saved(store)
-    with pytest.raises(UnknownConversation) as foreign:
+    with pytest.raises(UnknownConversationError) as foreign:
         store.open(tenant, key_id, graph, conversation_id, SCHEMA)
-    with pytest.raises(UnknownConversation) as missing:
+    with pytest.raises(UnknownConversationError) as missing:
         store.open("north", "k1", "clinic", "nothing", SCHEMA)
     assert str(foreign.value) == str(missing.value) == ""
 
@@ -73,21 +73,21 @@ def test_of_two_answers_at_once_the_second_is_refused(store: ConversationStore) 
     one = store.open("north", "k1", "clinic", conversation_id, SCHEMA)
     two = store.open("north", "k1", "clinic", conversation_id, SCHEMA)
     store.save(one, SCHEMA)
-    with pytest.raises(ConversationBusy):
+    with pytest.raises(ConversationBusyError):
         store.save(two, SCHEMA)
 
 
 def test_a_first_turn_saved_twice_is_refused(store: ConversationStore) -> None:
     first = store.open("north", "k1", "clinic", None, SCHEMA)
     store.save(first, SCHEMA)
-    with pytest.raises(ConversationBusy):
+    with pytest.raises(ConversationBusyError):
         store.save(first, SCHEMA)
 
 
 def test_an_expired_conversation_is_unknown_and_is_purged(engine: Engine) -> None:
     short, long = ConversationStore(engine, MASTER, days=-1), ConversationStore(engine, MASTER, days=1)
     expired, kept = saved(short), saved(long)
-    with pytest.raises(UnknownConversation):
+    with pytest.raises(UnknownConversationError):
         long.open("north", "k1", "clinic", expired, SCHEMA)
     assert long.purge() == 1
     with engine.connect() as connection:
@@ -98,7 +98,7 @@ def test_a_row_moved_to_another_owner_does_not_open(engine: Engine, store: Conve
     conversation_id = saved(store)
     with engine.begin() as connection:
         connection.execute(update(conversations).values(key_id="k2"))
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         store.open("north", "k2", "clinic", conversation_id, SCHEMA)
 
 
@@ -106,7 +106,7 @@ def test_conversations_over_a_deleted_graph_are_forgotten(store: ConversationSto
     conversation_id = saved(store)
     assert store.forget_graph("south", "clinic") == 0
     assert store.forget_graph("north", "clinic") == 1
-    with pytest.raises(UnknownConversation):
+    with pytest.raises(UnknownConversationError):
         store.open("north", "k1", "clinic", conversation_id, SCHEMA)
 
 

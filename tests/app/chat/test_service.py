@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import create_engine
 
 from app.accounts.quotas import UNLIMITED, Budgets
-from app.chat.conversations import UnknownConversation
+from app.chat.conversations import UnknownConversationError
 from app.chat.service import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, ChatService
-from app.egress.guard import Blocked, StaticSegments
-from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailable
+from app.egress.guard import BlockedError, StaticSegments
+from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailableError
 from app.egress.profile import Profile
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.concept_namer import ConceptNamer
@@ -21,18 +21,18 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.completion import Price
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.endpoint.request_body import Wording
-from app.llm.reasoner import Reasoner, ReasonerUnavailable, ReplyUnusable
+from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.reasoner import Reasoner, ReasonerUnavailableError, ReplyUnusableError
 from app.privacy.pseudonym_format import shaped_in
 from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.services import graphs_of
-from app.wiring.store import Store, open_store
-from client_sdk.crypto.sealing import BadPublicKey
+from app.wiring.store import ServiceContext, open_store
+from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ChatRequest, Message
-from kg_store.errors import UnknownGraph
+from kg_store.errors import UnknownGraphError
 from kg_store.storage.master_key import MasterKey
 from tests.support.asking import PEOPLE, plan_along, secrets_in
 from tests.support.house import CALLER, DOCTOR_OF, House, drafting, step, visible
@@ -54,7 +54,7 @@ pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 @pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
     folder = tmp_path_factory.mktemp("house")
     opened = open_store(settings_in(folder))
     file = folder / "clinic.ttl"
@@ -69,7 +69,7 @@ Around = Callable[..., House]
 
 
 @pytest.fixture
-def around(store: Store, embedder: Embedder) -> Around:
+def around(store: ServiceContext, embedder: Embedder) -> Around:
     def built(
         reasoner: Reasoner,
         ledger: Ledger | None = None,
@@ -200,7 +200,7 @@ async def test_the_guard_reads_the_salt_of_a_tenant_and_lets_it_pass(
     around: Around, embedder: Embedder, server: ModelServer
 ) -> None:
     server.replies = drafting("It is {1}.", "{treated by}")
-    endpoint = ModelEndpoint(server.url, "m", deadline_s=20, wording=Wording("m", is_salted=True))
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=20, wording=RequestTemplate("m", is_salted=True))
     for key in range(5):
         house = around(PromptedReasoner(endpoint, embedder, salt_key=bytes([key]) * 32))
         assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
@@ -319,11 +319,11 @@ async def test_graphs_and_conversations_that_are_not_there_cost_no_call(
 ) -> None:
     house = around(model)
     ask = [Message(role="user", content=DOCTOR_OF)]
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         await house.chat.answer(CALLER, ChatRequest(graph="other", messages=ask))
-    with pytest.raises(UnknownConversation):
+    with pytest.raises(UnknownConversationError):
         await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, conversation="nothing"))
-    with pytest.raises(BadPublicKey):
+    with pytest.raises(BadPublicKeyError):
         await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, public_key="AAAA"))
     assert server.received == []
 
@@ -385,7 +385,7 @@ async def test_nothing_found_is_said_and_names_nothing(
 
 
 async def test_nothing_is_sent_when_the_guard_stops_a_request(
-    store: Store, server: ModelServer, embedder: Embedder
+    store: ServiceContext, server: ModelServer, embedder: Embedder
 ) -> None:
     endpoint = ModelEndpoint(server.url, "zofia quarrel", deadline_s=20)
     strategies = {"sets": SetsStrategy(embedder)}
@@ -393,7 +393,7 @@ async def test_nothing_is_sent_when_the_guard_stops_a_request(
     reasoner = PromptedReasoner(endpoint, embedder)
     chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, unregistered)
     before = len(store.ledger.entries("default", limit=MAX_ENTRIES))
-    with pytest.raises(Blocked):
+    with pytest.raises(BlockedError):
         await House(chat, store.ledger).ask(DOCTOR_OF)
     await endpoint.close()
     assert server.received == []
@@ -406,14 +406,15 @@ async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
 ) -> None:
     engine = create_engine("sqlite://")
     house = around(model, ledger=Ledger(engine, MasterKey.from_text(MasterKey.generate())))
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         await house.ask(DOCTOR_OF)
     engine.dispose()
     assert server.received == []
 
 
 @pytest.mark.parametrize(
-    ("canned", "error"), [(failure(503, "Quarrel"), ReasonerUnavailable), (completion("Quarrel"), ReplyUnusable)]
+    ("canned", "error"),
+    [(failure(503, "Quarrel"), ReasonerUnavailableError), (completion("Quarrel"), ReplyUnusableError)],
 )
 async def test_a_model_that_fails_is_an_error_without_its_words(
     around: Around, server: ModelServer, model: PromptedReasoner, canned: Canned, error: type[Exception]

@@ -18,14 +18,14 @@ from app.cli.main import commands
 from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries, ledger_heads
 from app.settings import PREFIX, Settings, load_settings
-from app.wiring.store import Store, open_store
+from app.wiring.store import ServiceContext, open_store
 from kg_store.storage.master_key import MasterKey
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServiceContext:
     for name in Settings.model_fields:
         monkeypatch.delenv(PREFIX + name.upper(), raising=False)
     monkeypatch.chdir(tmp_path)
@@ -45,7 +45,7 @@ def arog(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["ledger", *arguments], env={"COLUMNS": "200"})
 
 
-def test_verify_says_what_is_whole_and_which_row_is_not(store: Store) -> None:
+def test_verify_says_what_is_whole_and_which_row_is_not(store: ServiceContext) -> None:
     assert arog("verify").stdout == "default: rows 1 to 3, 0 checkpoints: whole\n"
     with store.engine.begin() as connection:
         connection.execute(update(ledger_entries).where(ledger_entries.c.number == 2).values(step="stop"))
@@ -57,7 +57,7 @@ def test_verify_says_what_is_whole_and_which_row_is_not(store: Store) -> None:
     ]  # fmt: skip
 
 
-def test_an_export_is_checked_with_the_key_that_a_checkpoint_tells(store: Store, tmp_path: Path) -> None:
+def test_an_export_is_checked_with_the_key_that_a_checkpoint_tells(store: ServiceContext, tmp_path: Path) -> None:
     signed = arog("checkpoint")
     key = signed.stderr.split()[-1]
     (tmp_path / "kept.json").write_text(signed.stdout)
@@ -73,13 +73,13 @@ def test_an_export_is_checked_with_the_key_that_a_checkpoint_tells(store: Store,
     assert (broken.exit_code, broken.stderr) == (2, "arog: line 1 is not JSON.\n")
 
 
-def test_old_rows_are_cut(store: Store) -> None:
+def test_old_rows_are_cut(store: ServiceContext) -> None:
     tomorrow = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
     assert arog("cut", "--before", f"{tomorrow:%Y-%m-%d}").stdout == "default: 3 rows are deleted\n"
     assert arog("verify").stdout == "default: no rows, 1 checkpoints: whole\n"
 
 
-def test_a_ledger_with_a_strange_end_goes_on_only_when_told_to(store: Store) -> None:
+def test_a_ledger_with_a_strange_end_goes_on_only_when_told_to(store: ServiceContext) -> None:
     with store.engine.begin() as connection:
         connection.execute(update(ledger_heads).values(number=2))
     for command in ("checkpoint", "export"):
@@ -91,7 +91,7 @@ def test_a_ledger_with_a_strange_end_goes_on_only_when_told_to(store: Store) -> 
     assert arog("verify").exit_code == 0
 
 
-def test_the_commands_stand_beside_the_listing_of_the_sdk(store: Store) -> None:
+def test_the_commands_stand_beside_the_listing_of_the_sdk(store: ServiceContext) -> None:
     def run(*arguments: str) -> str:
         command = [sys.executable, "-m", "client_sdk", "ledger", *arguments]
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -103,7 +103,7 @@ def test_the_commands_stand_beside_the_listing_of_the_sdk(store: Store) -> None:
     assert "export" in shown
 
 
-def test_an_exports_lines_are_json(store: Store) -> None:
+def test_an_exports_lines_are_json(store: ServiceContext) -> None:
     assert {json.loads(line)["kind"] for line in arog("export").stdout.splitlines()} == {
         "ledger", "checkpoint", "request"
     }  # fmt: skip

@@ -257,7 +257,7 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
 
 def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
     store = wiring.open_store(load_settings())
-    thinking = wiring.Thinking(ScriptedReasoner(), {}, (), Namer(None).name, "endpoint", close_nothing)
+    thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "endpoint", close_nothing)
     services = wiring.build(store.settings, thinking)
 
     def told(**changes: object) -> str:
@@ -274,7 +274,7 @@ def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeyp
     monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
     store = wiring.open_store(load_settings())
     graphs = wiring.graphs_of(store)
-    thinking = wiring.Thinking(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
+    thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
     services = wiring.build(store.settings, thinking)
     assert any("key create --grant" in line for line in serve.how_to_ask(store.settings, services))
     graphs.loading("default", "demo", [folder / "clinic.ttl"], None)(lambda _step, _percent: None)

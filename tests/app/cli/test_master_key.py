@@ -19,8 +19,8 @@ from app.egress.ledger.reader import check
 from app.graphs.erasure import key_rotation
 from app.settings import PREFIX, Settings, load_settings
 from app.wiring import services
-from app.wiring.store import Store, open_store
-from kg_store.errors import KeyProblem
+from app.wiring.store import ServiceContext, open_store
+from kg_store.errors import MasterKeyError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.reencryption import SealedColumn
@@ -83,7 +83,7 @@ def path_of_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: st
     return sealed(tmp_path, monkeypatch, database)
 
 
-def add_to(store: Store) -> str:
+def add_to(store: ServiceContext) -> str:
     """A conversation, a request and its reply; the conversation's id."""
     schema = store.catalog.open("default", "clinic").blind.schema
     conversation = store.conversations.open("default", "k", "clinic", None, schema)
@@ -100,7 +100,7 @@ def arog(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
 
 
-def all_opens(store: Store, conversation: str | None = None) -> None:
+def all_opens(store: ServiceContext, conversation: str | None = None) -> None:
     """Names of the graph, the policy, conversation, ledger."""
     graph = store.catalog.open("default", "clinic")
     assert "Valdis Ozolkrasts" in {name for _, record in graph.vault.all_records() for name in record.names}
@@ -199,7 +199,7 @@ def test_with_the_new_key_alone_the_old_seals_do_not_open(path: Path) -> None:
     old = MasterKey.from_text(path.read_text())
     sealed = old.seal("purpose", b"", b"Zephyrine")
     arog("keys", "rotate")
-    with pytest.raises(KeyProblem, match="not in the ring"):
+    with pytest.raises(MasterKeyError, match="not in the ring"):
         without_old(path).open("purpose", b"", sealed)
 
 

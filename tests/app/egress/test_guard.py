@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.egress.guard import Blocked, Guard, StaticSegments, digest_of, readings
+from app.egress.guard import BlockedError, Guard, StaticSegments, digest_of, readings
 from app.privacy.errors import PrivacyError
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
@@ -44,7 +44,7 @@ def egress(*segments: bytes | str | Segment) -> Egress:
 def blocks(guard: Guard, *segments: bytes | str | Segment, issued: frozenset[str] = NONE) -> bool:
     try:
         guard.clear(egress(*segments), issued)
-    except Blocked:
+    except BlockedError:
         return True
     return False
 
@@ -213,7 +213,7 @@ class Broken:
 
 
 def test_an_index_that_fails_blocks(statics: StaticSegments) -> None:
-    with pytest.raises(Blocked) as caught:
+    with pytest.raises(BlockedError) as caught:
         Guard(Broken(), statics, EveryWord()).clear(egress("Anna Berg"), NONE)  # type: ignore[arg-type]
     assert caught.value.hits == 0
 
@@ -235,7 +235,7 @@ def test_a_decoder_that_fails_blocks(guard: Guard, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_error_has_an_id_and_a_count_and_no_text(guard: Guard) -> None:
-    with pytest.raises(Blocked) as caught:
+    with pytest.raises(BlockedError) as caught:
         guard.clear(egress("Anna Berg met anna berg and Karl Östermann"), NONE)
     error = caught.value
     assert isinstance(error, PrivacyError)

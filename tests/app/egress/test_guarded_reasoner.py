@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine
 
-from app.egress.budgets import QuestionBudgetUsedUp, TenantBudgetUsedUp
-from app.egress.guard import Blocked, Guard, StaticSegments
-from app.egress.guarded_reasoner import Errand, GuardedReasoner
-from app.egress.ledger.ledger import Ledger, LedgerUnavailable
+from app.egress.budgets import QuestionBudgetUsedUpError, TenantBudgetUsedUpError
+from app.egress.guard import BlockedError, Guard, StaticSegments
+from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
+from app.egress.ledger.ledger import Ledger, LedgerUnavailableError
 from app.egress.ledger.tables import metadata
-from app.egress.wire_pseudonyms import Veil
-from app.llm.reasoner import ReasonerUnavailable, Reply, ReplyUnusable, Tokens
+from app.egress.wire_pseudonyms import PseudonymSubstitution
+from app.llm.reasoner import ReasonerUnavailableError, Reply, ReplyUnusableError, Tokens
 from app.llm.tasks import ReplyT, StructureInput, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
@@ -27,7 +27,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.storage.master_key import MasterKey
 from kg_store.text.public_words import PublicWords
 
-ERRAND = Errand("t1", "k1", "a1", "c1")
+ERRAND = RequestContext("t1", "k1", "a1", "c1")
 
 
 class KeepingReasoner:
@@ -65,9 +65,9 @@ class KeepingReasoner:
         if self.waits is not None:
             await self.waits.wait()
         if self.fails:
-            raise ReasonerUnavailable("no")
+            raise ReasonerUnavailableError("no")
         if self.complains and not task.manner.complaints:
-            unusable = ReplyUnusable("no")
+            unusable = ReplyUnusableError("no")
             unusable.tokens, unusable.words = self.tokens, "neither {this} nor that"
             unusable.again = replace(task, manner=replace(task.manner, complaints=("Be brief. ",)))
             raise unusable
@@ -98,7 +98,7 @@ def guarded(ledger: Ledger) -> GuardedReasoner:
         NameEntry(2, "Eq7f2k", "name", None, True, True),
     ]
     names = NameIndex.build(entries).with_public(PublicWords.of(()))
-    veil = Veil(issued=frozenset({"Eq7f2k"}))
+    veil = PseudonymSubstitution(issued=frozenset({"Eq7f2k"}))
     return GuardedReasoner(
         KeepingReasoner(ledger),
         Guard(names, StaticSegments(), LEXICON),
@@ -136,7 +136,7 @@ async def test_the_number_that_fits_is_recorded_and_not_sent(guarded: GuardedRea
 
 
 async def test_a_name_stops_the_request_and_is_recorded_as_a_count(guarded: GuardedReasoner, ledger: Ledger) -> None:
-    with pytest.raises(Blocked):
+    with pytest.raises(BlockedError):
         await guarded.ask(task("who treats zofia quarrel"))
     assert inner(guarded).sent == []
     (entry,) = ledger.entries("t1")
@@ -149,16 +149,16 @@ async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
     guarded: GuardedReasoner, engine: Engine, question: str
 ) -> None:
     metadata.drop_all(engine)
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         await guarded.ask(task(question))
     assert inner(guarded).sent == []
 
 
 async def test_a_pseudonym_issued_meanwhile_is_known_at_the_next_call(guarded: GuardedReasoner) -> None:
     issued = {"Eq7f2k"}
-    guarded.veil = lambda: Veil(issued=frozenset(issued))
+    guarded.veil = lambda: PseudonymSubstitution(issued=frozenset(issued))
     issued.clear()
-    with pytest.raises(Blocked):
+    with pytest.raises(BlockedError):
         await guarded.ask(task("who is Eq7f2k"))
     issued.add("Eq7f2k")
     await guarded.ask(task("who is Eq7f2k"))
@@ -166,17 +166,17 @@ async def test_a_pseudonym_issued_meanwhile_is_known_at_the_next_call(guarded: G
 
 
 async def test_a_pseudonym_goes_out_under_its_sent_word_alone(guarded: GuardedReasoner) -> None:
-    guarded.veil = lambda: Veil({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    guarded.veil = lambda: PseudonymSubstitution({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
     await guarded.ask(task("who is Eq7f2k"))
     assert b"Ez9y8x" in inner(guarded).sent[0]
     assert b"Eq7f2k" not in inner(guarded).sent[0]
 
 
 async def test_a_pseudonym_that_kept_its_own_word_is_blocked(guarded: GuardedReasoner) -> None:
-    put_on, needed = Veil(), Veil({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    put_on, needed = PseudonymSubstitution(), PseudonymSubstitution({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
     veils = chain((put_on,), repeat(needed))
     guarded.veil = lambda: next(veils)
-    with pytest.raises(Blocked):
+    with pytest.raises(BlockedError):
         await guarded.ask(task("who is Eq7f2k"))
     assert not inner(guarded).sent
 
@@ -196,7 +196,7 @@ async def test_an_error_of_the_model_goes_through_and_its_request_stays_recorded
     guarded: GuardedReasoner, ledger: Ledger
 ) -> None:
     inner(guarded).fails = True
-    with pytest.raises(ReasonerUnavailable):
+    with pytest.raises(ReasonerUnavailableError):
         await guarded.ask(task("a"))
     assert (guarded.spent.calls, len(ledger.entries("t1"))) == (0, 1)
     assert guarded.spent.reasoner_s > 0
@@ -218,8 +218,8 @@ async def test_a_repair_is_cleared_recorded_and_counted_like_any_request(
 
 async def test_a_repair_that_would_name_something_is_blocked(guarded: GuardedReasoner) -> None:
     inner(guarded).complains = True
-    guarded.veil = lambda: Veil(issued=frozenset({"Eq7f2k"} if not inner(guarded).sent else ()))
-    with pytest.raises(Blocked):
+    guarded.veil = lambda: PseudonymSubstitution(issued=frozenset({"Eq7f2k"} if not inner(guarded).sent else ()))
+    with pytest.raises(BlockedError):
         await guarded.ask(task("who is Eq7f2k"))
     assert len(inner(guarded).sent) == 1
 
@@ -256,7 +256,7 @@ async def test_replies_of_a_question_that_fails_are_recorded_too(guarded: Guarde
             inner(guarded).fails = True
             await guarded.ask(task("where is Eq7f2k"))
 
-    with pytest.raises(ReasonerUnavailable):
+    with pytest.raises(ReasonerUnavailableError):
         await question()
     entries = ledger.entries("t1")
     assert list(ledger.replies_to(entries)) == [entries[1].id]
@@ -268,7 +268,7 @@ async def test_replies_that_can_not_be_recorded_are_an_error(guarded: GuardedRea
             await guarded.ask(task("who is Eq7f2k"))
             metadata.drop_all(engine)
 
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         await question()
 
 
@@ -282,7 +282,7 @@ class KeptAccount:
 
     def reserve(self, tokens: int, spent: int) -> None:
         if self.refuses:
-            raise TenantBudgetUsedUp(60)
+            raise TenantBudgetUsedUpError(60)
         self.reserved.append((tokens, spent))
 
     def settle(self, spent: int) -> None:
@@ -296,10 +296,10 @@ async def test_a_request_that_a_budget_does_not_allow_is_neither_sent_nor_record
     guarded.most_tokens = 25
     await guarded.ask(task("who is Eq7f2k"))
     assert not guarded.fits(task("a"))
-    with pytest.raises(QuestionBudgetUsedUp):
+    with pytest.raises(QuestionBudgetUsedUpError):
         await guarded.ask(task("who is Eq7f2k"))
     guarded.most_tokens, guarded.account = None, KeptAccount(refuses=True)
-    with pytest.raises(TenantBudgetUsedUp):
+    with pytest.raises(TenantBudgetUsedUpError):
         await guarded.ask(task("who is Eq7f2k"))
     assert (len(inner(guarded).sent), len(ledger.entries("t1"))) == (1, 1)
 
@@ -316,7 +316,7 @@ async def test_what_fits_is_asked_to_the_last_token(guarded: GuardedReasoner) ->
 async def test_a_repair_has_to_fit_too(guarded: GuardedReasoner) -> None:
     inner(guarded).complains = True
     guarded.most_tokens = 25
-    with pytest.raises(QuestionBudgetUsedUp):
+    with pytest.raises(QuestionBudgetUsedUpError):
         await guarded.ask(task("who is Eq7f2k"))
     assert len(inner(guarded).sent) == 1
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from app.cli.main import commands
 from app.evaluation.checks.canaries import PREFIXES, canaries_in
 from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
-from app.graphs.refinement_tasks import MOST_RELATIONS, askable, input_about, plain_concept
+from app.graphs.refinement_tasks import MAX_RELATIONS, askable, input_about, plain_concept
 from app.settings import PREFIX, Settings
 from client_sdk.protocol import JobStatus, RefineEstimate
 from kg_store.storage.master_key import MasterKey
@@ -272,6 +272,6 @@ def test_only_signatures_that_enough_share_are_asked_about_and_classes_stay() ->
     asked = input_about(schema, chosen.signatures)
     assert [each.number for each in asked.clusters] == [1, 2]
     shown = asked.clusters[0].relations
-    assert len(shown) == MOST_RELATIONS
+    assert len(shown) == MAX_RELATIONS
     # Those that other signatures have too say least.
     assert not {"r1", "r2", "r3"} & set(shown)

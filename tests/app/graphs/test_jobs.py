@@ -14,9 +14,9 @@ from sqlalchemy import Engine, insert
 from app.api.problems import error_body
 from app.database.engine import make_engine
 from app.database.tables import jobs, metadata
-from app.graphs.errors import GraphBusy, UnknownJob
-from app.graphs.job_control import JobGate, JobStopped, NotWaiting
-from app.graphs.jobs import LOADS_AT_ONCE, JobRunner, Loaded, Progress
+from app.graphs.errors import GraphBusyError, UnknownJobError
+from app.graphs.job_control import JobControl, JobStoppedError, NotWaitingError
+from app.graphs.jobs import MAX_CONCURRENT_LOADS, JobResult, JobRunner, Progress
 from client_sdk.protocol import GraphSummary, JobStatus, PrivacySummary
 from kg_store.errors import LoadError
 
@@ -59,11 +59,11 @@ class Gate:
     def __init__(self) -> None:
         self.reached, self.open = threading.Event(), threading.Event()
 
-    def __call__(self, progress: Progress) -> Loaded:
+    def __call__(self, progress: Progress) -> JobResult:
         progress("sealing", 50.0)
         self.reached.set()
         assert self.open.wait(10)
-        return Loaded(GRAPH, policy="[relations]", notes=("a note",))
+        return JobResult(GRAPH, policy="[relations]", notes=("a note",))
 
 
 def test_a_job_tells_how_far_it_is_and_what_it_made(runner: JobRunner) -> None:
@@ -81,10 +81,10 @@ def test_a_job_tells_how_far_it_is_and_what_it_made(runner: JobRunner) -> None:
 def test_one_load_of_a_graph_at_a_time_and_others_beside_it(runner: JobRunner) -> None:
     gate, other, cleaned = Gate(), Gate(), threading.Event()
     first = runner.start("north", "clinic", gate, nothing).id
-    with pytest.raises(GraphBusy):
+    with pytest.raises(GraphBusyError):
         runner.start("north", "clinic", Gate(), cleaned.set)
     assert cleaned.is_set()
-    with pytest.raises(GraphBusy):
+    with pytest.raises(GraphBusyError):
         runner.refuse_while_loading("north", "clinic")
     runner.refuse_while_loading("south", "clinic")
     second = runner.start("north", "films", other, nothing).id
@@ -94,8 +94,8 @@ def test_one_load_of_a_graph_at_a_time_and_others_beside_it(runner: JobRunner) -
     assert ended(runner, first).state == ended(runner, second).state == "done"
 
 
-def failing(error: Exception) -> Callable[[Progress], Loaded]:
-    def work(_progress: Progress) -> Loaded:
+def failing(error: Exception) -> Callable[[Progress], JobResult]:
+    def work(_progress: Progress) -> JobResult:
         raise error
 
     return work
@@ -122,7 +122,7 @@ def test_any_other_error_is_told_by_an_id_alone_and_cleans_up(runner: JobRunner)
 def test_a_job_of_another_tenant_is_unknown(runner: JobRunner) -> None:
     job_id = runner.start("north", "clinic", failing(ValueError()), nothing).id
     for tenant, wanted in (("south", job_id), ("north", "nothing")):
-        with pytest.raises(UnknownJob):
+        with pytest.raises(UnknownJobError):
             runner.status(tenant, wanted)
 
 
@@ -145,18 +145,18 @@ def test_what_a_killed_process_left_running_has_failed_at_the_next_start(engine:
 
 
 def test_a_queued_and_a_running_job_are_stopped_at_their_next_step(runner: JobRunner) -> None:
-    gates = [Gate() for _ in range(LOADS_AT_ONCE)]
+    gates = [Gate() for _ in range(MAX_CONCURRENT_LOADS)]
     running = [runner.start("north", f"g{number}", gate, nothing).id for number, gate in enumerate(gates)]
     assert all(gate.reached.wait(10) for gate in gates)
     ran = threading.Event()
 
-    def work(_progress: Progress) -> Loaded:
+    def work(_progress: Progress) -> JobResult:
         ran.set()
-        return Loaded(GRAPH)
+        return JobResult(GRAPH)
 
     queued = runner.start("north", "late", work, nothing).id
     for job_id in (queued, *running):
-        with pytest.raises(UnknownJob):
+        with pytest.raises(UnknownJobError):
             runner.stop("south", job_id)
         assert runner.stop("north", job_id).state in ("queued", "running")
     for gate in gates:
@@ -169,12 +169,12 @@ def test_a_queued_and_a_running_job_are_stopped_at_their_next_step(runner: JobRu
 
 def test_a_gate_that_nobody_opens_in_time_stops_its_job() -> None:
     told = PrivacySummary(k=20, profiles=[], warnings=[])
-    gate = JobGate(holds=True, waits_at_most_s=0.0)
-    with pytest.raises(JobStopped):
+    gate = JobControl(holds=True, waits_at_most_s=0.0)
+    with pytest.raises(JobStoppedError):
         gate.wait(told)
-    with pytest.raises(NotWaiting):
+    with pytest.raises(NotWaitingError):
         gate.let_through()
-    JobGate().wait(told)
+    JobControl().wait(told)
 
 
 def test_a_job_of_another_process_is_stopped_there(runner: JobRunner, engine: Engine) -> None:
@@ -182,7 +182,7 @@ def test_a_job_of_another_process_is_stopped_there(runner: JobRunner, engine: En
     job_id = runner.start("north", "clinic", gate, nothing).id
     other = JobRunner(engine, "another home", error_body)
     for act in (other.stop, other.let_through):
-        with pytest.raises(NotWaiting):
+        with pytest.raises(NotWaitingError):
             act("north", job_id)
     gate.open.set()
     assert ended(runner, job_id).state == "done"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.privacy.anonymiser import Anonymiser
-from app.privacy.name_recogniser import RecogniserProblem, open_recogniser
+from app.privacy.name_recogniser import RecogniserError, open_recogniser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
-from app.settings import SettingsProblem
+from app.settings import ConfigurationError
 from app.wiring.services import build
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
@@ -81,7 +81,7 @@ def broken(folder: Path) -> str:
 
 @pytest.mark.parametrize("made", [empty_folder, no_names, broken, lambda _folder: "other:model"])
 def test_one_that_can_not_be_loaded_is_told_without_its_place(tmp_path: Path, made) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(RecogniserProblem) as told:
+    with pytest.raises(RecogniserError) as told:
         open_recogniser(made(tmp_path))
     assert "AROG_RECOGNISER" in str(told.value)
     assert str(tmp_path) not in str(told.value)
@@ -90,12 +90,12 @@ def test_one_that_can_not_be_loaded_is_told_without_its_place(tmp_path: Path, ma
 
 def test_without_its_library_it_is_told_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(RecogniserProblem, match="recogniser"):
+    with pytest.raises(RecogniserError, match="recogniser"):
         open_recogniser(f"spacy:{folder}")
 
 
 def test_the_service_does_not_start_without_the_recogniser_that_is_set(tmp_path: Path) -> None:
-    with pytest.raises(SettingsProblem, match="AROG_RECOGNISER"):
+    with pytest.raises(ConfigurationError, match="AROG_RECOGNISER"):
         build(settings_in(tmp_path, recogniser=f"spacy:{tmp_path / 'nowhere'}"))
 
 

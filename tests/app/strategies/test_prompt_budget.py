@@ -12,9 +12,9 @@ from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.arog.strategy import ArogStrategy
-from app.strategies.base import Finding, Inquiry, Strategy
-from app.strategies.sets.candidate_pages import Shelves
-from app.strategies.sets.path_ranking import KinWays
+from app.strategies.base import RetrievalResult, Strategy, StrategyInput
+from app.strategies.sets.candidate_pages import Paginator
+from app.strategies.sets.path_ranking import PathRanker
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places
 from tests.support.asking import Asked, Bench
@@ -45,15 +45,15 @@ def nothing_fits(request: Request) -> Canned:
     return reply({"action": "not_in_graph", "choices": [], "answer": [], "text": ""})
 
 
-async def with_budget(asked: Asked, model: PromptedReasoner, strategy: Strategy, tokens: int) -> Finding:
+async def with_budget(asked: Asked, model: PromptedReasoner, strategy: Strategy, tokens: int) -> RetrievalResult:
     return await strategy.find(asked.inquiry(model, QUESTION, most_tokens=tokens, profile=Profile.KIND))
 
 
-def ranked(inquiry: Inquiry, embedder: Embedder) -> Sequence[tuple[str, ...]]:
+def ranked(inquiry: StrategyInput, embedder: Embedder) -> Sequence[tuple[str, ...]]:
     """Every way of the first round by its labels, nearest first."""
     places = list(starting_places(inquiry, embedder).frontier)
     roots = {place.pseudonym: place for place in places}
-    first = Shelves(inquiry, KinWays(PathScorer(embedder)), roots, {}).of(places, [], set()).pages[0]
+    first = Paginator(inquiry, PathRanker(PathScorer(embedder)), roots, {}).of(places, [], set()).pages[0]
     schema = inquiry.graph.schema
     return [tuple(schema.label_step(step) for step in way.path) for way in first]
 

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.strategies.base import Inquiry
+from app.strategies.base import StrategyInput
 from app.strategies.retrieval import (
-    Place,
-    WayOn,
+    CandidatePath,
+    NodeSet,
     arrive,
     bucket,
     show_candidates,
@@ -24,18 +24,18 @@ from tests.support.asking import Asked, Bench
 
 
 @pytest.fixture
-def inquiry(asked: Asked, embedded: EmbeddedReasoner) -> Inquiry:
+def inquiry(asked: Asked, embedded: EmbeddedReasoner) -> StrategyInput:
     return asked.inquiry(embedded, "Who is Zofia Quarrel treated by?")
 
 
-def place(asked: Asked, *names: str) -> Place:
+def place(asked: Asked, *names: str) -> NodeSet:
     mids = asked.mids(*names)
     word = asked.table.of_entity(mids[0]) if len(mids) == 1 else asked.table.of_group(mids)
-    return Place(word, mids, concept_of(asked.graph.blind, mids), kind_of(asked.graph.blind, mids))
+    return NodeSet(word, mids, concept_of(asked.graph.blind, mids), kind_of(asked.graph.blind, mids))
 
 
-def gone(asked: Asked, inquiry: Inquiry, start: Place, *labels: str) -> Place:
-    found = arrive(inquiry, WayOn(start, tuple(asked.step(label) for label in labels)))
+def gone(asked: Asked, inquiry: StrategyInput, start: NodeSet, *labels: str) -> NodeSet:
+    found = arrive(inquiry, CandidatePath(start, tuple(asked.step(label) for label in labels)))
     assert found is not None
     reached, fact = found
     assert (fact.start, fact.path, fact.end) == (start.pseudonym, labels, reached.pseudonym)
@@ -51,7 +51,7 @@ def test_a_size_is_shown_as_a_bucket(count: int, shown: str) -> None:
     assert bucket(count) == shown
 
 
-def test_one_thing_is_shown_as_itself_and_several_as_a_set(asked: Asked, inquiry: Inquiry) -> None:
+def test_one_thing_is_shown_as_itself_and_several_as_a_set(asked: Asked, inquiry: StrategyInput) -> None:
     doctor = gone(asked, inquiry, place(asked, "Zofia Quarrel"), "treated by")
     assert (doctor.pseudonym[0], doctor.kind, doctor.concept) == ("E", NodeKind.ENTITY, "doctor")
     assert doctor.pseudonym == asked.table.of_entity(asked.mids("Ottoline Brackwater")[0])
@@ -60,28 +60,28 @@ def test_one_thing_is_shown_as_itself_and_several_as_a_set(asked: Asked, inquiry
     assert asked.names(both.pseudonym) == {"Ottoline Brackwater", "Ptolemy Ashgrove"}
 
 
-def test_one_value_is_a_value_but_one_that_several_share_is_a_set(asked: Asked, inquiry: Inquiry) -> None:
+def test_one_value_is_a_value_but_one_that_several_share_is_a_set(asked: Asked, inquiry: StrategyInput) -> None:
     assert gone(asked, inquiry, place(asked, "Zofia Quarrel"), "date of birth").pseudonym[0] == "V"
     shared = gone(asked, inquiry, place(asked, "Zofia Quarrel", "Aurelio Vantongeren"), "lives in")
     assert (shared.pseudonym[0], len(shared.mids)) == ("S", 1)
 
 
-def test_mediators_are_walked_through(asked: Asked, inquiry: Inquiry) -> None:
+def test_mediators_are_walked_through(asked: Asked, inquiry: StrategyInput) -> None:
     wards = gone(asked, inquiry, place(asked, "Zofia Quarrel"), "has admission|admitted to")
     assert asked.names(wards.pseudonym) == {"Kestrel Wing", "Gyrfalcon Wing"}
 
 
-def test_the_same_way_gives_the_same_pseudonym_and_a_way_to_nowhere_none(asked: Asked, inquiry: Inquiry) -> None:
+def test_the_same_way_gives_the_same_pseudonym_and_a_way_to_nowhere_none(asked: Asked, inquiry: StrategyInput) -> None:
     start = place(asked, "Aurelio Vantongeren")
     assert gone(asked, inquiry, start, "treated by").pseudonym == gone(asked, inquiry, start, "treated by").pseudonym
-    assert arrive(inquiry, WayOn(start, (asked.step("has admission|admitted to"),))) is None
+    assert arrive(inquiry, CandidatePath(start, (asked.step("has admission|admitted to"),))) is None
 
 
 def test_evidence_has_the_conversations_order_however_it_was_found(
-    asked: Asked, inquiry: Inquiry, bench: Bench, embedded: EmbeddedReasoner
+    asked: Asked, inquiry: StrategyInput, bench: Bench, embedded: EmbeddedReasoner
 ) -> None:
     start = place(asked, "Zofia Quarrel")
-    ways = [WayOn(start, (step,)) for step in steps_from(asked.graph.blind, start.mids)]
+    ways = [CandidatePath(start, (step,)) for step in steps_from(asked.graph.blind, start.mids)]
     facts = [found[1] for way in ways if (found := arrive(inquiry, way)) is not None]
     assert len(facts) > 5
     shown = show_evidence(inquiry, facts)
@@ -95,9 +95,11 @@ def test_evidence_has_the_conversations_order_however_it_was_found(
     assert len(orders) > 1
 
 
-def test_candidates_are_numbered_in_the_conversations_order_and_carry_no_size(asked: Asked, inquiry: Inquiry) -> None:
+def test_candidates_are_numbered_in_the_conversations_order_and_carry_no_size(
+    asked: Asked, inquiry: StrategyInput
+) -> None:
     start = place(asked, "Zofia Quarrel")
-    ways = [WayOn(start, (step,)) for step in steps_from(asked.graph.blind, start.mids)]
+    ways = [CandidatePath(start, (step,)) for step in steps_from(asked.graph.blind, start.mids)]
     candidates, by_number = show_candidates(inquiry, ways)
     assert [each.number for each in candidates] == list(range(1, len(ways) + 1))
     again, _ = show_candidates(inquiry, ways[::-1])

@@ -15,11 +15,11 @@ from app.evaluation.bench.training_examples import gather
 from app.evaluation.cli_training import app
 from app.evaluation.datasets.questions import read_questions, write_questions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
-from app.llm.embeddings.adapters import NO_HEAD, Head, write_head
+from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter, write_head
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.training.examples import Example
-from app.training.train import TrainingProblem, train
+from app.training.train import TrainingError, train
 
 PATHS = (
     WordedPath(("treated by",), ("doctor",)),
@@ -47,7 +47,7 @@ def jargon(topics: int) -> list[Example]:
     ]
 
 
-def hits(embedder: Embedder, examples: Sequence[Example], head: Head) -> float:
+def hits(embedder: Embedder, examples: Sequence[Example], head: RelationAdapter) -> float:
     scorer = PathScorer(embedder, head=head)
     best = [int(np.argmax(scorer.scores(each.question, each.topic, each.concept, each.paths))) for each in examples]
     return float(np.mean([example.right[at] for example, at in zip(examples, best, strict=True)]))
@@ -72,7 +72,7 @@ def test_the_same_examples_and_seed_give_the_same_file(tmp_path: Path, embedder:
 
 @pytest.mark.parametrize("examples", [[], jargon(1)])
 def test_too_few_questions_are_told(embedder: Embedder, examples: list[Example]) -> None:
-    with pytest.raises(TrainingProblem, match="too few"):
+    with pytest.raises(TrainingError, match="too few"):
         train(embedder, examples, seed=0)
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app.llm.endpoint.retry import Busy
-from app.llm.tasks import Manner, StructureInput, Task
+from app.llm.endpoint.retry import EndpointRateLimitError
+from app.llm.tasks import CallOptions, StructureInput, Task
 from app.strategies.arog.prompts import STRUCTURE
 from app.wiring.services import think
 from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, serving
 from tests.support.service import settings_in
 
 REPLY = completion('{"thought": "", "path": [], "guess": ""}', usage=(300, 50))
-TASK = Task(STRUCTURE, StructureInput(question="who", dialogue=[], things=[]), Manner(tenant="tenant-a"))
+TASK = Task(STRUCTURE, StructureInput(question="who", dialogue=[], things=[]), CallOptions(tenant="tenant-a"))
 VLLM = {"reasoner": "endpoint", "endpoint_model": "m", "endpoint_kind": "vllm"}
 
 
@@ -35,7 +35,7 @@ async def test_each_setting_reaches_the_wire(server: ModelServer, tmp_path: Path
 async def test_a_salt_tells_tenants_apart_for_nobody_but_us(server: ModelServer, tmp_path: Path) -> None:
     def salt_of(tenant: str, folder: Path) -> str:
         thinking = think(settings_in(folder, endpoint_url=server.url, **VLLM))
-        body = thinking.reasoner.egress_of(replace(TASK, manner=Manner(tenant=tenant))).body
+        body = thinking.reasoner.egress_of(replace(TASK, manner=CallOptions(tenant=tenant))).body
         assert tenant.encode() not in body
         salt: str = json.loads(body)["cache_salt"]
         return salt
@@ -55,7 +55,7 @@ async def test_nobody_waits_long_for_one_endpoint_while_there_is_another(server:
         server.replies = in_turn(Canned(status=429, headers=(("Retry-After", "30"),)))
         choice = {"url": spare.url, "model": "spare"}
         thinking = think(settings_in(tmp_path, endpoint_url=server.url, endpoint_fallbacks=[choice], **VLLM))
-        with pytest.raises(Busy) as caught:
+        with pytest.raises(EndpointRateLimitError) as caught:
             await thinking.reasoner.reply_to(TASK, thinking.reasoner.egress_of(TASK))
         assert caught.value.again is not None
         assert caught.value.again.manner.endpoint == 1

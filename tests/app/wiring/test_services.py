@@ -20,13 +20,13 @@ from app.database.tables import jobs
 from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries
 from app.main import create_app
-from app.settings import Settings, SettingsProblem
+from app.settings import ConfigurationError, Settings
 from app.wiring.reserved_words import request_words
 from app.wiring.services import Services, build, graphs_of, think
 from app.wiring.store import open_store, read_master_key
 from client_sdk import Chat
 from client_sdk.crypto.sealing import KeyPair
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from tests.support.processes.model_server import Canned, ModelServer, Request, in_turn
 from tests.support.service import (
@@ -156,10 +156,10 @@ def test_expired_payloads_are_purged(tmp_path: Path) -> None:
 
 
 def test_a_master_key_is_needed_and_no_example_is_taken(tmp_path: Path) -> None:
-    with pytest.raises(KeyProblem, match="no master key"):
+    with pytest.raises(MasterKeyError, match="no master key"):
         open_store(settings_in(tmp_path, master_key_file=tmp_path / "none"))
     weak = settings_in(tmp_path, master_key_file=None, master_key="v1:" + "A" * 43)
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         read_master_key(weak)
     text = MasterKey.generate()
     assert read_master_key(settings_in(tmp_path, master_key_file=None, master_key=text)).newest == 1
@@ -169,7 +169,7 @@ def test_another_master_key_opens_no_graph(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
     load(settings)
     other = settings_in(tmp_path, master_key_file=None, master_key=MasterKey.generate())
-    with pytest.raises(KeyProblem, match="opens none of the graphs"):
+    with pytest.raises(MasterKeyError, match="opens none of the graphs"):
         open_store(other)
 
 
@@ -184,14 +184,14 @@ def test_a_ring_that_holds_the_graphs_key_too_opens_them(tmp_path: Path) -> None
 
 
 def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> None:
-    with pytest.raises(SettingsProblem, match="AROG_EMBEDDER"):
+    with pytest.raises(ConfigurationError, match="AROG_EMBEDDER"):
         think(settings_in(tmp_path, embedder=str(tmp_path / "no-model")))
 
 
 def test_a_head_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
     file = tmp_path / "Canaria.npz"
     file.write_bytes(b"no head")
-    with pytest.raises(SettingsProblem, match=r"AROG_REASONER_HEAD: .* `arog train reasoner`") as told:
+    with pytest.raises(ConfigurationError, match=r"AROG_REASONER_HEAD: .* `arog train reasoner`") as told:
         think(settings_in(tmp_path, reasoner_head=file))
     assert "Canaria" not in str(told.value)
 
@@ -206,7 +206,7 @@ def test_a_head_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
     ],
 )
 def test_a_database_that_can_not_be_opened_is_told_without_its_url(tmp_path: Path, url: str) -> None:
-    with pytest.raises(SettingsProblem, match="AROG_DATABASE_URL") as caught:
+    with pytest.raises(ConfigurationError, match="AROG_DATABASE_URL") as caught:
         open_store(settings_in(tmp_path, database_url=url))
     assert "Canaria" not in str(caught.value)
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from client_sdk import Chat, NotConfigured
+from client_sdk import Chat, NotConfiguredError
 from tests.support.fake_service import API_KEY, FakeService
 
 
@@ -36,6 +36,6 @@ def test_each_fact_is_a_row(answer) -> None:
 
 def test_without_pandas_it_says_how_to_get_it(answer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(NotConfigured) as refused:
+    with pytest.raises(NotConfiguredError) as refused:
         answer.to_dataframe()
     assert refused.value.hint == "get it with: pip install 'arog[pandas]'"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client_sdk import Answer, Chat, Entity, KnownFact
-from client_sdk.answers.evidence_svg import MOST_FACTS
+from client_sdk import Answer, Chat, Entity, RestoredFact
+from client_sdk.answers.evidence_svg import MAX_FACTS
 from client_sdk.answers.html import MOST_NAMES, MOST_ROWS
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import Usage
@@ -58,15 +58,15 @@ class Skeleton(HTMLParser):
         return " ".join("".join(self.texts).split())
 
 
-def fact(head: str, relation: str, tail: str, *, name: str = "", cited: bool = True) -> KnownFact:
+def fact(head: str, relation: str, tail: str, *, name: str = "", cited: bool = True) -> RestoredFact:
     """Of the pseudonyms `head` and `tail`; `name` is the head's, where it has another."""
-    return KnownFact(
+    return RestoredFact(
         name or head, "a", (relation,), tail, "b", "1", cited=cited, head_pseudonym=head, tail_pseudonym=tail
     )
 
 
 def answer_of(
-    evidence: tuple[KnownFact, ...] = (), entities: tuple[Entity, ...] = (), text: str = "Yes.", **more: object
+    evidence: tuple[RestoredFact, ...] = (), entities: tuple[Entity, ...] = (), text: str = "Yes.", **more: object
 ) -> Answer:
     usual = {"answered": True, "grounded": True, "ambiguous": {}, "notes": (), "usage": Usage(), **more}
     return Answer("a1", "c1", text, text, entities=entities, evidence=evidence, **usual)  # type: ignore[arg-type]
@@ -76,8 +76,12 @@ def made_of(words: list[str]) -> Answer:
     """An answer that holds each of twelve texts where a text of others can stand."""
     text, name, concept, pseudonym, head, tail, kind, relation, note, typed, mention, choice = words
     facts = (
-        KnownFact(head, kind, (relation,), tail, concept, "1", cited=True, head_pseudonym="E1", tail_pseudonym="E2"),
-        KnownFact(head, kind, (relation,), tail, concept, "2-5", cited=True, head_pseudonym="E2", tail_pseudonym="E1"),
+        RestoredFact(
+            head, kind, (relation,), tail, concept, "1", cited=True, head_pseudonym="E1", tail_pseudonym="E2"
+        ),
+        RestoredFact(
+            head, kind, (relation,), tail, concept, "2-5", cited=True, head_pseudonym="E2", tail_pseudonym="E1"
+        ),
     )
     things = (
         Entity((name, name), concept, "set", "S1", 9),
@@ -150,11 +154,11 @@ def test_what_is_too_much_is_said() -> None:
     facts = tuple(fact("E0", "knows", f"E{number}") for number in range(1, MOST_ROWS + 2))
     names = tuple(f"name {number}" for number in range(MOST_NAMES + 5))
     page = Skeleton(answer_of(facts, (Entity(names, "person", "set", "S1", 100),))._repr_html_())
-    assert f"the picture shows the first {MOST_FACTS}" in page.text
+    assert f"the picture shows the first {MAX_FACTS}" in page.text
     assert f"the table the first {MOST_ROWS}" in page.text
     assert f"and {100 - MOST_NAMES} more" in page.text
     assert page.tags.count(("rect", "x", "y", "width", "height", "rx", "fill", "stroke", "stroke-opacity")) == (
-        MOST_FACTS + 1
+        MAX_FACTS + 1
     )
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from client_sdk.answers.safe_output import Inert
+from client_sdk.answers.safe_output import MarkdownNeutraliser
 
 HOSTILE = (
     "![](https://evil.invalid/?who=Anna)",
@@ -29,7 +29,7 @@ pieces = st.lists(st.text(alphabet="[]()<>!:/?`~ab1 \n\\&#\"'-*_{}", max_size=12
 
 
 def made_inert(*texts: str) -> str:
-    inert = Inert()
+    inert = MarkdownNeutraliser()
     return "".join(map(inert.push, texts))
 
 

@@ -21,8 +21,8 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from client_sdk import Answer, ArogError, Chat
-from client_sdk.cli.chat import COMMANDS, Talk
-from client_sdk.cli.display import Screen
+from client_sdk.cli.chat import COMMANDS, ChatLoop
+from client_sdk.cli.display import ConsoleDisplay
 from client_sdk.cli.line_input import completing
 from client_sdk.cli.main import run
 from client_sdk.cli.render import make_console
@@ -134,7 +134,7 @@ def test_the_options_of_the_command_hold_for_another_graph(
     assert (env.seen[0]["strategy"], env.seen[0]["options"]["names"]) == ("arog", 7)
 
 
-class Interrupted(Screen):
+class Interrupted(ConsoleDisplay):
     """Somebody who presses Ctrl-C at the first question."""
 
     asked = 0
@@ -148,7 +148,7 @@ class Interrupted(Screen):
 
 def test_ctrl_c_ends_the_question_and_not_the_dialogue(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
     face = Interrupted(make_console())
-    talk = Talk(lambda graph: Chat(env.url, API_KEY, graph or "demo"), face)
+    talk = ChatLoop(lambda graph: Chat(env.url, API_KEY, graph or "demo"), face)
     assert talk.go_through(["Who?", "Who?"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("(stopped)\n" + TEXT)
@@ -230,7 +230,7 @@ def test_commands_and_graphs_are_completed() -> None:
 
 
 def test_every_command_is_known(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    talk = Talk(lambda graph: Chat(env.url, API_KEY, graph or "demo"), Screen(make_console()))
+    talk = ChatLoop(lambda graph: Chat(env.url, API_KEY, graph or "demo"), ConsoleDisplay(make_console()))
     talk.go_through([command.split()[0] for command in COMMANDS])
     assert "There is no such command." not in capsys.readouterr().out
 

@@ -25,7 +25,7 @@ from client_sdk.cli.stream import show_stream
 from client_sdk.cli.trace import show_trace
 from client_sdk.crypto.key_file import key_path, load_key
 from client_sdk.crypto.private_files import create_private
-from client_sdk.errors import ArogError, NotConfigured, ServerError
+from client_sdk.errors import ArogError, NotConfiguredError, ServerError
 from client_sdk.protocol import Reading
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 
@@ -232,14 +232,14 @@ def test_options_come_before_the_file_and_the_file_before_defaults(config: Path)
 def test_a_client_file_that_others_can_read_is_refused(config: Path) -> None:
     create_private(config / "client.toml", b'api_key = "kept"\n')
     (config / "client.toml").chmod(0o644)
-    with pytest.raises(NotConfigured, match="by others"):
+    with pytest.raises(NotConfiguredError, match="by others"):
         choose(None, None, None)
 
 
 @pytest.mark.parametrize("content", [b"api_key = ", b"\xff", b"api_key = 3", b'secret_thing = "s3cret"', b"[api_key]"])
 def test_a_client_file_that_is_not_valid_is_refused_without_its_values(config: Path, content: bytes) -> None:
     create_private(config / "client.toml", content)
-    with pytest.raises(NotConfigured) as refused:
+    with pytest.raises(NotConfiguredError) as refused:
         choose(None, "k", None)
     assert "s3cret" not in str(refused.value)
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey
 
 from client_sdk.crypto.key_file import create_key, key_path, load_key, load_or_create_key
 from client_sdk.crypto.private_files import config_folder, create_private, read_private
-from client_sdk.errors import NotConfigured
+from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE
 
 
@@ -40,7 +40,7 @@ def test_only_the_user_can_read_it(config: Path) -> None:
 def test_a_key_that_others_can_read_or_change_is_refused(mode: int) -> None:
     load_or_create_key()
     key_path().chmod(mode)
-    with pytest.raises(NotConfigured, match="by others") as refused:
+    with pytest.raises(NotConfiguredError, match="by others") as refused:
         load_or_create_key()
     assert "chmod 600" in refused.value.hint
 
@@ -71,7 +71,7 @@ def test_a_key_is_never_overwritten() -> None:
 )
 def test_a_damaged_file_is_refused_and_kept(config: Path, content: bytes) -> None:
     create_private(key_path(), content)
-    with pytest.raises(NotConfigured, match="no key of this version") as refused:
+    with pytest.raises(NotConfiguredError, match="no key of this version") as refused:
         load_or_create_key()
     assert "AAAA" not in str(refused.value)
     assert key_path().read_bytes() == content
@@ -96,7 +96,7 @@ def test_without_the_suite_in_the_library_it_is_said(monkeypatch: pytest.MonkeyP
         raise UnsupportedAlgorithm("not here")
 
     monkeypatch.setattr(MLKEM768PrivateKey, "generate", generate)
-    with pytest.raises(NotConfigured, match="no ML-KEM-768") as refused:
+    with pytest.raises(NotConfiguredError, match="no ML-KEM-768") as refused:
         create_key(post_quantum=True)
     assert "--post-quantum" in refused.value.hint
     assert load_key() is None
@@ -146,21 +146,21 @@ def test_where_the_config_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_a_folder_in_the_files_place_is_refused(config: Path) -> None:
     key_path().mkdir(parents=True)
-    with pytest.raises(NotConfigured):
+    with pytest.raises(NotConfiguredError):
         load_key()
-    with pytest.raises(NotConfigured):
+    with pytest.raises(NotConfiguredError):
         load_or_create_key()
 
 
 def test_a_device_in_the_files_place_is_refused() -> None:
-    with pytest.raises(NotConfigured, match="not a file"):
+    with pytest.raises(NotConfiguredError, match="not a file"):
         read_private(Path(os.devnull))
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_with_a_hint(config: Path) -> None:
     config.parent.mkdir(exist_ok=True)
     config.write_text("a file where the folder should be")
-    with pytest.raises(NotConfigured) as refused:
+    with pytest.raises(NotConfiguredError) as refused:
         load_or_create_key()
     assert "AROG_CONFIG_DIR" in refused.value.hint
 
@@ -170,7 +170,7 @@ def test_a_file_of_another_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     if key_path().stat().st_uid == 0:  # root's files are fit for everybody
         os.chown(key_path(), 54321, -1)
-    with pytest.raises(NotConfigured, match="another user"):
+    with pytest.raises(NotConfiguredError, match="another user"):
         load_or_create_key()
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk.crypto.sealing import (
-    BadPublicKey,
-    CannotOpen,
+    BadPublicKeyError,
+    CannotOpenError,
     KeyPair,
     fingerprint_of,
     from_base64url,
@@ -60,24 +60,24 @@ def test_a_changed_byte_closes_it(key: KeyPair, plain: bytes, data: st.DataObjec
     change = data.draw(st.integers(1, 255))
     # X25519 ignores the highest bit of a public key, but HPKE binds the key as it was sent.
     sealed[place] ^= change
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpenError):
         open_sealed(bytes(sealed), key, b"context")
 
 
 @of_both_suites
 @pytest.mark.parametrize("length", [0, 1, 31, 32, 47, 1119, 1120, 1135])
 def test_a_cut_one_does_not_open(key: KeyPair, length: int) -> None:
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpenError):
         open_sealed(seal(b"names", parse_public_key(key.public_text), b"")[:length][:-1], key, b"")
 
 
 @of_both_suites
 def test_another_key_or_context_does_not_open_it(key: KeyPair) -> None:
     sealed = seal(b"names", parse_public_key(key.public_text), b"one")
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpenError):
         open_sealed(sealed, key, b"two")
     for other in (KeyPair.generate(), KeyPair.generate(post_quantum=True)):
-        with pytest.raises(CannotOpen):
+        with pytest.raises(CannotOpenError):
             open_sealed(sealed, other, b"one")
 
 
@@ -93,7 +93,7 @@ def test_one_half_of_a_hybrid_key_does_not_open_what_is_sealed_to_both() -> None
     mlkem, x25519 = HYBRID_KEY.to_bytes()[:64], HYBRID_KEY.to_bytes()[64:]
     assert open_sealed(sealed, KeyPair.from_bytes(mlkem + x25519), b"") == b"names"
     for private in (mlkem + other.to_bytes()[64:], other.to_bytes()[:64] + x25519):
-        with pytest.raises(CannotOpen):
+        with pytest.raises(CannotOpenError):
             open_sealed(sealed, KeyPair.from_bytes(private), b"")
 
 
@@ -171,18 +171,18 @@ def test_a_public_key_may_be_padded() -> None:
 @pytest.mark.parametrize("point", LOW_ORDER)
 def test_a_point_of_low_order_is_refused(point: str) -> None:
     raw = bytes.fromhex(point)
-    with pytest.raises(BadPublicKey):
+    with pytest.raises(BadPublicKeyError):
         parse_public_key(to_base64url(raw))
-    with pytest.raises(BadPublicKey):
+    with pytest.raises(BadPublicKeyError):
         parse_public_key(to_base64url(raw[:31] + bytes([raw[31] | 0x80])))
-    with pytest.raises(BadPublicKey):
+    with pytest.raises(BadPublicKeyError):
         parse_public_key(to_base64url(from_base64url(HYBRID_KEY.public_text)[:-32] + raw))
 
 
 def test_a_hybrid_key_whose_mlkem_half_is_none_is_refused() -> None:
     """Coefficients of 0xfff are over the modulus, which FIPS 203 has checked."""
     raw = from_base64url(HYBRID_KEY.public_text)
-    with pytest.raises(BadPublicKey):
+    with pytest.raises(BadPublicKeyError):
         parse_public_key(to_base64url(b"\xff" * 1152 + raw[1152:]))
 
 
@@ -205,7 +205,7 @@ def test_a_hybrid_key_whose_mlkem_half_is_none_is_refused() -> None:
     ids=str.__len__,  # Keys are drawn anew in each process, and their tests must have the same names.
 )
 def test_what_is_no_public_key_is_refused_without_being_quoted(text: str) -> None:
-    with pytest.raises(BadPublicKey) as refused:
+    with pytest.raises(BadPublicKeyError) as refused:
         parse_public_key(text)
     assert len(text) < 5 or text not in str(refused.value)
 
@@ -232,22 +232,22 @@ def test_a_capsule_says_its_suite_and_opens_with_no_key_of_another() -> None:
     for key, other in (PAIRS, PAIRS[::-1]):
         capsule = seal_capsule(content, key.public_text, b"")
         assert capsule.suite == key.suite
-        with pytest.raises(CannotOpen, match="suite"):
+        with pytest.raises(CannotOpenError, match="suite"):
             open_capsule(capsule, other, b"")
-        with pytest.raises(CannotOpen, match="suite"):
+        with pytest.raises(CannotOpenError, match="suite"):
             open_capsule(capsule.model_copy(update={"suite": other.suite}), key, b"")
 
 
 @pytest.mark.parametrize("plain", [b"", b"{}", b"[1]", b'{"answer_id": 1, "table": {"E": "Anna"}}'])
 def test_a_capsule_with_other_content_is_an_error_that_does_not_quote_it(plain: bytes) -> None:
-    with pytest.raises(CannotOpen) as failed:
+    with pytest.raises(CannotOpenError) as failed:
         open_capsule(Capsule(sealed=to_base64url(seal(plain, PUBLIC, b""))), KEY, b"")
     assert "Anna" not in str(failed.value)
     assert failed.value.__cause__ is None
 
 
 def test_a_capsule_that_is_not_base64url_is_an_error() -> None:
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpenError):
         open_capsule(Capsule(sealed="***"), KEY, b"")
 
 

@@ -14,11 +14,11 @@ import httpx2
 import openai
 import pytest
 
-from client_sdk import KeyPair, NotConfigured
+from client_sdk import KeyPair, NotConfiguredError
 from client_sdk.dialogue_cache import ASKED_AGAIN
 from client_sdk.protocol import Usage
 from client_sdk.proxy import streaming
-from client_sdk.proxy.access import Entry
+from client_sdk.proxy.access import AccessDecision
 from client_sdk.proxy.server import serve
 from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem, sse
@@ -408,33 +408,33 @@ def test_other_addresses_say_what_there_is(base_url: str) -> None:
 def test_only_known_names_and_no_foreign_page_come_in(
     service: FakeService, headers: dict[str, str], status: int
 ) -> None:
-    entry = Entry(hosts=frozenset({"box.internal"}), origins=frozenset({"http://localhost:3000"}))
+    entry = AccessDecision(hosts=frozenset({"box.internal"}), origins=frozenset({"http://localhost:3000"}))
     with proxy_thread(Upstream(service.url, API_KEY, KEY), entry) as url:
         assert httpx2.get(f"{url}/models", headers=headers).status_code == status
 
 
 def test_where_it_can_not_listen_it_says_why(service: FakeService) -> None:
     upstream = Upstream(service.url, API_KEY, KEY)
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(NotConfigured, match="is taken"):
-        serve(upstream, Entry(), "127.0.0.1", taken.getsockname()[1])
-    with pytest.raises(NotConfigured, match="nothing can listen"):
-        serve(upstream, Entry(key="k"), "203.0.113.1", 0)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(NotConfiguredError, match="is taken"):
+        serve(upstream, AccessDecision(), "127.0.0.1", taken.getsockname()[1])
+    with pytest.raises(NotConfiguredError, match="nothing can listen"):
+        serve(upstream, AccessDecision(key="k"), "203.0.113.1", 0)
     for host in ("0.0.0.0", "203.0.113.1", "::", "box.internal"):
-        with pytest.raises(NotConfigured, match="other machines"):
-            serve(upstream, Entry(), host, 0)
+        with pytest.raises(NotConfiguredError, match="other machines"):
+            serve(upstream, AccessDecision(), host, 0)
 
 
 def test_pages_get_no_leave_unless_they_are_named(service: FakeService) -> None:
     asks = {"origin": "http://localhost:3000", "access-control-request-method": "POST"}
     with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
         assert "access-control-allow-origin" not in httpx2.options(f"{url}/chat/completions", headers=asks).headers
-    with proxy_thread(Upstream(service.url, API_KEY, KEY), Entry(origins=frozenset({asks["origin"]}))) as url:
+    with proxy_thread(Upstream(service.url, API_KEY, KEY), AccessDecision(origins=frozenset({asks["origin"]}))) as url:
         allowed = httpx2.options(f"{url}/chat/completions", headers=asks)
         assert allowed.headers["access-control-allow-origin"] == asks["origin"]
 
 
 def test_with_a_key_of_its_own_it_asks_for_it(service: FakeService) -> None:
-    with proxy_thread(Upstream(service.url, API_KEY, KEY), Entry(key="a-proxy-key")) as url:
+    with proxy_thread(Upstream(service.url, API_KEY, KEY), AccessDecision(key="a-proxy-key")) as url:
         for key, raises in (("a-proxy-key", False), ("a-proxy-ke", True), ("ÄÖ", None)):
             if raises is None:
                 assert httpx2.get(f"{url}/models", headers={"authorization": b"Bearer \xc4"}).status_code == 401

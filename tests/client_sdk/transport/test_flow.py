@@ -9,16 +9,16 @@ import pytest
 
 from client_sdk.errors import (
     ArogError,
-    BadAnswer,
-    BadRequest,
-    NotReady,
-    RateLimited,
+    BadAnswerError,
+    BadRequestError,
+    NotReadyError,
+    RateLimitedError,
+    RequestTimeoutError,
     ServerError,
-    Timeout,
-    Unreachable,
+    UnreachableError,
 )
 from client_sdk.protocol import LedgerPage
-from client_sdk.transport.flow import Call, Flow, Patience, Pause, Reply, Send, exchange
+from client_sdk.transport.flow import Call, Flow, Pause, Reply, RetryPolicy, Send, exchange
 
 OK = Reply(200, b'{"entries": []}')
 POST = Call("POST", "/chat", b"{}")
@@ -33,7 +33,7 @@ class Played:
     def __init__(self, call: Call, happenings: list[Happening], send_s: float = 0.0, **patience: float) -> None:
         self.now, self.sends, self.pauses = 1000.0, 0, []
         self.result: LedgerPage | ArogError
-        flow = exchange(call, LedgerPage, Patience(**{"timeout_s": 100.0, **patience}), lambda: self.now)
+        flow = exchange(call, LedgerPage, RetryPolicy(**{"timeout_s": 100.0, **patience}), lambda: self.now)
         try:
             self.result = self._play(flow, iter(happenings), send_s)
         except ArogError as error:
@@ -72,14 +72,14 @@ def test_a_reply_is_read() -> None:
 def test_what_never_reached_the_service_is_sent_again_once(call: Call, failure: type[Exception]) -> None:
     assert Played(call, [failure("x"), OK]).result == LedgerPage(entries=[])
     twice = Played(call, [failure("x"), failure("x"), OK])
-    assert isinstance(twice.result, Unreachable)
+    assert isinstance(twice.result, UnreachableError)
     assert twice.sends == 2
 
 
 @pytest.mark.parametrize("failure", [httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError])
 def test_a_question_whose_connection_broke_is_not_sent_again(failure: type[Exception]) -> None:
     played = Played(POST, [failure("x"), OK])
-    assert isinstance(played.result, Unreachable)
+    assert isinstance(played.result, UnreachableError)
     assert played.sends == 1
 
 
@@ -89,7 +89,7 @@ def test_a_repeatable_call_whose_connection_broke_is_sent_again() -> None:
 
 def test_a_read_timeout_is_a_timeout_and_not_repeated() -> None:
     played = Played(POST, [httpx2.ReadTimeout("x"), OK])
-    assert isinstance(played.result, Timeout)
+    assert isinstance(played.result, RequestTimeoutError)
     assert played.sends == 1
 
 
@@ -108,14 +108,14 @@ def test_retry_after_as_a_date_is_waited_for() -> None:
 
 def test_a_wait_past_the_deadline_is_not_begun() -> None:
     played = Played(POST, [busy("100"), OK])
-    assert isinstance(played.result, RateLimited)
+    assert isinstance(played.result, RateLimitedError)
     assert played.result.retry_after_s == 100.0
     assert played.pauses == []
 
 
 def test_all_sends_and_waits_together_stay_within_the_deadline() -> None:
     played = Played(POST, [busy("30", 503)] * 9, timeout_s=100, send_s=10)
-    assert isinstance(played.result, NotReady)
+    assert isinstance(played.result, NotReadyError)
     assert played.now <= 1100
 
 
@@ -127,7 +127,7 @@ def test_an_endless_retry_after_ends() -> None:
 def test_retries_bound_how_often_a_call_is_sent_again(retries: int) -> None:
     assert Played(POST, [busy("0")] * 99, timeout_s=1e9, retries=retries).sends == 1 + retries
     refused = Played(POST, [httpx2.ConnectError("x")] * 99, timeout_s=1e9, connect_retries=retries)
-    assert isinstance(refused.result, Unreachable)
+    assert isinstance(refused.result, UnreachableError)
     assert refused.sends == 1 + retries
 
 
@@ -147,14 +147,14 @@ def test_no_number_of_retries_sends_a_question_again_that_may_have_been_taken() 
     [{"timeout_s": 0}, {"timeout_s": -1}, {"connect_timeout_s": 0}, {"retries": -1}, {"connect_retries": -1}],
 )
 def test_patience_below_nothing_is_refused(patience: dict[str, float]) -> None:
-    with pytest.raises(BadRequest):
-        Patience(**{"timeout_s": 1.0, **patience})
+    with pytest.raises(BadRequestError):
+        RetryPolicy(**{"timeout_s": 1.0, **patience})
 
 
 @pytest.mark.parametrize("value", [None, "soon", "nan", "inf", "", "Thu, 99 Foo"])
 def test_without_a_usable_retry_after_nothing_is_repeated(value: str | None) -> None:
     played = Played(POST, [busy(value), OK])
-    assert isinstance(played.result, RateLimited)
+    assert isinstance(played.result, RateLimitedError)
     assert played.result.retry_after_s is None
     assert played.sends == 1
 
@@ -167,19 +167,19 @@ def test_other_errors_are_not_repeated_whatever_they_say() -> None:
 
 def test_no_second_send_after_the_deadline() -> None:
     played = Played(POST, [httpx2.ConnectTimeout("x"), OK], timeout_s=10, send_s=10)
-    assert isinstance(played.result, Unreachable)
+    assert isinstance(played.result, UnreachableError)
     assert played.sends == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"entries": [{"id": "Anna Keller"}]}', b"\xff"])
 def test_a_reply_of_another_form_is_an_error_that_does_not_quote_it(body: bytes) -> None:
     played = Played(POST, [Reply(200, body)])
-    assert isinstance(played.result, BadAnswer)
+    assert isinstance(played.result, BadAnswerError)
     assert "Anna" not in str(played.result)
 
 
 def test_a_redirect_is_not_followed() -> None:
-    assert isinstance(Played(POST, [Reply(307, b"")]).result, BadAnswer)
+    assert isinstance(Played(POST, [Reply(307, b"")]).result, BadAnswerError)
 
 
 def test_a_reply_may_hold_fields_that_this_version_does_not_know() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.algebra.evaluator import Operand, Outcome, SetAlgebra, ValueAlgebra
+from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra, ValueAlgebra
 from kg_store.algebra.expressions import parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
@@ -83,7 +83,7 @@ OPERANDS = {
 }
 
 
-def outcome(text: str) -> Outcome:
+def outcome(text: str) -> ExpressionResult:
     return ALGEBRA.evaluate(parse(text), OPERANDS.__getitem__)
 
 
@@ -227,12 +227,12 @@ def test_numbers_come_without_zeros_at_the_end() -> None:
     [("exists(All)", True), ("exists(None)", False), ('exists(filter(All, "age", >, L1990))', False)],
 )
 def test_expression_gives_a_truth(text: str, truth: bool) -> None:
-    assert outcome(text) == Outcome("truth", truth=truth)
+    assert outcome(text) == ExpressionResult("truth", truth=truth)
 
 
 def test_group_gives_counts_the_largest_first() -> None:
     rows = ((NORTH, 3), (SOUTH, 2))
-    assert outcome('group(All, "ward")') == Outcome("table", (NORTH, SOUTH), ordered=True, rows=rows)
+    assert outcome('group(All, "ward")') == ExpressionResult("table", (NORTH, SOUTH), ordered=True, rows=rows)
     assert outcome('group(Others, "^treats")').rows == ((ANNA, 2), (DAN, 1))
     assert outcome('group(None, "ward")').rows == ()
     assert outcome('limit(group(All, "ward"), 1)').rows == ((NORTH, 3),)
@@ -350,7 +350,7 @@ def test_numbers_agree_with_plain_python(ages: dict[int, frozenset[int]], limit:
     algebra = ValueAlgebra(graph, graph)
     operands = {"A": Operand(as_mids(sorted(ages))), "L": Operand(NO_MIDS, literal=str(limit))}
 
-    def evaluate(text: str) -> Outcome:
+    def evaluate(text: str) -> ExpressionResult:
         return algebra.evaluate(parse(text), operands.__getitem__)
 
     bag = [number for numbers in ages.values() for number in numbers]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kg_store.anonymity import matching_entities
-from kg_store.anonymity.matching_entities import Said, Sized, how_many_fit
+from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.compact_graph import CompactGraph
 from kg_store.graph.traversal import reached, steps_from
 from kg_store.sources.policy import Policy
@@ -42,14 +42,16 @@ def leads(graph: CompactGraph, mid: int, path: Path) -> int:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[CompactGraph, Said]:
+def cases(draw: st.DrawFn) -> tuple[CompactGraph, EntityDescription]:
     """A graph, and something that may be said of one of its things: paths that some have, and some that none has."""
     graph = draw(graphs())
     all_steps = steps_from(graph, graph.members([each.id for each in graph.schema.signatures]))
     path = st.lists(st.sampled_from(all_steps), min_size=1, max_size=3).map(tuple) if all_steps else st.nothing()
     readings = st.frozensets(path, max_size=2) if all_steps else st.just(frozenset())
-    sized = st.builds(lambda p, b: Sized(p, *b), path, st.sampled_from(BOUNDS)) if all_steps else st.nothing()
-    said = Said(
+    sized = (
+        st.builds(lambda p, b: PathCardinality(p, *b), path, st.sampled_from(BOUNDS)) if all_steps else st.nothing()
+    )
+    said = EntityDescription(
         draw(st.sampled_from(("person", "place", "visit", "person, place", "visit, person"))),
         draw(st.frozensets(readings, max_size=3)),
         draw(st.frozensets(sized, max_size=2)) if all_steps else frozenset(),
@@ -60,7 +62,7 @@ def cases(draw: st.DrawFn) -> tuple[CompactGraph, Said]:
 
 @settings(deadline=None, max_examples=300)
 @given(cases())
-def test_the_count_is_that_of_walking_from_each(case: tuple[CompactGraph, Said]) -> None:
+def test_the_count_is_that_of_walking_from_each(case: tuple[CompactGraph, EntityDescription]) -> None:
     graph, said = case
     concepts = said.concept.split(", ")
     of_kind = [mid for mid in things(graph) if any(is_of(graph, mid, each) for each in concepts)]
@@ -83,12 +85,12 @@ def test_the_count_is_that_of_walking_from_each(case: tuple[CompactGraph, Said])
 
 @settings(deadline=None, max_examples=100)
 @given(cases())
-def test_the_more_is_said_the_fewer_fit(case: tuple[CompactGraph, Said]) -> None:
+def test_the_more_is_said_the_fewer_fit(case: tuple[CompactGraph, EntityDescription]) -> None:
     graph, said = case
-    counts = [how_many_fit(graph, Said(said.concept))]
+    counts = [how_many_fit(graph, EntityDescription(said.concept))]
     for upto in range(len(said.leads) + 1):
-        counts.append(how_many_fit(graph, Said(said.concept, frozenset([*said.leads][:upto]))))
-    counts.append(how_many_fit(graph, Said(said.concept, said.leads, said.sizes)))
+        counts.append(how_many_fit(graph, EntityDescription(said.concept, frozenset([*said.leads][:upto]))))
+    counts.append(how_many_fit(graph, EntityDescription(said.concept, said.leads, said.sizes)))
     counts.append(how_many_fit(graph, said))
     assert counts == sorted(counts, reverse=True)
 
@@ -114,5 +116,5 @@ def test_flags_are_forgotten_before_they_fill_memory(tmp_path: FilePath, monkeyp
     monkeypatch.setattr(matching_entities, "MOST_BYTES", 10)
     for length in range(1, 8):
         path: tuple[Step, ...] = (kin,) * length
-        assert how_many_fit(graph, Said("person", frozenset({frozenset({path})}))) == 3
+        assert how_many_fit(graph, EntityDescription("person", frozenset({frozenset({path})}))) == 3
         assert sum(flags.nbytes for flags in known._flags.values()) <= 10

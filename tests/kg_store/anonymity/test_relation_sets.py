@@ -72,7 +72,7 @@ def numbered(sets: list[frozenset[Step]] | list[frozenset[Path]]) -> list[int]:
     return [known.index(each) for each in sets]
 
 
-@pytest.mark.parametrize("rows", [1, 3, relation_sets.MOST_ROWS])
+@pytest.mark.parametrize("rows", [1, 3, relation_sets.MAX_ROWS])
 @settings(max_examples=150)
 @given(graphs())
 def test_sets_of_steps_and_of_paths_are_those_that_walking_finds(rows: int, graph: CompactGraph) -> None:

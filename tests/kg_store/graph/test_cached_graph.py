@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.graph.cached_graph import MOST_REMEMBERED, RememberedGraph
+from kg_store.graph.cached_graph import MAX_CACHED, RememberedGraph
 from kg_store.terms import Edges, Hop, Mids, RelationId, as_mids
 from tests.kg_store.graph.test_compact_graph import HOPS, NODES, TRIPLES, built, mid
 from tests.support.algebra_fakes import FakeGraph
@@ -55,5 +55,5 @@ def test_large_sets_are_not_kept() -> None:
     graph = Counting([(1, "knows", 2)], {})
     remembered = RememberedGraph(graph)
     for _ in range(2):
-        remembered.neighbours(np.arange(MOST_REMEMBERED + 1), Hop(RelationId(0)))
+        remembered.neighbours(np.arange(MAX_CACHED + 1), Hop(RelationId(0)))
     assert graph.calls == 2

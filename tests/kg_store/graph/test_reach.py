@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.algebra.evaluator import Operand, Outcome, ValueAlgebra
+from kg_store.algebra.evaluator import ExpressionResult, Operand, ValueAlgebra
 from kg_store.algebra.expressions import Call, Name, names_in, parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, ValueKind, as_mids
@@ -28,7 +28,7 @@ ALGEBRA = ValueAlgebra(GRAPH, GRAPH)
 OPERANDS = {"All": as_mids([ANNA, BEN, CARA]), "Anna": as_mids([ANNA]), "Ben": as_mids([BEN]), "None": NO_MIDS}
 
 
-def outcome(text: str) -> Outcome:
+def outcome(text: str) -> ExpressionResult:
     return ALGEBRA.evaluate(parse(text), lambda name: Operand(OPERANDS[name]))
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.errors import LoadError, UnknownGraph
+from kg_store.errors import LoadError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency, Facts, Nodes, build_adjacency
 from kg_store.graph.compact_graph import CompactGraph
 from kg_store.graph.pruning import facts_of, pruned
@@ -198,7 +198,7 @@ def test_an_erasure_under_way_is_sealed_and_goes_with_its_graph(tmp_path: Path) 
     assert rows(catalog).begun("t1", "clinic") == []
     load_text(catalog, CLINIC, tmp_path)
     assert rows(catalog).past("t1", "clinic") == []
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         rows(catalog).begin("t1", "elsewhere", [4711])
 
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.errors import LoadError, UnknownGraph
+from kg_store.errors import LoadError, UnknownGraphError
 from kg_store.storage.tables import graph_versions, vault_entries
 from tests.support.stores import CLINIC, catalog_in, load_text, mid_of, reached_names
 
@@ -91,6 +91,6 @@ def test_a_deleted_graph_does_not_come_back(tmp_path: Path) -> None:
     catalog.delete("t1", "clinic")
     with pytest.raises(LoadError, match="meanwhile"):
         catalog.rename_concepts(opened, concepts(opened, "dweller"))
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         catalog.open("t1", "clinic")
     del opened

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.errors import LoadError, PolicyError, UnknownGraph
+from kg_store.errors import LoadError, PolicyError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency, Facts, Nodes, build_adjacency
 from kg_store.graph.compact_graph import CompactGraph
 from kg_store.graph.role_view import restricted
@@ -114,9 +114,9 @@ def test_a_role_without_rules_sees_all_and_one_that_shows_nothing_an_empty_graph
 
 def test_a_role_that_is_not_there_is_like_a_graph_that_is_not_there(tmp_path: Path) -> None:
     catalog = loaded(tmp_path)
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         catalog.open_as("t1", "clinic", "surgeon")
-    with pytest.raises(UnknownGraph):
+    with pytest.raises(UnknownGraphError):
         catalog.open_as("t1", "elsewhere", "ward")
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from kg_store.names.fuzzy_index import InexactNames
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_markup import NameMarks
-from kg_store.names.name_table import NameRows
+from kg_store.names.name_markup import EmphasisMarks
+from kg_store.names.name_table import NameTable
 from kg_store.text.english import is_ordinary, stems
 from kg_store.text.fuzzy_words import NearWords, slips_allowed
 from kg_store.text.normalise import normalise
@@ -40,7 +40,7 @@ INDEX = NameIndex.build([NameEntry(mid, name, "name", None, True, True) for mid,
     PUBLIC
 )
 LINKER = EntityLinker(INDEX)
-READ_BEFORE = InexactNames(NameRows.of((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
+READ_BEFORE = InexactNames(NameTable.of((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
 
 FORMS = [
     ("where does Thaddeus Brokchurst live", "Thaddeus Brokchurst", (1,)),
@@ -208,7 +208,7 @@ PIECES = [
 def test_what_was_read_before_changes_nothing_of_what_is_found(texts: list[str]) -> None:
     """Pieces between quotes are remembered where they hold no name, however they meet in other texts."""
     for text in texts:
-        fresh = InexactNames(NameRows.of((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
+        fresh = InexactNames(NameTable.of((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
         assert READ_BEFORE.find(text, ["Eq7f2k"]) == fresh.find(text, ["Eq7f2k"])
         assert READ_BEFORE.find(text) == fresh.find(text)
 
@@ -272,20 +272,20 @@ def test_names_of_other_scripts_and_beside_them_are_read(text: str, span: str, m
     ["who leads the house", 'is "the house" here', "The House has patients.", "st. smith's 12 houses", "m smith"],
 )
 def test_passing_over_everyday_words_changes_nothing(text: str) -> None:
-    marks = NameMarks.of(text)
+    marks = EmphasisMarks.of(text)
     whole = INDEX.find_inexact(text, (), marks.is_marked)
     assert INDEX.find_inexact(text, (), marks.is_marked, marks.may_mark) == whole
 
 
 @given(st.text("aB .'\"[]", max_size=30), st.integers(0, 30), st.integers(0, 30))
 def test_what_is_marked_may_be_marked(text: str, start: int, end: int) -> None:
-    marks = NameMarks.of(text)
+    marks = EmphasisMarks.of(text)
     if start < end <= len(text) and marks.is_marked(start, end):
         assert marks.may_mark(start, end)
 
 
 def test_nothing_but_everyday_words_is_remembered_of_what_was_typed() -> None:
-    names = InexactNames(NameRows.of([("brockhurst", (1,))]), PUBLIC)
+    names = InexactNames(NameTable.of([("brockhurst", (1,))]), PUBLIC)
     text = "has the house 843-48-1389 or b7 x9"
     names.find(text, (), lambda _start, _end: False, lambda _start, _end: False)
     assert names._dull

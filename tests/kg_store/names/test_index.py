@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kg_store.errors import FormatTooNew, StoreError
+from kg_store.errors import FormatTooNewError, StoreError
 from kg_store.names import index_format
 from kg_store.names.index import NameEntry, NameIndex, normalise
 from kg_store.terms import ValueKind
@@ -332,7 +332,7 @@ def test_public_spellings_are_marked_and_reported() -> None:
 
 
 def test_bytes_of_another_format_are_refused() -> None:
-    with pytest.raises(FormatTooNew):
+    with pytest.raises(FormatTooNewError):
         NameIndex.from_bytes(b"AROGNAM0" + bytes(8))
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.errors import KeyProblem, LoadError
+from kg_store.errors import LoadError, MasterKeyError
 from kg_store.storage.master_key import MasterKey, bind, mids_of, new_mid_key, refuse_collisions
 
 RING = MasterKey.from_text(MasterKey.generate())
@@ -30,7 +30,7 @@ def test_any_changed_bit_is_refused(plain: bytes, data: st.DataObject) -> None:
     sealed = bytearray(RING.seal("vault", b"context", plain))
     position = data.draw(st.integers(0, len(sealed) - 1))
     sealed[position] ^= 1 << data.draw(st.integers(0, 7))
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         RING.open("vault", b"context", bytes(sealed))
 
 
@@ -41,13 +41,13 @@ def test_another_purpose_context_or_ring_does_not_open() -> None:
         (RING, "vault", b"two"),
         (MasterKey.from_text(MasterKey.generate()), "vault", b"one"),
     ):
-        with pytest.raises(KeyProblem):
+        with pytest.raises(MasterKeyError):
             ring.open(purpose, context, sealed)
 
 
 @pytest.mark.parametrize("sealed", [b"", b"\x01", b"\x02" + bytes(60)])
 def test_cut_or_foreign_bytes_are_refused(sealed: bytes) -> None:
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         RING.open("vault", b"", sealed)
 
 
@@ -56,7 +56,7 @@ def test_a_rotated_ring_opens_old_seals_and_seals_with_the_new_key() -> None:
     old, new = MasterKey.from_text(old_text), MasterKey.from_text(MasterKey.rotated(old_text))
     assert new.open("vault", b"", old.seal("vault", b"", b"name")) == b"name"
     assert new.newest == old.newest + 1
-    with pytest.raises(KeyProblem, match="version 2"):
+    with pytest.raises(MasterKeyError, match="version 2"):
         old.open("vault", b"", new.seal("vault", b"", b"name"))
 
 
@@ -65,7 +65,7 @@ def test_a_rotated_ring_opens_old_seals_and_seals_with_the_new_key() -> None:
     [bytes(32), b"\xff" * 32, bytes(range(32)), b"change-me-change-me-change-me-ok", b"\x01\x02\x03\x04" * 8],
 )
 def test_example_keys_are_refused(secret: bytes) -> None:
-    with pytest.raises(KeyProblem, match="generate another"):
+    with pytest.raises(MasterKeyError, match="generate another"):
         MasterKey.from_text(text_of(secret))
 
 
@@ -74,7 +74,7 @@ def test_example_keys_are_refused(secret: bytes) -> None:
     ["", "v1", "v1:abc", "secret", text_of(b"x" * 31), "v0:" + "A" * 43, "v99999:" + "A" * 43, "v1:" + "!" * 43],
 )
 def test_malformed_keys_are_refused_without_being_quoted(text: str) -> None:
-    with pytest.raises(KeyProblem) as caught:
+    with pytest.raises(MasterKeyError) as caught:
         MasterKey.from_text(text)
     assert len(text) < 3 or text.partition(":")[2] not in str(caught.value) or not text.partition(":")[2]
 
@@ -83,7 +83,7 @@ def test_the_newest_must_stand_first_and_versions_only_once() -> None:
     one, other = MasterKey.generate(), MasterKey.generate().replace("v1:", "v2:")
     assert MasterKey.from_text(f"{other}, {one}\n").newest == 2
     for wrong in (f"{one},{other}", f"{one},{one}"):
-        with pytest.raises(KeyProblem):
+        with pytest.raises(MasterKeyError):
             MasterKey.from_text(wrong)
 
 
@@ -97,14 +97,14 @@ def test_a_key_file_that_others_may_read_is_refused(tmp_path: Path, mode: int, f
     if fine:
         assert MasterKey.from_file(path).newest == 1
         return
-    with pytest.raises(KeyProblem, match="chmod"):
+    with pytest.raises(MasterKeyError, match="chmod"):
         MasterKey.from_file(path)
 
 
 def test_a_missing_or_binary_key_file_is_a_key_problem(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     for name in ("absent", "binary"):
-        with pytest.raises(KeyProblem):
+        with pytest.raises(MasterKeyError):
             MasterKey.from_file(tmp_path / name)
 
 

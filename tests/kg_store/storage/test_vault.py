@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import insert, select, update
 
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.tables import graph_versions, vault_entries
 from kg_store.storage.vault import NO_NAME, Vault, VaultRecord, VaultScope, readable_name, write_records
@@ -71,10 +71,10 @@ def test_a_row_moved_to_another_mid_or_version_does_not_open(vault: Vault) -> No
         sealed = connection.execute(select(vault_entries.c.sealed).where(vault_entries.c.mid == 1)).scalar_one()
         connection.execute(update(vault_entries).where(vault_entries.c.mid == 2).values(sealed=sealed))
         connection.execute(insert(vault_entries), {"version_id": "w" * 32, "mid": 1, "sealed": sealed})
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         vault.records([2])
     for scope in (VaultScope("t1", "clinic", "w" * 32), VaultScope("t2", "clinic", SCOPE.version_id)):
-        with pytest.raises(KeyProblem):
+        with pytest.raises(MasterKeyError):
             Vault(vault._engine, RING, scope).records([1])
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import uvicorn
 
-from client_sdk.proxy.access import Entry
+from client_sdk.proxy.access import AccessDecision
 from client_sdk.proxy.app import create_app
 from client_sdk.proxy.sessions import Upstream
 
@@ -79,11 +79,11 @@ def _url_when_ready(printed: Path, process: subprocess.Popen[bytes]) -> str:
 
 
 @contextmanager
-def proxy_thread(upstream: Upstream, entry: Entry | None = None, *, evidence: bool = False) -> Iterator[str]:
+def proxy_thread(upstream: Upstream, entry: AccessDecision | None = None, *, evidence: bool = False) -> Iterator[str]:
     """The proxy's application on a loopback socket; gives its base URL."""
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
-        create_app(upstream, entry or Entry(), evidence=evidence), log_config=None, access_log=False,
+        create_app(upstream, entry or AccessDecision(), evidence=evidence), log_config=None, access_log=False,
         timeout_graceful_shutdown=2,
     )  # fmt: skip
     server = uvicorn.Server(config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from app.egress.guard import Blocked
+from app.egress.guard import BlockedError
 from app.evaluation.attacks.forms.families.case import Case, Turn
 from app.evaluation.attacks.forms.judge import Judge, Verdict, read_sent, shown_tokens
 from app.evaluation.attacks.setup.recording import VICTIM
@@ -34,7 +34,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class CaseAsker:
     """Asks one graph of a bench whose reasoner is the scripted endpoint; each case is a conversation of its own.
 
     `private` are words that the schema must not show, whether it does or not.
@@ -69,7 +69,7 @@ class Asker:
         blocked = False
         try:
             await self.bench.services.chat.answer(VICTIM, request)
-        except Blocked:
+        except BlockedError:
             blocked = True
         except (ReasonerError, PrivacyError):
             pass

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 
-from app.evaluation.attacks.forms.asking import Asker, Judged
+from app.evaluation.attacks.forms.asking import CaseAsker, Judged
 from app.evaluation.attacks.forms.corpus.population import GRAPH
 from app.evaluation.attacks.forms.drafts import restored_into_addresses
 from app.evaluation.attacks.forms.families.case import Case, Family
@@ -52,7 +52,7 @@ async def judged_forms(scenes: Scenes) -> list[Judged]:
         cases = list(cases_of(one, attacked, scenes.at_most(COUNT)))
         show = partial(_tell, scenes, f"forms, {one.title}", len(cases))
         private = frozenset(word for name in one.private_relations for word in rare_words_of(name))
-        found += await Asker(bench, one.loaded, private).judge_all(cases, show)
+        found += await CaseAsker(bench, one.loaded, private).judge_all(cases, show)
     return found
 
 

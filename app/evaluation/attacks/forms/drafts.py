@@ -30,7 +30,7 @@ FORMS, MIN_FOLLOWED, MIN_RESTORED = 200, 0.98, 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownDraft:
     """What an asker is shown for one draft; no text where it was refused."""
 
     text: str = field(repr=False)
@@ -59,7 +59,7 @@ async def restored_into_addresses(scenes: Scenes) -> list[Attempted]:
         bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
         prose = [await _shown(bench, endpoint, text, question) for text, question in _with_questions(_PROSE)]
         shown = [await _shown(bench, endpoint, f"See {text} now", asked) for text, asked in _with_questions(chosen)]
-    unguarded = [Shown(f"See {text.replace('{}', 'Quillmore')} now", ("Quillmore",)) for text in texts]
+    unguarded = [ShownDraft(f"See {text.replace('{}', 'Quillmore')} now", ("Quillmore",)) for text in texts]
     return [
         Attempted(
             name="forms, 12 restored into what would be followed",
@@ -83,13 +83,13 @@ def _with_questions(texts: Sequence[str]) -> Iterator[tuple[str, Question]]:
         yield text.replace("{}", expression), question
 
 
-async def _shown(bench: Bench, endpoint: DraftingEndpoint, text: str, question: Question) -> Shown:
+async def _shown(bench: Bench, endpoint: DraftingEndpoint, text: str, question: Question) -> ShownDraft:
     assert question.plan is not None
     endpoint.expect(question.plan.model_copy(update={"text": text}), question.texts[0])
     dialogue = Dialogue("demo", KeyPair.generate(), "sets", {})
     try:
         sealed = await bench.services.chat.answer(VICTIM, dialogue.request(question.texts[0], None, {}))
     except (ReasonerError, PrivacyError):
-        return Shown("", ())
+        return ShownDraft("", ())
     answer = dialogue.accept(question.texts[0], sealed)
-    return Shown(answer.text if answer.answered else "", tuple(answer.names))
+    return ShownDraft(answer.text if answer.answered else "", tuple(answer.names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.evaluation.datasets.questions import Plan
+from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
@@ -14,7 +14,7 @@ PSEUDONYM = "<pseudonym>"
 class DraftingEndpoint(ScriptedEndpoint):
     """Answers by the plan, and writes the plan's text around the answer, whatever it is."""
 
-    def expect(self, plan: Plan | None, typed: str = "") -> None:
+    def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
         super().expect(plan, typed)
         self._replies = _DraftReplies(plan, typed)
 
@@ -27,7 +27,7 @@ class _DraftReplies(ScriptedReplies):
 class FollowingEndpoint(ScriptedEndpoint):
     """Follows as many ways as it may, in every round, so that as much as possible is shown to it."""
 
-    def expect(self, plan: Plan | None, typed: str = "") -> None:
+    def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
         super().expect(plan, typed)
         self._replies = _FollowingReplies(None)
 

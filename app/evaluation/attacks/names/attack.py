@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from app.egress.guard import Blocked
-from app.evaluation.attacks.names.corpus import AS_IT_IS, Asked, ask_as_it_is, ask_in_every_form
+from app.egress.guard import BlockedError
+from app.evaluation.attacks.names.corpus import AS_IT_IS, PlantedQuestion, ask_as_it_is, ask_in_every_form
 from app.evaluation.attacks.names.graph import GRAPH, SCRIPTS, peoples
 from app.evaluation.attacks.names.scripts import OTHER_SCRIPTS
 from app.evaluation.attacks.names.values import ask_for_values
@@ -34,10 +34,10 @@ from kg_store.terms import NodeKind
 from kg_store.text.english import is_ordinary
 
 QUESTIONS = 2_600
-LEAST = 2_000
-MOST_BLOCKED = 0.03
+MIN_TRIES = 2_000
+MAX_BLOCKED = 0.03
 FOUND_WITHOUT_ANONYMISER = 0.98
-_SHORTEST_WORD = 3
+_MIN_WORD_LENGTH = 3
 # Each reasoner with another strategy: the same questions by two roads.
 _ROADS: Sequence[tuple[ReasonerName, StrategyName]] = (("embedded", "sets"), ("scripted", "arog"))
 
@@ -49,7 +49,7 @@ class Tried:
     `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
     """
 
-    asked: Asked
+    asked: PlantedQuestion
     blocked: bool
     leaked: frozenset[str] = field(repr=False)
     limits: frozenset[str] = field(repr=False)
@@ -65,7 +65,7 @@ class Judge:
     names: Collection[str] = field(repr=False)
     public: Container[str] = field(repr=False)
 
-    def tried(self, asked: Asked, blocked: bool, sent: Sequence[bytes], as_typed: bytes) -> Tried:
+    def tried(self, asked: PlantedQuestion, blocked: bool, sent: Sequence[bytes], as_typed: bytes) -> Tried:
         found = self.scanner.scan(sent)
         seen = {phrase for phrase in found.leaks if phrase in asked.planted}
         limits = {phrase for phrase in seen if asked.planted[phrase] and self._is_limit(asked, phrase)}
@@ -74,14 +74,14 @@ class Judge:
         typed = any(phrase in asked.planted for phrase in (*control.leaks, *control.public_words))
         return Tried(asked, blocked, frozenset(seen - limits), frozenset(limits), public, typed)
 
-    def _is_limit(self, asked: Asked, phrase: str) -> bool:
+    def _is_limit(self, asked: PlantedQuestion, phrase: str) -> bool:
         """A form that is not listed; or everyday words and slips of them, but for whole names."""
         if not asked.form.listed:
             return True
         return phrase not in self.names and all(map(self._is_everyday, phrase.split(" ")))
 
     def _is_everyday(self, word: str) -> bool:
-        return len(word) < _SHORTEST_WORD or word in self.public or is_ordinary(word) or may_be_ordinary(word)
+        return len(word) < _MIN_WORD_LENGTH or word in self.public or is_ordinary(word) or may_be_ordinary(word)
 
 
 async def names_in_egress(scenes: Scenes) -> list[Attempted]:
@@ -95,7 +95,7 @@ async def names_in_egress(scenes: Scenes) -> list[Attempted]:
             scene.bench.allow(strategy)
             title = f"names, {TITLES.get(source, source)}, {reasoner}"
             tried += await try_all(scene, strategy, _corpus(scene, count), partial(_tell, scenes.show, title, count))
-    return lines(tried, scenes.at_most(LEAST))
+    return lines(tried, scenes.at_most(MIN_TRIES))
 
 
 def _tell(show: Show, title: str, count: int, done: int) -> None:
@@ -112,7 +112,7 @@ async def _opened(scenes: Scenes, source: str, reasoner: ReasonerName) -> Scene:
         return Scene(beside.bench, beside.bench.load(GRAPH, [file], None), [], beside.victim, beside.endpoint)
 
 
-def _corpus(scene: Scene, count: int) -> list[Asked]:
+def _corpus(scene: Scene, count: int) -> list[PlantedQuestion]:
     dice = Random(0)  # noqa: S311  # a sample, no secret  # nosec B311
     graph = scene.bench.graph(scene.loaded)
     as_it_is = ask_as_it_is(scene.questions, dice, count // 10)
@@ -127,13 +127,13 @@ def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
     """Without figures, as transactions and streets have them; those in small letters also as people write names."""
     entities = [each.id for each in graph.blind.schema.signatures if each.kind is NodeKind.ENTITY]
     records = graph.vault.records(graph.blind.members(entities).tolist()).values()
-    names = {name.replace("_", " ") for record in records for name in record.names if len(name) >= _SHORTEST_WORD}
+    names = {name.replace("_", " ") for record in records for name in record.names if len(name) >= _MIN_WORD_LENGTH}
     found = sorted(name for name in names if not any(map(str.isdigit, name)))
     return [name.title() if name == name.lower() and dice.random() < 0.5 else name for name in found]
 
 
 async def try_all(
-    scene: Scene, strategy: StrategyName, questions: Sequence[Asked], progress: Callable[[int], None]
+    scene: Scene, strategy: StrategyName, questions: Sequence[PlantedQuestion], progress: Callable[[int], None]
 ) -> list[Tried]:
     """Asks one after the other, each in a conversation of its own."""
     judge = judge_of(scene, questions)
@@ -146,14 +146,14 @@ async def try_all(
     return found
 
 
-def judge_of(scene: Scene, questions: Sequence[Asked]) -> Judge:
+def judge_of(scene: Scene, questions: Sequence[PlantedQuestion]) -> Judge:
     planted = {phrase for asked in questions for phrase in asked.planted}
     names = {" ".join(word.folded for word in words_of(name)) for name in scene.loaded.secrets}
     several = frozenset(name for name in names if " " in name)
     return Judge(scene.bench.scanner(scene.loaded, planted), several, scene.bench.graph(scene.loaded).public)
 
 
-async def _is_blocked(scene: Scene, strategy: StrategyName, asked: Asked) -> bool:
+async def _is_blocked(scene: Scene, strategy: StrategyName, asked: PlantedQuestion) -> bool:
     if scene.endpoint is not None:
         scene.endpoint.expect(asked.plan, asked.turns[-1])
     request = ChatRequest(
@@ -164,7 +164,7 @@ async def _is_blocked(scene: Scene, strategy: StrategyName, asked: Asked) -> boo
     )
     try:
         await scene.bench.services.chat.answer(VICTIM, request)
-    except Blocked:
+    except BlockedError:
         return True
     except (ReasonerError, PrivacyError):
         return False
@@ -177,7 +177,7 @@ def _dialogue(turns: Sequence[str]) -> Iterator[tuple[Literal["user", "assistant
     yield "user", turns[-1]
 
 
-def _as_typed(scene: Scene, asked: Asked) -> bytes:
+def _as_typed(scene: Scene, asked: PlantedQuestion) -> bytes:
     """The first request of `sets` as it would be without the anonymiser."""
     dialogue = [{"role": role, "text": text} for role, text in _dialogue(asked.turns)][:-1]
     step = StepInput.model_validate(
@@ -202,7 +202,7 @@ def lines(tried: Sequence[Tried], least: int) -> list[Attempted]:
             name="names in egress, questions blocked",
             tries=len(tried),
             successes=_count(tried, "blocked"),
-            most=MOST_BLOCKED,
+            most=MAX_BLOCKED,
         ),
         Attempted(
             name="names in egress, everyday words and unlisted forms in small letters (not promised)",

@@ -12,7 +12,7 @@ from app.evaluation.attacks.names.forms import SPELLINGS, Form, Given
 from app.evaluation.attacks.names.positions import PLACES
 from app.evaluation.checks.decoded_text import texts_in, words_of
 from app.evaluation.datasets.misspellings import CARRIERS
-from app.evaluation.datasets.questions import Plan, Question
+from app.evaluation.datasets.questions import QueryPlan, Question
 
 _OURS = frozenset(
     """i ask about my patient is called know that the first last name is who mean this one it and of vs dot at dr mr jr
@@ -35,7 +35,7 @@ FOREIGN: Sequence[str] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlantedQuestion:
     """One question of the corpus, alone or as the last of `turns`.
 
     `planted`: what must not be sent, folded as the scanner folds; true where the question writes it in small letters.
@@ -44,10 +44,10 @@ class Asked:
     form: Form
     turns: tuple[str, ...] = field(repr=False)
     planted: Mapping[str, bool] = field(repr=False)
-    plan: Plan | None = None
+    plan: QueryPlan | None = None
 
 
-def ask_as_it_is(questions: Sequence[Question], dice: Random, count: int) -> list[Asked]:
+def ask_as_it_is(questions: Sequence[Question], dice: Random, count: int) -> list[PlantedQuestion]:
     """Questions of a set, which ordinary people asked; what they name is planted."""
     form = Form(AS_IT_IS, AS_IT_IS, lambda given: (given.name,))
     able = [question for question in questions if question.topic_entities and len(question.texts) == 1]
@@ -55,19 +55,21 @@ def ask_as_it_is(questions: Sequence[Question], dice: Random, count: int) -> lis
     return [_as_it_is(form, question, dice) for question in chosen]
 
 
-def _as_it_is(form: Form, question: Question, dice: Random) -> Asked:
+def _as_it_is(form: Form, question: Question, dice: Random) -> PlantedQuestion:
     planted: dict[str, bool] = {}
     for topic in question.topic_entities:
         name = topic.replace("_", " ")
         written = name if name in question.texts[0] else name.lower()
         planted |= _planted((written,), Given(written, written, dice))
-    return Asked(form, question.texts, planted, question.plan)
+    return PlantedQuestion(form, question.texts, planted, question.plan)
 
 
-def ask_in_every_form(names: Sequence[str], dice: Random, count: int, forms: Sequence[Form] = FORMS) -> list[Asked]:
+def ask_in_every_form(
+    names: Sequence[str], dice: Random, count: int, forms: Sequence[Form] = FORMS
+) -> list[PlantedQuestion]:
     """`count` questions, evenly over `forms`, each with a name that the form fits."""
     pairs = [name for name in names if _is_first_and_last(name.casefold().split(" "))]
-    made: list[Asked] = []
+    made: list[PlantedQuestion] = []
     for form in cycle(dice.sample(forms, len(forms))):
         pool = names if form.whole else pairs
         asked = _asked(form, Given(dice.choice(pool), dice.choice(names), dice)) if pool else None
@@ -84,7 +86,7 @@ def _is_first_and_last(words: Sequence[str]) -> bool:
     )
 
 
-def _asked(form: Form, given: Given) -> Asked | None:
+def _asked(form: Form, given: Given) -> PlantedQuestion | None:
     pieces = form.write(given)
     if not pieces:
         return None
@@ -92,7 +94,7 @@ def _asked(form: Form, given: Given) -> Asked | None:
     *earlier, last = pieces
     if last == last.lower() and given.dice.random() < 0.5:
         carrier = carrier.lower()
-    return Asked(form, (*earlier, carrier.replace("{}", last)), _planted(pieces, given))
+    return PlantedQuestion(form, (*earlier, carrier.replace("{}", last)), _planted(pieces, given))
 
 
 def _planted(pieces: Sequence[str], given: Given) -> dict[str, bool]:

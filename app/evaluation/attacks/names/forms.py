@@ -15,7 +15,7 @@ _LEET = str.maketrans("aeios", "43105")
 _BOLD = {ord("a") + at: 0x1D41A + at for at in range(26)} | {ord("A") + at: 0x1D400 + at for at in range(26)}
 _WIDE = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
 _SMALL_CAPITALS = str.maketrans("abcdefghijklmnoprtuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ")
-_SHORTEST_MISTYPED_ALONE = 6
+_MIN_MISTYPED_ALONE_LENGTH = 6
 _CASED_SLIPS = frozenset(("letters swapped", "letter dropped", "letter doubled", "wrong key", "two slips"))
 
 
@@ -85,7 +85,7 @@ def _slips() -> Iterator[Form]:
 
             def write(given: Given, apply: Callable[[str, Random], str] = slip.apply) -> Sequence[str]:
                 typed = apply(given.name, given.dice) if is_alphabetic(given.name) else given.name
-                alone_and_short = " " not in typed and len(typed) < _SHORTEST_MISTYPED_ALONE
+                alone_and_short = " " not in typed and len(typed) < _MIN_MISTYPED_ALONE_LENGTH
                 return (typed,) if typed != given.name and not alone_and_short else ()
 
             yield Form("typos", slip.kind, write, whole=True)

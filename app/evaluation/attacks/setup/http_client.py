@@ -33,7 +33,7 @@ class Seen:
     answer: str = ""
 
 
-class Asker:
+class ApiCaller:
     """A caller with an API key of its own."""
 
     def __init__(self, http: httpx2.AsyncClient, key: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
-from app.evaluation.bench.asker import AnswersQuestions
+from app.evaluation.bench.asker import ChatEndpoint
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.datasets.questions import Question
 from client_sdk.answers.answer import open_names
@@ -35,7 +35,7 @@ class Recorded:
         return frozenset(self.table[pseudonym].names)
 
 
-async def record(chat: AnswersQuestions, graph: str, questions: Sequence[Question], key: KeyPair) -> list[Recorded]:
+async def record(chat: ChatEndpoint, graph: str, questions: Sequence[Question], key: KeyPair) -> list[Recorded]:
     """The replies to the single questions among `questions`, each in a conversation of its own."""
     found = []
     for question in questions:

@@ -7,7 +7,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from app.evaluation.datasets.questions import Plan, PlanSet, Question
+from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.steps import steps_from_each
 from kg_store.graph.traversal import kind_of, reached
@@ -73,7 +73,7 @@ def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int =
         if not path:
             continue
         words = " of the ".join(label.replace("^", "").replace("|", " ") for label in reversed(path))
-        plan = Plan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(name,))
+        plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(name,))
         found.append(
             Question(
                 id=f"made-{number}",

@@ -13,7 +13,7 @@ from kg_store.terms import Hop, NodeKind, as_mids
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-MOST_PAIRS = 20_000_000
+MAX_PAIRS = 20_000_000
 """Of more pairs (start, end of a path) only whether there is an end is worked out, not how many."""
 
 
@@ -115,7 +115,7 @@ class KnownGraph:
             assert here is not None
             last = self._step(step)
             lengths = _lengths(last, here.tails, self.size)
-            if int(lengths.sum()) > MOST_PAIRS:
+            if int(lengths.sum()) > MAX_PAIRS:
                 return None
             by_last = np.bincount(here.heads, weights=lengths, minlength=self.size).astype(np.int64)
             here = _joined(here, last, lengths, self.size)

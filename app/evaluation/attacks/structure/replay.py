@@ -27,7 +27,7 @@ from app.evaluation.bench.question_sets import DEMO, PQ_3H
 from app.evaluation.datasets.questions import Question
 
 QUESTIONS, REPLAYED = 100, 20
-MOST = 0.10  # a conversation of one question
+MAX_SHARE = 0.10  # a conversation of one question
 _SEED = 31
 # What holds of a thing whatever the service does with its ways on.
 _SURE: tuple[Piece, ...] = ("concepts", "evidence", "sizes", "ends")
@@ -58,7 +58,7 @@ async def _on(scenes: Scenes, source: str) -> Attempted:
         tries=tries,
         successes=sum(right),
         blind=sum(blind) / max(1, tries),
-        most=MOST,
+        most=MAX_SHARE,
         least=20,
     )
 

@@ -15,7 +15,7 @@ Piece = Literal["concepts", "candidates", "absence", "evidence", "sizes", "ends"
 offered; that none is; that a path of the evidence leads somewhere; to how many; that things meet by it."""
 
 PIECES: tuple[Piece, ...] = ("concepts", "candidates", "absence", "evidence", "sizes", "ends")
-MOST_SHOWN = 60  # a round that offers as many may have left some out
+MAX_SHOWN = 60  # a round that offers as many may have left some out
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +107,13 @@ def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
     found: dict[str, set[Trail]] = {}
     pages: list[Prompt] = []
     for prompt in prompts:
-        if prompt.task == "choose_relations" and len(prompt.candidates) < MOST_SHOWN:
+        if prompt.task == "choose_relations" and len(prompt.candidates) < MAX_SHOWN:
             _add(found, prompt.candidates)
         follows = bool(pages) and pages[-1].further == prompt.further + len(prompt.candidates)
         pages = [*pages, prompt] if follows and prompt.round == 1 else [prompt]
         shown = [candidate for page in pages for candidate in page.candidates]
         # A last page alone does not tell whether others stood before it.
-        if len(pages) > 1 and not prompt.further and len(shown) < MOST_SHOWN:
+        if len(pages) > 1 and not prompt.further and len(shown) < MAX_SHOWN:
             _add(found, shown)
     return found
 

@@ -9,7 +9,7 @@ from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import Prompt, prompts_of
 from app.evaluation.attacks.setup.related_questions import askable
 from app.evaluation.attacks.setup.scenes import TITLES, Scenes
-from app.evaluation.attacks.users.simulated_users import Crowd, Talk, favourites, talks_of, topics_of
+from app.evaluation.attacks.users.simulated_users import Crowd, SimulatedConversation, favourites, talks_of, topics_of
 from app.evaluation.attacks.users.traits import masked
 from app.evaluation.bench.question_sets import METAQA, PQ_3H
 
@@ -59,7 +59,7 @@ async def frequency(scenes: Scenes) -> list[Attempted]:
     return lines
 
 
-def counted(talks: Sequence[Talk], popular: Sequence[str], title: str) -> list[Attempted]:
+def counted(talks: Sequence[SimulatedConversation], popular: Sequence[str], title: str) -> list[Attempted]:
     """Guesses by pseudonyms that are kept (control), by those of a conversation, and by shapes over all of them."""
     queries = [query for talk in talks for query in _queries(talk)]
     truth = [topic for topic, _ in queries]
@@ -82,7 +82,7 @@ def counted(talks: Sequence[Talk], popular: Sequence[str], title: str) -> list[A
     return lines
 
 
-def _queries(talk: Talk) -> list[tuple[str, list[Prompt]]]:
+def _queries(talk: SimulatedConversation) -> list[tuple[str, list[Prompt]]]:
     """The topic of each question that reached the endpoint, and its requests."""
     found = [(topic, prompts_of(turn)) for topic, turn in zip(talk.topics, talk.exchange.turns, strict=True)]
     return [(topic, prompts) for topic, prompts in found if prompts]

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from app.evaluation.attacks.membership import area
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import prompts_of
 from app.evaluation.attacks.setup.related_questions import askable
 from app.evaluation.attacks.setup.scenes import TITLES, Scenes
-from app.evaluation.attacks.users.simulated_users import Crowd, Talk, talks_of
+from app.evaluation.attacks.setup.separation import area
+from app.evaluation.attacks.users.simulated_users import Crowd, SimulatedConversation, talks_of
 from app.evaluation.attacks.users.traits import TRAITS, traits_of
 from app.evaluation.bench.question_sets import PQ_3H
 
@@ -44,7 +44,7 @@ async def linkage(scenes: Scenes) -> list[Attempted]:
     return lines
 
 
-def linked(talks: Sequence[Talk], title: str) -> list[Attempted]:
+def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted]:
     """The attack by all traits, and what carries it: each trait alone, the question's alone, and the floor."""
     users = [talk.user for talk in talks]
     seen = [traits_of(prompts_of(talk.exchange.bodies)) for talk in talks]
@@ -61,7 +61,7 @@ def linked(talks: Sequence[Talk], title: str) -> list[Attempted]:
     return lines
 
 
-def asked_relations(talk: Talk) -> list[str]:
+def asked_relations(talk: SimulatedConversation) -> list[str]:
     """Of each question the last relation of its plan, and no more: what whoever answers it has to be told."""
     return [
         planned.path[-1]

@@ -16,7 +16,7 @@ TOPICS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class SimulatedConversation:
     """One conversation: whose it was, the questions that were asked in it, and what went to the endpoint."""
 
     user: int
@@ -64,7 +64,7 @@ def favourites(topics: Sequence[str], seed: int) -> list[str]:
 
 async def talks_of(
     scene: Scene, questions: Sequence[Question], crowd: Crowd, seed: int, progress: Callable[[int], None]
-) -> list[Talk]:
+) -> list[SimulatedConversation]:
     """All conversations of a crowd, asked one after the other."""
     draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
     by_topic = topics_of(questions)
@@ -77,4 +77,7 @@ async def talks_of(
             asked.append((user, tuple(draw.choice(by_topic[topic]) for topic in topics)))
     turns = [joined(each, f"talk-{number}") for number, (_, each) in enumerate(asked)]
     exchanges = await exchange_all(scene, turns, progress=progress)
-    return [Talk(user, questions, exchange) for (user, questions), exchange in zip(asked, exchanges, strict=True)]
+    return [
+        SimulatedConversation(user, questions, exchange)
+        for (user, questions), exchange in zip(asked, exchanges, strict=True)
+    ]

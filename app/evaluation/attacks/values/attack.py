@@ -20,8 +20,8 @@ from app.evaluation.attacks.values.guesses import (
     forms_of,
     in_base_36,
 )
-from app.evaluation.attacks.values.observations import Seen, seen_in
-from app.evaluation.attacks.values.questions import Asked, asked_of, conversations, greatest_first
+from app.evaluation.attacks.values.observations import Observation, seen_in
+from app.evaluation.attacks.values.questions import ValueProbe, asked_of, conversations, greatest_first
 from app.evaluation.bench.bench import LoadedSet
 from app.evaluation.bench.question_sets import DEMO
 from kg_store.terms import ValueKind
@@ -41,8 +41,8 @@ _RELATIONS = 5
 class Read:
     """What was seen of one relation's values, and what is known of them."""
 
-    asked: Asked
-    seen: list[Seen] = field(repr=False)
+    asked: ValueProbe
+    seen: list[Observation] = field(repr=False)
 
 
 async def values(scenes: Scenes) -> list[Attempted]:
@@ -137,7 +137,7 @@ def _control(
     name: str,
     way: str,
     least: float,
-    change: Callable[[Asked, Seen], Seen],
+    change: Callable[[ValueProbe, Observation], Observation],
     kind: ValueKind | None = None,
 ) -> Attempted:
     chosen = [each for each in read if kind in (None, each.asked.relation.value_kind)]
@@ -152,31 +152,31 @@ def _control(
     )
 
 
-def _as_digest(asked: Asked, one: Seen) -> Seen:
+def _as_digest(asked: ValueProbe, one: Observation) -> Observation:
     digest = hashlib.sha256(asked.texts[one.truth].encode()).hexdigest()
     return replace(one, word=f"V{digest[:5]}")
 
 
-def _as_number(asked: Asked, one: Seen) -> Seen:
+def _as_number(asked: ValueProbe, one: Observation) -> Observation:
     """Numbered over the whole graph, in the order of the values."""
     return replace(one, word=f"V{in_base_36(_ranks_of(asked)[one.truth]).zfill(5)}")
 
 
-def _as_long(asked: Asked, one: Seen) -> Seen:
+def _as_long(asked: ValueProbe, one: Observation) -> Observation:
     return replace(one, row=one.row + len(asked.texts[one.truth]))
 
 
-def _with_year(asked: Asked, one: Seen) -> Seen:
+def _with_year(asked: ValueProbe, one: Observation) -> Observation:
     *_, year, _decade = forms_of(asked.texts[one.truth])
     return replace(one, tokens=one.tokens | {year})
 
 
-def _ranks_of(asked: Asked) -> dict[int, int]:
+def _ranks_of(asked: ValueProbe) -> dict[int, int]:
     ordered = sorted(asked.texts, key=lambda mid: _order_of(asked, mid))
     return {mid: rank for rank, mid in enumerate(ordered)}
 
 
-def _order_of(asked: Asked, mid: int) -> tuple[float, str]:
+def _order_of(asked: ValueProbe, mid: int) -> tuple[float, str]:
     """Numbers first; what a relation of numbers holds that is none comes behind them, as texts do."""
     text = asked.texts[mid]
     try:

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from app.evaluation.attacks.values.observations import Seen, ranks
+from app.evaluation.attacks.values.observations import Observation, ranks
 
 NEIGHBOURS = 15
 _TAIL = 5
-_SHORTEST_FORM = 3
+_MIN_FORM_LENGTH = 3
 
-Feature = Callable[[Seen], float]
+Feature = Callable[[Observation], float]
 Floats = npt.NDArray[np.float64]
 
 
-def by_orders_and_sizes(seen: Sequence[Seen], spread: Counter[int], order: Mapping[int, int]) -> list[int]:
+def by_orders_and_sizes(seen: Sequence[Observation], spread: Counter[int], order: Mapping[int, int]) -> list[int]:
     """A guess for each, in two folds: the feature, and the way to read it, that told most in one half guesses the
     other. `order` is the rank of each value."""
     guesses = [0] * len(seen)
@@ -40,13 +40,13 @@ def by_orders_and_sizes(seen: Sequence[Seen], spread: Counter[int], order: Mappi
     return guesses
 
 
-def by_dictionary(seen: Sequence[Seen], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
+def by_dictionary(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
     """The value whose digest, number or code the pseudonym is; the commonest where it is none's."""
     known = {code: mid for mid, text in texts.items() for code in codes_of(text)}
     return [known.get(each.word[1:], _commonest(spread)) for each in seen]
 
 
-def by_generalised_forms(seen: Sequence[Seen], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
+def by_generalised_forms(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
     """The commonest among the values of which a form (year, decade, round number) stands in the prompt."""
     forms = {mid: set(forms_of(text)) for mid, text in texts.items()}
     holding: dict[str, set[int]] = {}
@@ -79,7 +79,7 @@ def forms_of(text: str) -> Iterator[str]:
     yield text
     if text[:4].isdigit() and text[4:5] == "-":
         yield from (text[:7], text[:4], f"{text[:3]}0s")
-    elif text.isdigit() and len(text) >= _SHORTEST_FORM:
+    elif text.isdigit() and len(text) >= _MIN_FORM_LENGTH:
         yield from (text[0] + "0" * (len(text) - 1), text[:2] + "0" * (len(text) - 2))
 
 
@@ -91,7 +91,7 @@ def in_base_36(number: int) -> str:
     return digits
 
 
-def _features(seen: Sequence[Seen]) -> dict[str, Feature]:
+def _features(seen: Sequence[Observation]) -> dict[str, Feature]:
     place = ranks(seen)
     return {
         "nothing": lambda _each: 0.0,
@@ -114,14 +114,14 @@ class _Learner:
     spread: Counter[int]
     order: Mapping[int, int]
 
-    def guess(self, each: Seen, known: Sequence[Seen]) -> int:
+    def guess(self, each: Observation, known: Sequence[Observation]) -> int:
         """Where the feature tells nothing, the commonest of all."""
         measured = np.array([self.feature(other) for other in known])
         if not len(measured) or measured.min() == measured.max():
             return _commonest(self.spread)
         return self.way(self, self.feature(each), measured, [other.truth for other in known])
 
-    def right_among(self, known: Sequence[Seen]) -> int:
+    def right_among(self, known: Sequence[Observation]) -> int:
         """How many of the known values their fellows would have given away."""
         return sum(self.guess(each, [other for other in known if other is not each]) == each.truth for each in known)
 

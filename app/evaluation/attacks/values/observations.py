@@ -16,7 +16,7 @@ _TOKEN = re.compile(r"[0-9A-Za-z][0-9A-Za-z.:-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Observation:
     """One value of one conversation, as whoever reads the prompts sees it; `truth` is its MID, known to the judge.
 
     `place`: where its line stands among those of its prompt, and `appeared` when its pseudonym first did, both from 0
@@ -35,7 +35,7 @@ class Seen:
     truth: int = field(repr=False)
 
 
-def seen_in(exchanges: Sequence[Exchange], label: str) -> list[Seen]:
+def seen_in(exchanges: Sequence[Exchange], label: str) -> list[Observation]:
     """The values that `label` leads to, each once in a conversation, at its first line."""
     lengths: dict[int, list[int]] = defaultdict(list)
     for exchange in exchanges:
@@ -45,8 +45,8 @@ def seen_in(exchanges: Sequence[Exchange], label: str) -> list[Seen]:
     return [each for talk, exchange in enumerate(exchanges) for each in _of_talk(talk, exchange, label, usual)]
 
 
-def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, float]) -> list[Seen]:
-    found: dict[str, Seen] = {}
+def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, float]) -> list[Observation]:
+    found: dict[str, Observation] = {}
     for turn, bodies in enumerate(exchange.turns):
         prompt = prompt_of(bodies[-1]) if bodies else None
         if prompt is None:
@@ -55,7 +55,7 @@ def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, floa
         for at, row in enumerate(rows):
             mids = exchange.truth.get(row.end)
             if row.end not in found and mids is not None and len(mids) == 1:
-                found[row.end] = Seen(
+                found[row.end] = Observation(
                     talk=talk,
                     word=row.end,
                     place=at / max(1, len(rows) - 1),
@@ -82,12 +82,12 @@ def _won(prompt: Prompt, holder: str) -> int:
     return 1 if holder in said[1] else -1 if holder in said[0] else 0
 
 
-def ranks(seen: Sequence[Seen]) -> dict[tuple[int, str], float]:
+def ranks(seen: Sequence[Observation]) -> dict[tuple[int, str], float]:
     """Where each word stands among those of its conversation, from 0 to 1, by (talk, word)."""
     return {(talk, word): at / max(1, len(words) - 1) for talk, words in _words(seen) for at, word in enumerate(words)}
 
 
-def _words(seen: Sequence[Seen]) -> Iterator[tuple[int, list[str]]]:
+def _words(seen: Sequence[Observation]) -> Iterator[tuple[int, list[str]]]:
     by_talk: dict[int, set[str]] = defaultdict(set)
     for each in seen:
         by_talk[each.talk].add(each.word)

@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from app.llm.embedded.language.morphology import is_agent, is_participle, may_be_noun, may_be_verb
 
-LONGEST_SPAN = 3
+MAX_SPAN_WORDS = 3
 _WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
 _PSEUDONYM = re.compile(r"[EVS][a-z0-9]{5}")
 
@@ -31,7 +31,7 @@ _ARTICLES = frozenset({"the", "a", "an"})
 _LEADING = frozenset("of by in at to for with from on as than and or about".split())
 
 
-class Usage(Enum):
+class WordUsage(Enum):
     """How a word of the question holds on to what has been reached before it, walking outwards from the topic."""
 
     SUBJECT = auto()  # "X directed", "directed by X", "where X lives"
@@ -42,7 +42,7 @@ class Usage(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class WordSpan:
     """Neighbouring words of the question; `start` and `end` count in walking order.
 
     `usages`: how they may be meant. `beside`: they stand right before the topic; `apposed`: and call it something
@@ -52,7 +52,7 @@ class Span:
     start: int
     end: int
     text: str
-    usages: frozenset[Usage]
+    usages: frozenset[WordUsage]
     beside: bool
     apposed: bool
     names_topic: bool
@@ -65,7 +65,7 @@ class WalkedQuestion:
     `is_shared`: it asks for what the topic has in common with others ("the same director", "together with").
     """
 
-    spans: tuple[Span, ...]
+    spans: tuple[WordSpan, ...]
     is_content: tuple[bool, ...]
     is_shared: bool
 
@@ -73,7 +73,7 @@ class WalkedQuestion:
     def length(self) -> int:
         return len(self.is_content)
 
-    def spans_at(self, start: int) -> Iterator[tuple[int, Span]]:
+    def spans_at(self, start: int) -> Iterator[tuple[int, WordSpan]]:
         return ((number, span) for number, span in enumerate(self.spans) if span.start == start)
 
 
@@ -102,7 +102,7 @@ def walks(question: str, topic: str) -> list[WalkedQuestion]:
 
 
 def _walk(sides: list[tuple[list[str], bool]]) -> WalkedQuestion:
-    spans: list[Span] = []
+    spans: list[WordSpan] = []
     is_content: list[bool] = []
     for words_of_side, backwards in sides:
         side = Side([word for word in words_of_side if word not in _SHARED], backwards)
@@ -133,7 +133,7 @@ class Side:
     words: list[str]
     backwards: bool
 
-    def usages_of(self, start: int, end: int) -> frozenset[Usage]:
+    def usages_of(self, start: int, end: int) -> frozenset[WordUsage]:
         """How words[start:end] may be meant, told by the words around them."""
         span = self.words[start:end]
         before = self.words[start - 1] if start else ""
@@ -145,34 +145,34 @@ class Side:
         return frozenset(_behind_topic(span, before, after, start == 0))
 
 
-def _before_topic(span: list[str], before: str, after: str, whose: bool) -> Iterator[Usage]:
+def _before_topic(span: list[str], before: str, after: str, whose: bool) -> Iterator[WordUsage]:
     if after == "by":
-        yield Usage.SUBJECT
+        yield WordUsage.SUBJECT
     elif may_be_verb(span[0]) and not span[0].endswith("ing") and before not in _ARTICLES:
-        yield Usage.OBJECT
+        yield WordUsage.OBJECT
     if not may_be_noun(span[-1]) or after == "by":
         return
     if before == "whose" or (before in _ARTICLES | {"with"} and after == "") or (whose and after in _COPULAS):
-        yield Usage.FILLER
+        yield WordUsage.FILLER
     elif after in PREPOSITIONS or after == "":
-        yield Usage.HOLDER
+        yield WordUsage.HOLDER
 
 
-def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iterator[Usage]:
+def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iterator[WordUsage]:
     verb = may_be_verb(span[0])
     if verb and after == "by":
-        yield Usage.OBJECT
+        yield WordUsage.OBJECT
     elif verb and is_participle(span[0]) and not _has_object(after):
-        yield Usage.UNDERGOES
-        yield Usage.SUBJECT
+        yield WordUsage.UNDERGOES
+        yield WordUsage.SUBJECT
     elif verb and before not in (*_ARTICLES, "'s"):
-        yield Usage.SUBJECT
+        yield WordUsage.SUBJECT
     if not may_be_noun(span[-1]) or after == "by":
         return
     if before == "'s" or first:
-        yield Usage.HOLDER
+        yield WordUsage.HOLDER
     elif before in _ARTICLES:
-        yield Usage.FILLER
+        yield WordUsage.FILLER
 
 
 def _has_object(after: str) -> bool:
@@ -180,11 +180,11 @@ def _has_object(after: str) -> bool:
     return after not in ("", *PREPOSITIONS)
 
 
-def _spans(side: Side, base: int) -> Iterator[Span]:
+def _spans(side: Side, base: int) -> Iterator[WordSpan]:
     """Offsets leave out the 's, which is no word of its own."""
     places = [at for at, word in enumerate(side.words) if word != "'s"]
     for first in range(len(places)):
-        for last in range(first, min(first + LONGEST_SPAN, len(places))):
+        for last in range(first, min(first + MAX_SPAN_WORDS, len(places))):
             start, end = places[first], places[last] + 1
             span = side.words[start:end]
             if "'s" in span or not _may_name(span):
@@ -197,7 +197,7 @@ def _spans(side: Side, base: int) -> Iterator[Span]:
             apposed = beside and article and single
             names_topic = apposed and not is_agent(span[-1])
             usages = side.usages_of(start, end)
-            yield Span(base + low, base + high, " ".join(span), usages, beside, apposed, names_topic)
+            yield WordSpan(base + low, base + high, " ".join(span), usages, beside, apposed, names_topic)
 
 
 def _may_name(span: list[str]) -> bool:

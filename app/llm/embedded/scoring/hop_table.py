@@ -21,7 +21,7 @@ Hop = tuple[str, str]
 
 Rows = npt.NDArray[np.int64]
 
-MOST_HELD: Final = 5_000
+MAX_CACHED: Final = 5_000
 """Hops of all tables together, at about ten kilobytes each."""
 
 
@@ -185,6 +185,6 @@ class HopTables:
             if hops not in self._known:
                 self._known[hops] = table
                 self._held += len(hops)
-            while self._held > MOST_HELD and len(self._known) > 1:
+            while self._held > MAX_CACHED and len(self._known) > 1:
                 self._held -= len(self._known.popitem(last=False)[0])
         return table

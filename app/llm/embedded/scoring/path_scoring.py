@@ -15,14 +15,14 @@ import numpy.typing as npt
 from app.llm.embedded.language.answer_type import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.llm.embedded.language.masked_words import openly
 from app.llm.embedded.language.morphology import verbs_of
-from app.llm.embedded.language.question_words import IRREGULAR, Span, Usage, WalkedQuestion, walks
+from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, walks
 from app.llm.embedded.language.relation_wording import HopWords, Voice, kinds_in, verbs_named
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, Scores, align
 from app.llm.embedded.scoring.concept_types import ConceptTypes
 from app.llm.embedded.scoring.hop_table import HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embedded.scoring.weights import Weights
-from app.llm.embeddings.adapters import NO_HEAD, Head
+from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 
 
@@ -57,7 +57,7 @@ class ReadPaths:
 class PathScorer:
     """Scores paths against one wording. Higher is better; 0 is about where chance begins."""
 
-    def __init__(self, embedder: Embedder, weights: Weights | None = None, head: Head = NO_HEAD) -> None:
+    def __init__(self, embedder: Embedder, weights: Weights | None = None, head: RelationAdapter = NO_HEAD) -> None:
         self._embedder, self._w, self._head = embedder, weights or Weights(), head
         self._types = ConceptTypes(embedder)
         self._tables = HopTables(embedder)
@@ -131,7 +131,7 @@ class PathScorer:
         staying = np.column_stack([table.starting(start)[rows[:, 0]], table.same_kind[rows[:, :-1], rows[:, 1:]]])
         return align(walked, said, by_name, kinds, rows, staying, table.undoing, self._w)
 
-    def _said(self, spans: Sequence[Span], table: HopTable) -> tuple[Scores, Scores]:
+    def _said(self, spans: Sequence[WordSpan], table: HopTable) -> tuple[Scores, Scores]:
         """What each hop gains on each span, by its own words or those of what it leads to, and by its own alone.
 
         The last row is none.
@@ -163,7 +163,7 @@ class PathScorer:
         )
         return np.where((likeness < w.least) | (best - likeness > w.most_outdone), IMPOSSIBLE, gains)
 
-    def _kinds(self, spans: Sequence[Span], table: HopTable, start: tuple[str, ...]) -> Scores:
+    def _kinds(self, spans: Sequence[WordSpan], table: HopTable, start: tuple[str, ...]) -> Scores:
         """What naming the kind beside a hop gains on each span; shape (hops + 2, spans): then none, then the start."""
         w, named = self._w, [*table.kinds, start]
         vectors = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in spans])
@@ -208,7 +208,7 @@ def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags
     return idle
 
 
-def _ways(spans: Sequence[Span], hops: Sequence[HopWords], done: Flags) -> Scores:
+def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
     """Whether grammar walks each hop in its direction (`way_of`) where a span says it; shape (hops, spans)."""
     manners = {(hop.voice, hop.inverse): hop for hop in hops}
     number = {manner: row for row, manner in enumerate(manners)}
@@ -218,7 +218,7 @@ def _ways(spans: Sequence[Span], hops: Sequence[HopWords], done: Flags) -> Score
     return found
 
 
-def _within(spans: Sequence[Span]) -> Flags:
+def _within(spans: Sequence[WordSpan]) -> Flags:
     """Which span is a part of which longer one; shape (spans, spans)."""
     starts, ends = np.array([span.start for span in spans]), np.array([span.end for span in spans])
     inside = (starts[:, None] >= starts[None, :]) & (ends[:, None] <= ends[None, :])
@@ -236,16 +236,16 @@ def _doers(walked: WalkedQuestion) -> Flags:
     return np.array(doing, dtype=bool) & (not walked.is_shared)
 
 
-_WAYS: dict[tuple[Usage, Voice], int] = {
-    (Usage.SUBJECT, "passive"): -1, (Usage.SUBJECT, "active"): 1,
-    (Usage.OBJECT, "passive"): 1, (Usage.OBJECT, "active"): -1,
-    (Usage.UNDERGOES, "noun"): 1, (Usage.UNDERGOES, "passive"): 1, (Usage.UNDERGOES, "active"): 1,
-    (Usage.HOLDER, "noun"): 1, (Usage.HOLDER, "passive"): 1,
-    (Usage.FILLER, "noun"): -1, (Usage.FILLER, "passive"): -1,
+_WAYS: dict[tuple[WordUsage, Voice], int] = {
+    (WordUsage.SUBJECT, "passive"): -1, (WordUsage.SUBJECT, "active"): 1,
+    (WordUsage.OBJECT, "passive"): 1, (WordUsage.OBJECT, "active"): -1,
+    (WordUsage.UNDERGOES, "noun"): 1, (WordUsage.UNDERGOES, "passive"): 1, (WordUsage.UNDERGOES, "active"): 1,
+    (WordUsage.HOLDER, "noun"): 1, (WordUsage.HOLDER, "passive"): 1,
+    (WordUsage.FILLER, "noun"): -1, (WordUsage.FILLER, "passive"): -1,
 }  # fmt: skip
 
 
-def way_of(hop: HopWords, usages: frozenset[Usage], by_verb: bool) -> float:
+def way_of(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
     """1 where a word that is used so walks `hop` in its direction, -1 against it, 0 where grammar does not say.
 
     `by_verb`: the word and the relation name the same doing (direct, `directed by`).
@@ -255,10 +255,10 @@ def way_of(hop: HopWords, usages: frozenset[Usage], by_verb: bool) -> float:
     return float(max(ways)) if ways else 0.0
 
 
-def _of_noun(usage: Usage, by_verb: bool) -> int:
+def _of_noun(usage: WordUsage, by_verb: bool) -> int:
     """What has an agent has something done to it (a film, its director); what has anything else does it."""
-    if usage is Usage.SUBJECT:
+    if usage is WordUsage.SUBJECT:
         return -1 if by_verb else 1
-    if usage is Usage.OBJECT:
+    if usage is WordUsage.OBJECT:
         return 1 if by_verb else 0
     return _WAYS.get((usage, "noun"), 0)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from app.llm.embedded.language.masked_words import openly
 from app.llm.embedded.language.question_words import is_pseudonym
 from app.llm.embedded.language.relation_wording import typed
-from app.llm.embeddings.adapters import NO_HEAD, Head
+from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 
 Way = Sequence[tuple[str, str]]
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def nearness(
-    embedder: Embedder, question: str, ways: Sequence[Way], head: Head = NO_HEAD
+    embedder: Embedder, question: str, ways: Sequence[Way], head: RelationAdapter = NO_HEAD
 ) -> npt.NDArray[np.floating[Any]]:
     """One cosine a way, as `head` sees it; shape (ways,). Each step is embedded once, whatever the number of ways.
 

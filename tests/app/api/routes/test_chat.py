@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.egress.guard import Blocked
-from app.llm.reasoner import ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from app.egress.guard import BlockedError
+from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 from client_sdk.crypto.sealing import KeyPair, open_capsule
 from client_sdk.protocol import ChatAnswer, ErrorBody, capsule_context
 from tests.support.service import OPERATOR, SECRET_NAMES, Running, question, running
@@ -206,10 +206,10 @@ def raises(error: Exception) -> object:
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [
-        (ReasonerUnavailable("Nora Lindqvist"), 502, "model_unavailable"),
-        (ReasonerRefused("Nora Lindqvist"), 502, "model_unavailable"),
-        (ReplyUnusable("Nora Lindqvist"), 502, "model_unavailable"),
-        (Blocked(1), 500, "blocked"),
+        (ReasonerUnavailableError("Nora Lindqvist"), 502, "model_unavailable"),
+        (ReasonerRefusedError("Nora Lindqvist"), 502, "model_unavailable"),
+        (ReplyUnusableError("Nora Lindqvist"), 502, "model_unavailable"),
+        (BlockedError(1), 500, "blocked"),
         (ValueError("Nora Lindqvist"), 500, "internal"),
         (KeyError("Nora Lindqvist"), 500, "internal"),
     ],
@@ -221,7 +221,7 @@ async def test_a_failure_inside_is_told_by_code_and_id_alone(
     reply = await service.http.post("/chat", json=question(), headers=service.key("default", "clinic"))
     told = refused(reply, status, code)
     assert "Nora" not in reply.text
-    assert told.id == (error.id if isinstance(error, Blocked) else reply.headers["x-request-id"])
+    assert told.id == (error.id if isinstance(error, BlockedError) else reply.headers["x-request-id"])
 
 
 async def test_a_request_that_takes_too_long_is_given_up(tmp_path: Path) -> None:

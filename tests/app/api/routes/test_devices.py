@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.accounts.devices import MAX_DEVICES, DeviceNotAdmitted, Devices
+from app.accounts.devices import MAX_DEVICES, DeviceNotAdmittedError, Devices
 from client_sdk.crypto.sealing import KeyPair, fingerprint_of, open_capsule
 from client_sdk.protocol import ChatAnswer, Device, DeviceList, ErrorBody, capsule_context
 from tests.support.service import OPERATOR, Running, bearer, question, running
@@ -93,7 +93,7 @@ async def test_a_revoked_device_gets_no_name_any_more_also_from_another_replica(
     assert "Quenby Thistlewood" in names_in(await ask(service, headers, PHONE), PHONE)
     caller = service.services.store.access.authenticate(headers["Authorization"].removeprefix("Bearer "))
     replica = Devices(service.services.store.engine, required=False)
-    with pytest.raises(DeviceNotAdmitted):
+    with pytest.raises(DeviceNotAdmittedError):
         replica.admit(caller, LAPTOP.public_text)
 
 

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 
 from app.main import create_app
-from app.settings import Settings, SettingsProblem
+from app.settings import ConfigurationError, Settings
 from app.telemetry.logs import start_logging
 from app.wiring.services import Services, build
 from kg_store.storage.master_key import MasterKey
@@ -92,7 +92,7 @@ async def test_a_service_that_still_loads_says_so(tmp_path: Path) -> None:
 
     def wait(_settings: Settings) -> Services:
         gate.wait(10)
-        raise SettingsProblem("enough")
+        raise ConfigurationError("enough")
 
     app = create_app(settings_in(tmp_path), wait)
     async with (

@@ -11,8 +11,8 @@ from sqlalchemy import update
 
 from app.database.tables import conversations
 from app.egress.profile import Profile
-from app.llm.reasoner import ReasonerUnavailable
-from client_sdk.crypto.sealing import CannotOpen, KeyPair, open_trace
+from app.llm.reasoner import ReasonerUnavailableError
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_trace
 from client_sdk.protocol import ErrorBody, SealedTrace, TraceContent, trace_context
 from tests.support.service import OPERATOR, SECRET_NAMES, Running, question, running
 
@@ -90,7 +90,7 @@ async def test_all_of_it_is_sealed_the_models_words_too(service: Running) -> Non
     assert "Quenby Thistlewood" in (call.reply or "")
     sealed = SealedTrace.model_validate_json(reply.content)
     for pair, context in ((KeyPair.generate(), trace_context(sealed.answer)), (PAIR, trace_context("other"))):
-        with pytest.raises(CannotOpen):
+        with pytest.raises(CannotOpenError):
             open_trace(sealed.capsule, pair, context)
 
 
@@ -139,7 +139,7 @@ async def test_a_question_that_failed_shows_what_was_sent(service: Running) -> N
     conversation = (await service.http.post("/chat", json=question(), headers=key)).json()["conversation"]
 
     def fail() -> None:
-        raise ReasonerUnavailable
+        raise ReasonerUnavailableError
 
     service.reasoner.before = fail
     await service.http.post("/chat", json=question(conversation=conversation), headers=key)

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.chat.answers.capsule import PAD_BYTES, seal_names
-from client_sdk.crypto.sealing import BadPublicKey, CannotOpen, KeyPair, from_base64url, open_capsule
+from client_sdk.crypto.sealing import BadPublicKeyError, CannotOpenError, KeyPair, from_base64url, open_capsule
 from client_sdk.protocol import Capsule, ChatAnswer, Message, Names, Usage, capsule_context
 
 KEY = KeyPair.generate()
@@ -31,10 +31,10 @@ def test_only_the_callers_key_opens_it_and_only_in_its_context(key: KeyPair) -> 
     content = open_capsule(capsule, key, capsule_context(ANSWER))
     assert (content.answer_id, content.table["Eq7f2k"].names) == ("a1", ["Anna Berg"])
     for stranger in (KeyPair.generate(), KeyPair.generate(post_quantum=True)):
-        with pytest.raises(CannotOpen):
+        with pytest.raises(CannotOpenError):
             open_capsule(capsule, stranger, capsule_context(ANSWER))
     for other in ({"id": "a2"}, {"conversation": "c2"}, {"graph": "bank"}):
-        with pytest.raises(CannotOpen):
+        with pytest.raises(CannotOpenError):
             open_capsule(capsule, key, capsule_context(ANSWER.model_copy(update=other)))
 
 
@@ -47,7 +47,7 @@ def test_a_message_that_was_changed_in_any_sign_opens_nothing(start: int, end: i
     text = TEXT[:start] + instead + TEXT[max(start, end) :]
     assume(text and text != TEXT)
     changed = ANSWER.model_copy(update={"message": Message(role="assistant", content=text)})
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpenError):
         open_capsule(SEALED, KEY, capsule_context(changed))
 
 
@@ -55,7 +55,7 @@ def test_a_message_that_was_changed_in_any_sign_opens_nothing(start: int, end: i
 def test_a_flipped_bit_of_the_message_opens_nothing_and_the_message_itself_does(place: int) -> None:
     assert open_capsule(SEALED, KEY, capsule_context(ANSWER)).table
     text = TEXT[:place] + chr(ord(TEXT[place]) ^ 1) + TEXT[place + 1 :]
-    with pytest.raises(CannotOpen):
+    with pytest.raises(CannotOpenError):
         open_capsule(
             SEALED,
             KEY,
@@ -87,5 +87,5 @@ def test_nobody_reads_a_name_or_its_length_off_the_capsule(key: KeyPair, more: i
 
 @pytest.mark.parametrize("key", ["", "x", "A" * 43, "ä" * 43, "A" * 100])
 def test_a_bad_public_key_is_refused(key: str) -> None:
-    with pytest.raises(BadPublicKey):
+    with pytest.raises(BadPublicKeyError):
         seal_names(key, ANSWER, {})

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from app.chat.answers.draft_prose import is_prose, parted
-from app.chat.answers.grounding import NotGrounded, ground
+from app.chat.answers.grounding import NotGroundedError, ground
 from app.evaluation.attacks import links
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Names
@@ -50,7 +50,7 @@ def test_there_are_forms_enough() -> None:
 def test_a_draft_whose_name_would_be_followed_is_refused(draft: str) -> None:
     table = PseudonymTable.new()
     one = table.of_entity(Mid(1))
-    with pytest.raises(NotGrounded) as refused:
+    with pytest.raises(NotGroundedError) as refused:
         ground(f"{draft} {{1}}", [one], {one}, table)
     assert refused.value.reason == "address"
 
@@ -62,7 +62,7 @@ def test_a_pseudonym_of_its_own_is_refused_where_an_expression_is() -> None:
         # Where it would not stand as a word, no name comes back.
         is_word_there = re.search(r"[A-Za-z0-9]\{1\}|\{1\}[A-Za-z0-9]", form) is None
         for draft in (form, form.replace("{1}", one) if is_word_there else form):
-            with pytest.raises(NotGrounded, match="address"):
+            with pytest.raises(NotGroundedError, match="address"):
                 ground(draft, [one], {one}, table)
 
 
@@ -124,7 +124,7 @@ def test_no_name_goes_on_in_a_value_that_is_an_address(before: str, between: str
     one, two = table.of_entity(Mid(1)), table.of_entity(Mid(2))
     try:
         text = ground(f"{before}{one}{between}{two}{after}", [], {one, two}, table).text
-    except NotGrounded:
+    except NotGroundedError:
         return
     assume(WORD.search(text))
     named = {one: Names(names=[ADDRESS], total=1), two: Names(names=["Quennell"], total=1)}

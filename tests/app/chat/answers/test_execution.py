@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.answers.execution import Concluder, Conclusion, written
-from app.chat.answers.grounding import NotGrounded, ground
+from app.chat.answers.execution import AnswerExecutor, Conclusion, written
+from app.chat.answers.grounding import NotGroundedError, ground
 from app.llm.embeddings.embedder import Embedder
 from kg_store.algebra.expressions import parse
 from kg_store.errors import ExpressionError
@@ -42,7 +42,7 @@ def hung(asked: Asked, start: str, label: str) -> str:
 
 def conclude(asked: Asked, text: str, *drafts: str, topics: Mids = NO_MIDS, most: int = 50) -> Conclusion | None:
     grounded = ground(text, drafts, asked.table.issued, asked.table)
-    return Concluder(asked.graph, asked.table, most).conclude(grounded, topics)
+    return AnswerExecutor(asked.graph, asked.table, most).conclude(grounded, topics)
 
 
 def concluded(asked: Asked, text: str, *drafts: str, topics: Mids = NO_MIDS, most: int = 50) -> Conclusion:
@@ -177,7 +177,7 @@ def test_words_agree_with_how_many_things_there_are(asked: Asked, draft: str, te
 
 @pytest.mark.parametrize("text", ["{0}", "{3}", "{3:is|are}", "{00003}", "{00010}", "{99999999999}", "{٣}"])
 def test_a_placeholder_that_stands_for_no_part_is_refused(asked: Asked, text: str) -> None:
-    with pytest.raises(NotGrounded, match="bad_placeholder"):
+    with pytest.raises(NotGroundedError, match="bad_placeholder"):
         conclude(asked, text, kind(asked, "doctor"), kind(asked, "patient"))
 
 
@@ -220,7 +220,7 @@ def test_written_expressions_tell_apart_what_differs(text: str) -> None:
 def test_names_are_looked_up_for_what_this_conversation_means_alone(asked: Asked) -> None:
     zofia, literal = thing(asked, "Zofia Quarrel"), asked.table.of_literal("1931-03-04", ValueKind.DATE)
     counted = asked.table.of_outcome("count(Sa1b2c)")
-    concluder = Concluder(asked.graph, asked.table, 50)
+    concluder = AnswerExecutor(asked.graph, asked.table, 50)
     named = concluder.names_of([zofia, "Ez9y8x", literal, counted, "Zofia"])
     assert {word: names.names for word, names in named.items()} == {zofia: ["Zofia Quarrel"], literal: ["1931-03-04"]}
     gone = asked.table.of_entity(Mid(12345))
@@ -245,7 +245,7 @@ def test_at_most_so_many_names_of_one_set_leave_and_the_rest_is_a_count(crowd: B
     found = concluded(asked, "{1}", patients, most=most)
     names = found.names[patients]
     assert (len(names.names), names.total, found.items[0].size) == (min(most, MANY), MANY, MANY)
-    assert len(Concluder(asked.graph, asked.table, most).names_of([patients])[patients].names) == min(most, MANY)
+    assert len(AnswerExecutor(asked.graph, asked.table, most).names_of([patients])[patients].names) == min(most, MANY)
     table = concluded(asked, "{1}", f'group({patients}, "lives in")', most=most)
     rows = table.names[table.items[0].pseudonym]
     assert (len(rows.names), rows.total) == (min(most, MANY), MANY)

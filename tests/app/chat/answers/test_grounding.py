@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.answers.grounding import MAX_EXPRESSIONS, MAX_TEXT_CHARS, NotGrounded, Reason, ground
+from app.chat.answers.grounding import MAX_EXPRESSIONS, MAX_TEXT_CHARS, NotGroundedError, Reason, ground
 from app.privacy.pseudonyms import PseudonymTable
 from kg_store.algebra.expressions import Call, Name
 from kg_store.terms import Mid
@@ -15,7 +15,7 @@ def words(table: PseudonymTable) -> dict[str, str]:
 
 
 def reason(text: str, expressions: list[str], words: dict[str, str], table: PseudonymTable) -> Reason:
-    with pytest.raises(NotGrounded) as caught:
+    with pytest.raises(NotGroundedError) as caught:
         ground(text, expressions, {words["one"], words["two"]}, table)
     assert all(word not in str(caught.value) for word in words.values())
     return caught.value.reason

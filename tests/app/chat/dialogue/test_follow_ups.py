@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from app.chat.dialogue.explanation_requests import NO_REASON, asks_why, chains, reason_of
-from app.chat.dialogue.follow_ups import FollowUps, Whole
+from app.chat.dialogue.follow_ups import CompletedQuestion, FollowUps
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
 from client_sdk.protocol import Fact
@@ -48,7 +48,7 @@ class FakeMeanings:
     def is_person(self, word: str) -> bool:
         return self._letter(word) in "ABCDE"
 
-    def read(self, *turns: str) -> Whole:
+    def read(self, *turns: str) -> CompletedQuestion:
         """The last turn in full; capital letters of `words` stand for pseudonyms."""
         roles: tuple[Literal["user", "assistant"], ...] = ("user", "assistant")
         texts = [" ".join(self._said(word) for word in turn.split()) for turn in turns]

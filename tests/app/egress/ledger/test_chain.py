@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Engine, Table, delete, insert, select, update
 
 from app.database.engine import make_engine
-from app.egress.ledger.chain import REPLY, REQUEST, BrokenHead, Head, content_of, link_of, linked
-from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailable
+from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, ChainHead, content_of, link_of, linked
+from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailableError
 from app.egress.ledger.reader import check, check_page
 from app.egress.ledger.retention import LedgerUpkeep
 from app.egress.ledger.tables import (
@@ -24,7 +24,7 @@ from app.egress.ledger.tables import (
     ledger_signers,
     metadata,
 )
-from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, Progress
+from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress
 from kg_store.storage.master_key import MasterKey
 from tests.support.ledger_house import NOW, House
 
@@ -137,7 +137,7 @@ def test_a_row_that_was_added_is_told(house: House) -> None:
     assert house.told() == ["1 rows stand outside of the chain"]
 
 
-def rewritten(house: House, number: int, **values: Any) -> Head:
+def rewritten(house: House, number: int, **values: Any) -> ChainHead:
     """What somebody does who knows this code but no key: changes a row, and every link after it."""
     found = [(table, kind) for table, kind in ((ledger_entries, REQUEST), (ledger_replies, REPLY))]
     with house.engine.begin() as connection:
@@ -146,7 +146,7 @@ def rewritten(house: House, number: int, **values: Any) -> Head:
              for row in connection.execute(select(table).where(table.c.tenant == "t"))),
             key=lambda row: row["number"],
         )  # fmt: skip
-        head = Head()
+        head = ChainHead()
         for row in rows:
             if row["number"] == number:
                 row.update(values)
@@ -174,7 +174,7 @@ def test_a_rewritten_chain_with_a_rewritten_end_is_told(house: House) -> None:
         "the chain's end was written down by somebody else, or with a key that is gone",
         "row 12 is not what a checkpoint has signed",
     ]
-    with pytest.raises(LedgerUnavailable, match="changed from outside"):
+    with pytest.raises(LedgerUnavailableError, match="changed from outside"):
         house.ask("never sent")
 
 
@@ -198,7 +198,7 @@ def test_a_database_that_was_set_back_is_told_by_a_checkpoint_kept_elsewhere(hou
         connection.execute(update(ledger_heads).where(ledger_heads.c.tenant == "t").values(**before._mapping))
     assert house.checked().is_whole
     assert [str(each) for each in house.checked(kept=[kept]).findings] == ["rows 13 to 15 are missing"]
-    with pytest.raises(LedgerUnavailable, match="changed from outside"):
+    with pytest.raises(LedgerUnavailableError, match="changed from outside"):
         house.ask("never sent")
 
 
@@ -287,7 +287,7 @@ def test_a_broken_chain_holds_up_no_other_tenants_retention(house: House) -> Non
     house.ledger.record(house.entry(tenant="a"))
     with house.engine.begin() as connection:
         connection.execute(update(ledger_heads).where(ledger_heads.c.tenant == "a").values(number=0))
-    with pytest.raises(BrokenHead):
+    with pytest.raises(BrokenHeadError):
         house.upkeep.forget_payloads(NOW + dt.timedelta(days=1))
     assert house.row(ledger_entries, 1)["sealed"] is None
 
@@ -368,7 +368,7 @@ def test_a_reply_whose_request_was_cut_loses_its_text_and_the_chain_stays_whole(
 
 def pages(house: House, most: int) -> list[Checked]:
     """Every page of a check of so many rows a call."""
-    progress: Progress | None = None
+    progress: CheckProgress | None = None
     found: list[Checked] = []
     while not found or progress is not None:
         found.append(check_page(house.engine, house.master, house.upkeep.signer, "t", progress, most))

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.database.engine import make_engine
-from app.egress.ledger.export import ExportProblem, check_export, export, kept_checkpoints
+from app.egress.ledger.export import ExportError, check_export, export, kept_checkpoints
 from app.egress.ledger.tables import metadata
 from tests.support.ledger_house import NOW, WORDS, House
 
@@ -94,9 +94,9 @@ def test_a_file_signed_with_another_key_is_told(house: House, tmp_path: Path) ->
 )  # fmt: skip
 def test_a_line_that_is_none_of_a_ledger_is_named(house: House, line: str, problem: str) -> None:
     lines = lines_of(house)
-    with pytest.raises(ExportProblem, match=problem):
+    with pytest.raises(ExportError, match=problem):
         check_export([*lines[:2], line, *lines[2:]])
-    with pytest.raises(ExportProblem, match="line 1 is not the header"):
+    with pytest.raises(ExportError, match="line 1 is not the header"):
         check_export(lines[1:])
 
 

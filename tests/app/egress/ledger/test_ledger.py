@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import Engine, create_engine, delete, select, text, update
 from sqlalchemy.pool import StaticPool
 
-from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply, LedgerUnavailable
+from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply, LedgerUnavailableError
 from app.egress.ledger.retention import LedgerUpkeep
 from app.egress.ledger.tables import ledger_entries, ledger_replies, metadata
-from kg_store.errors import KeyProblem
+from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
 
@@ -105,13 +105,13 @@ def test_a_payload_opens_in_its_own_row_alone(ledger: Ledger, engine: Engine) ->
     with engine.begin() as connection:
         sealed = connection.execute(text("select sealed from ledger_entries order by position")).scalars().first()
         connection.execute(update(ledger_entries).values(sealed=sealed))
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         ledger.entries("t")
 
 
 def test_another_master_key_opens_no_payload(ledger: Ledger, engine: Engine) -> None:
     ledger.record(entry())
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         Ledger(engine, MasterKey.from_text(MasterKey.generate())).entries("t")
 
 
@@ -128,26 +128,26 @@ def test_payloads_are_forgotten_when_their_time_is_over_and_entries_stay(ledger:
 
 def test_a_ledger_that_can_not_be_written_stops_the_sending(engine: Engine, ledger: Ledger) -> None:
     metadata.drop_all(engine)
-    with pytest.raises(LedgerUnavailable) as caught:
+    with pytest.raises(LedgerUnavailableError) as caught:
         ledger.record(entry())
     assert "Eq7f2k" not in str(caught.value)
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         ledger.entries("t")
 
 
 def test_a_key_that_can_not_seal_stops_the_sending(engine: Engine) -> None:
     class Broken:
         def seal(self, purpose: str, context: bytes, plain: bytes) -> bytes:
-            raise KeyProblem("gone")
+            raise MasterKeyError("gone")
 
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         Ledger(engine, Broken()).record(entry())  # type: ignore[arg-type]
 
 
 def test_an_id_is_recorded_once(ledger: Ledger, engine: Engine) -> None:
     made = entry()
     ledger.record(made)
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         ledger.record(made)
     with engine.begin() as connection:
         connection.execute(delete(ledger_entries))
@@ -178,7 +178,7 @@ def test_a_reply_is_sealed_in_the_database_and_opens_with_its_own_request_alone(
         assert not any(b"Anna" in sealed for sealed in rows.values())
         moved = update(ledger_replies).where(ledger_replies.c.entry == other.id).values(sealed=rows[one.id])
         connection.execute(moved)
-    with pytest.raises(KeyProblem):
+    with pytest.raises(MasterKeyError):
         ledger.replies_to([other])
 
 
@@ -197,7 +197,7 @@ def test_replies_are_forgotten_with_the_requests(ledger: Ledger, upkeep: LedgerU
 
 def test_replies_that_can_not_be_written_or_read_are_an_error(ledger: Ledger, engine: Engine) -> None:
     metadata.drop_all(engine)
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         ledger.record_replies([LedgerReply(entry(), "used", "Eq7f2k")])
-    with pytest.raises(LedgerUnavailable):
+    with pytest.raises(LedgerUnavailableError):
         ledger.replies_to([entry()])

@@ -14,7 +14,7 @@ from app.evaluation.attacks.setup.recording import Recorded
 from app.evaluation.attacks.setup.scenes import AML, Scenes
 from app.evaluation.attacks.table import run_attacks
 from app.evaluation.bench.question_sets import DEMO
-from app.evaluation.datasets.questions import QuestionsProblem
+from app.evaluation.datasets.questions import QuestionsError
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message, Names, Usage
 
@@ -124,12 +124,12 @@ async def test_the_service_keeps_every_bound(attack: str) -> None:
 
 
 async def test_an_attack_that_is_not_there_is_told() -> None:
-    with pytest.raises(QuestionsProblem, match="restorations"):
+    with pytest.raises(QuestionsError, match="restorations"):
         await run_attacks("nothing of that name")
 
 
 async def test_a_folder_of_data_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(QuestionsProblem, match="folder of --data"):
+    with pytest.raises(QuestionsError, match="folder of --data"):
         await run_attacks("capsules", tmp_path / "nowhere")
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from app.evaluation.attacks import extraction, membership
-from app.evaluation.attacks.membership import area, either_way, learnt, observe
+from app.evaluation.attacks.membership import observe
 from app.evaluation.attacks.membership_graphs import closed_graph, drawn_people, drawn_texts, noted_graph
 from app.evaluation.attacks.setup.http_client import Seen
 from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.separation import area, either_way, learnt
 from app.evaluation.bench.question_sets import DEMO
 
 PEOPLE = drawn_people(400)

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.attacks.traces import KILLS, Trail, _plant, lines
+from app.evaluation.attacks.traces import KILLS, LeftTraces, _plant, lines
 from app.evaluation.checks.canaries import ALL, canaries_in
 
 NO_CORES = ["Max core file size        0                    0                    bytes"] * len(KILLS)
 
 
-def trail(**found: bytes) -> Trail:
-    clean = Trail(opened=[b"Vexquilda Thrombury"], core_limits=list(NO_CORES))
+def trail(**found: bytes) -> LeftTraces:
+    clean = LeftTraces(opened=[b"Vexquilda Thrombury"], core_limits=list(NO_CORES))
     for where, data in found.items():
         clean.keep(where, data)
     return clean
 
 
-def missed(told: Trail, planted: int = 1, seen: int = 1) -> list[str]:
+def missed(told: LeftTraces, planted: int = 1, seen: int = 1) -> list[str]:
     return [line.name for line in lines(told, planted, seen) if not line.passed]
 
 

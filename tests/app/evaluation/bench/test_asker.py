@@ -5,18 +5,18 @@ from pathlib import Path
 
 from app.accounts.api_keys import Caller
 from app.chat.answers.capsule import seal_names
-from app.evaluation.bench.asker import Asking, Outcome
+from app.evaluation.bench.asker import Asking, QuestionOutcome
 from app.evaluation.bench.report import RunLabel, markdown, stages_markdown, summarise, write_json
 from app.evaluation.checks.leak_scan import LeakScanner
-from app.evaluation.datasets.questions import Plan, Question
+from app.evaluation.datasets.questions import QueryPlan, Question
 from app.evaluation.fakes.recording_reasoner import RecordingReasoner
-from app.llm.reasoner import ReasonerUnavailable, Reply, Tokens
+from app.llm.reasoner import ReasonerUnavailableError, Reply, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress, SafeText, Segment
 from client_sdk.protocol import ChatAnswer, ChatRequest, Item, Message, Names, Usage
 
 CALLER = Caller("t", "k", "user", frozenset({"g"}))
-PLAN = Plan(answer=("topic:0",))
+PLAN = QueryPlan(answer=("topic:0",))
 ANSWER_KIND = TaskKind("answer", SafeText("Say it."), AnswerReply)
 
 
@@ -52,7 +52,7 @@ class OpenChat:
         self.requests.append(request)
         question = request.messages[-1].content
         if "unreachable" in question:
-            raise ReasonerUnavailable("no")
+            raise ReasonerUnavailableError("no")
         asked = AnswerInput(question=question, dialogue=[], path=[], things=[], evidence=[], last_round=True)
         await self.reasoner.reply_to(Task(ANSWER_KIND, asked), self.reasoner.egress_of(Task(ANSWER_KIND, asked)))
         knows = "unknown" not in question
@@ -86,7 +86,7 @@ QUESTIONS = [
 ]
 
 
-async def run(expected: list[str]) -> tuple[list[Outcome], RecordingReasoner]:
+async def run(expected: list[str]) -> tuple[list[QuestionOutcome], RecordingReasoner]:
     reasoner = RecordingReasoner(EchoReasoner())
     asking = Asking(
         OpenChat(reasoner),
@@ -109,7 +109,7 @@ async def test_answers_are_opened_with_the_sdk_and_scored() -> None:
     assert (half.score.hit, half.linked) == (0.5, False)
     assert (none.answered, none.score.f1, none.linked) == (False, 1, None)
     assert (trap.answered, trap.expects_answer, trap.score.f1) == (True, False, 0)
-    assert (broken.problem, broken.score.hit) == ("ReasonerUnavailable", 0)
+    assert (broken.problem, broken.score.hit) == ("ReasonerUnavailableError", 0)
     assert 2 <= right.local_ms < 50
     assert expected[0].startswith("who treats ann quill: sets={} answer=('topic:0',)")
     assert "Bo" not in repr(right)
@@ -121,7 +121,7 @@ async def test_follow_ups_are_one_dialogue_with_the_turns_before() -> None:
     turns = Question(
         id="1", turns=("who is ann", "and her mother"), answers=("Bo", "Cy"), turn_plans=(PLAN,), plan=None
     )
-    expected: list[Plan | None] = []
+    expected: list[QueryPlan | None] = []
     (outcome,) = await Asking(chat, CALLER, "g", expect=lambda plan, _: expected.append(plan)).ask_all([turns])
     assert expected == [PLAN, None]
     assert [message.content for message in chat.requests[1].messages] == [
@@ -142,7 +142,7 @@ async def test_a_leaking_service_is_caught_and_its_report_says_so(tmp_path: Path
     assert report.leaks.payloads == 4
     assert (report.quality.questions, report.quality.hits_at_1) == (5, 0.5)
     assert (report.answered, report.refused, report.unanswerable, report.unanswerable_answered) == (3, 1, 2, 1)
-    assert report.problems == {"ReasonerUnavailable": 1}
+    assert report.problems == {"ReasonerUnavailableError": 1}
     assert report.linked == 0.5
     assert report.tokens_counted_by == "wordpiece"
     assert report.by_kind["one"].f1 == 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.error_causes import cause_of
-from app.evaluation.bench.path_trail import GoldPath, Trail
+from app.evaluation.bench.path_trail import GoldPath, PathTrail
 from app.evaluation.checks.metrics import Score
-from app.evaluation.datasets.questions import Plan, PlanSet, Question
+from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from app.llm.embedded.candidate_paths import KnownPath, ScoredPath
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import Usage
@@ -26,14 +26,14 @@ def trail(
     expressions: tuple[str, ...] | None = None,
     offered: bool | None = True,
     runner_up: ScoredPath | None = None,
-) -> Trail:
+) -> PathTrail:
     paths = tuple(GoldPath("Ea1b2c", steps, scored(*steps)) for steps in gold)
     said = ("Eend12",) if followed else ()
-    return Trail(said if expressions is None else expressions, followed, runner_up, paths, offered, {})
+    return PathTrail(said if expressions is None else expressions, followed, runner_up, paths, offered, {})
 
 
 def question(answer: str = "A", answers: tuple[str, ...] = ("Bo",), **more: object) -> Question:
-    plan = Plan(sets={"A": PlanSet(start="topic:0", path=GOLD)}, answer=(answer,))
+    plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=GOLD)}, answer=(answer,))
     return Question.model_validate({"id": "1", "question": "?", "answers": answers, "plan": plan, **more})
 
 
@@ -42,8 +42,8 @@ def answer(ambiguous: bool = False) -> Answer:
     return Answer("a", "c", "", "", True, True, (), (), choices, (), Usage())
 
 
-def outcome(answered: bool = True, missed: tuple[str, ...] = ()) -> Outcome:
-    return Outcome("1", "", Score(0, 0), answered, True, not missed, missed_topics=missed)
+def outcome(answered: bool = True, missed: tuple[str, ...] = ()) -> QuestionOutcome:
+    return QuestionOutcome("1", "", Score(0, 0), answered, True, not missed, missed_topics=missed)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def outcome(answered: bool = True, missed: tuple[str, ...] = ()) -> Outcome:
         (trail(scored("Spouse", "^Parents")), "other"),
     ],
 )
-def test_paths_tell_the_cause(paths: Trail, cause: str) -> None:
+def test_paths_tell_the_cause(paths: PathTrail, cause: str) -> None:
     assert cause_of(question(), outcome(), answer(), paths) == cause
 
 
@@ -80,7 +80,7 @@ def test_the_right_path_may_give_wrong_names() -> None:
     differs = question(reproduced=False)
     assert cause_of(differs, outcome(), answer(), right) == "right path, gold differs from the graph"
     sets = {"A": PlanSet(start="topic:0", path=GOLD[:1]), "B": PlanSet(start="difference(A, topic:0)", path=GOLD[1:])}
-    others = question(plan=Plan(sets=sets, answer=("B",)))
+    others = question(plan=QueryPlan(sets=sets, answer=("B",)))
     assert cause_of(others, outcome(), answer(), right) == "right path, went on from the topic itself"
     extreme = question('argmax(A, "age")')
     oldest = trail(scored(*GOLD), expressions=('argmin(Eend12, "height")',))

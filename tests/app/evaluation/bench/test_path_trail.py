@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.evaluation.bench.path_trail import Trail, trail_of
+from app.evaluation.bench.path_trail import PathTrail, trail_of
 from app.evaluation.datasets.gold_plan import plan_paths
-from app.evaluation.datasets.questions import Plan, PlanSet, Question
+from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from app.evaluation.fakes.recording_reasoner import Step
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
@@ -22,7 +22,9 @@ from app.llm.tasks import (
     Thing,
 )
 
-PLAN = Plan(sets={"A": PlanSet(start="topic:0", path=("spouse", "born_in"))}, answer=("A",), topics=("ann quill",))
+PLAN = QueryPlan(
+    sets={"A": PlanSet(start="topic:0", path=("spouse", "born_in"))}, answer=("A",), topics=("ann quill",)
+)
 QUESTION = Question(id="1", question="where was ann quill's wife born", answers=("Ulm",), plan=PLAN)
 WIFE = Evidence(start="Ea1b2c", start_concept="person", path=["spouse"], end="Eb2c3d", end_concept="person", size="1")
 
@@ -52,7 +54,7 @@ def way(number: int, start: str, *path: str) -> Candidate:
     return Candidate(number=number, start=start, path=list(path), concept="thing")
 
 
-def trail(scorer: PathScorer, *steps: Step, question: Question = QUESTION) -> Trail:
+def trail(scorer: PathScorer, *steps: Step, question: Question = QUESTION) -> PathTrail:
     found = trail_of(question, steps, scorer)
     assert found is not None
     return found
@@ -135,4 +137,4 @@ def test_a_plan_is_read_as_whole_paths(
     paths: list[tuple[str, tuple[str, ...]]],
 ) -> None:
     planned = {letter: PlanSet(start=start, path=path) for letter, (start, path) in sets.items()}
-    assert plan_paths(Plan(sets=planned, answer=answer)) == paths
+    assert plan_paths(QueryPlan(sets=planned, answer=answer)) == paths

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.evaluation.checks.metrics import Part, comparable, interval, mean, percentile, score
+from app.evaluation.checks.metrics import AnswerPart, comparable, interval, mean, percentile, score
 
 names = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True)
 
@@ -33,27 +33,27 @@ def test_these_are_not(one: str, other: str) -> None:
 
 
 def test_an_unordered_set_scores_the_expected_hit_of_a_random_member() -> None:
-    found = score([Part(("a", "b", "c", "d"))], ["a"])
+    found = score([AnswerPart(("a", "b", "c", "d"))], ["a"])
     assert found.hit == 0.25
     assert found.f1 == pytest.approx(0.4)
 
 
 def test_of_an_ordered_answer_only_the_first_counts_for_the_hit() -> None:
-    assert score([Part(("a", "b"), ordered=True)], ["a"]).hit == 1
-    assert score([Part(("b", "a"), ordered=True)], ["a"]).hit == 0
-    assert score([Part(("a",)), Part(("b",))], ["b"]).hit == 0
-    assert score([Part(()), Part(("b",))], ["b"]).hit == 1
+    assert score([AnswerPart(("a", "b"), ordered=True)], ["a"]).hit == 1
+    assert score([AnswerPart(("b", "a"), ordered=True)], ["a"]).hit == 0
+    assert score([AnswerPart(("a",)), AnswerPart(("b",))], ["b"]).hit == 0
+    assert score([AnswerPart(()), AnswerPart(("b",))], ["b"]).hit == 1
 
 
 def test_silence_is_right_only_where_there_is_no_answer() -> None:
     assert score([], []).f1 == 1
     assert score([], ["a"]).hit == 0
-    assert score([Part(("a",))], []).f1 == 0
+    assert score([AnswerPart(("a",))], []).f1 == 0
 
 
 @given(names, names)
 def test_f1_is_symmetric_and_one_only_for_equal_sets(given_names: list[str], gold: list[str]) -> None:
-    forth, back = score([Part(tuple(given_names))], gold).f1, score([Part(tuple(gold))], given_names).f1
+    forth, back = score([AnswerPart(tuple(given_names))], gold).f1, score([AnswerPart(tuple(gold))], given_names).f1
     assert forth == pytest.approx(back)
     assert (forth == 1) == (set(given_names) == set(gold))
 

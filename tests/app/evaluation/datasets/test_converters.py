@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.datasets.converters import Converted, convert
-from app.evaluation.datasets.questions import Question, QuestionsProblem, read_questions
+from app.evaluation.datasets.questions import Question, QuestionsError, read_questions
 from app.evaluation.datasets.splits import half_of_wording
 
 DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[5] / "shared" / "data"))
@@ -90,9 +90,9 @@ def test_webqsp_paths_run_through_mediators_and_its_policy_says_what_they_are(tm
 
 
 def test_an_unknown_set_and_a_missing_file_are_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(QuestionsProblem, match="known: pathquestion, metaqa, webqsp"):
+    with pytest.raises(QuestionsError, match="known: pathquestion, metaqa, webqsp"):
         convert("other", tmp_path, tmp_path)
-    with pytest.raises(QuestionsProblem, match="can't be read"):
+    with pytest.raises(QuestionsError, match="can't be read"):
         convert("metaqa", tmp_path / "qa.txt", tmp_path / "out")
 
 

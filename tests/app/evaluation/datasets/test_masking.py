@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from app.evaluation.datasets.masking import SHARES, Masked, choices
-from app.evaluation.datasets.questions import Plan, PlanSet, Question
+from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from app.evaluation.fakes.unmasking import Unmasked
 from kg_store.sources.policy import Policy
 
@@ -48,7 +48,7 @@ def test_a_policy_keeps_what_it_said() -> None:
 def test_a_question_needs_what_its_path_walks_either_way() -> None:
     masked = Masked(0.5, False, {"place_of_birth": ""})
     for path, needed in ((("^place of birth",), True), (("place_of_birth|x",), True), (("spouse",), False)):
-        plan = Plan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",))
+        plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",))
         question = Question.model_validate({"id": "1", "question": "?", "answers": [], "plan": plan.model_dump()})
         assert masked.is_needed(question) == needed
 

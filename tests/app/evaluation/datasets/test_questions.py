@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.evaluation.datasets.questions import (
-    Plan,
     PlanSet,
+    QueryPlan,
     Question,
-    QuestionsProblem,
+    QuestionsError,
     read_questions,
     write_questions,
 )
@@ -19,7 +19,7 @@ SECRET = "Zyndra Quillfeather"
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 plans = st.builds(
-    Plan,
+    QueryPlan,
     sets=st.dictionaries(st.sampled_from(["A", "B", "C1"]), st.builds(PlanSet, start=words, path=st.tuples(words))),
     answer=st.tuples(words),
     text=words,
@@ -68,7 +68,7 @@ def test_an_error_says_the_line_and_quotes_nothing(tmp_path: Path, line: str, sa
     if not says:
         assert len(read_questions(file)) == 2
         return
-    with pytest.raises(QuestionsProblem) as problem:
+    with pytest.raises(QuestionsError) as problem:
         read_questions(file)
     assert says in str(problem.value)
     assert "line 3" in str(problem.value)
@@ -79,12 +79,12 @@ def test_an_empty_a_missing_and_a_binary_file_are_refused(tmp_path: Path) -> Non
     (tmp_path / "empty.jsonl").write_text("\n")
     (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe")
     for name, says in (("empty", "no question"), ("missing", "can't be read"), ("binary", "UTF-8")):
-        with pytest.raises(QuestionsProblem, match=says):
+        with pytest.raises(QuestionsError, match=says):
             read_questions(tmp_path / f"{name}.jsonl")
 
 
 def test_turns_have_one_plan_each() -> None:
-    plan = Plan(answer=("topic:0",))
+    plan = QueryPlan(answer=("topic:0",))
     question = Question(id="1", turns=("who is she", "and her mother"), answers=(), plan=plan)
     assert question.texts == ("who is she", "and her mother")
     assert question.plans == (None, plan)

@@ -1,13 +1,13 @@
 """Another graph's questions: those about strangers, and those about things of this graph that it can not answer."""
 
-from app.evaluation.datasets.questions import Plan, PlanSet, Question
+from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from app.evaluation.datasets.unanswerable import foreign, transplanted, without_relations
 
 
 def asked(
     identity: str, text: str, *topics: str, path: tuple[str, ...] = ("directed by",), **more: object
 ) -> Question:
-    plan = Plan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=topics)
+    plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=topics)
     fields = {"id": identity, "question": text, "answers": ("Bo",), "topic_entities": topics, "plan": plan, **more}
     return Question.model_validate(fields)
 

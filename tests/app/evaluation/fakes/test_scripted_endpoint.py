@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from app.evaluation.datasets.questions import Plan
+from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
@@ -40,8 +40,8 @@ def endpoint() -> Iterator[ScriptedEndpoint]:
         yield running
 
 
-def plan(*path: str, answer: str = "A", start: str = "topic:0") -> Plan:
-    return Plan.model_validate({"sets": {"A": {"start": start, "path": path}}, "answer": [answer]})
+def plan(*path: str, answer: str = "A", start: str = "topic:0") -> QueryPlan:
+    return QueryPlan.model_validate({"sets": {"A": {"start": start, "path": path}}, "answer": [answer]})
 
 
 def candidate(number: int, *path: str, start: str = "Eq7f2k") -> Candidate:
@@ -112,7 +112,7 @@ def test_expressions_are_rewritten_outside_quotes_only() -> None:
 
 
 def test_two_sets_are_followed_in_one_round_within_the_width() -> None:
-    both = Plan.model_validate(
+    both = QueryPlan.model_validate(
         {"sets": {"A": {"start": "topic:0", "path": ["x"]}, "B": {"start": "topic:1", "path": ["y"]}},
          "answer": ["intersect(A, B)"]}
     )  # fmt: skip
@@ -132,7 +132,7 @@ def test_a_kind_is_found_by_its_concept() -> None:
 
 
 def test_a_set_that_starts_from_an_expression_is_reached_within_the_answer() -> None:
-    without = Plan.model_validate(
+    without = QueryPlan.model_validate(
         {"sets": {"A": {"start": "topic:0", "path": ["a", "^a"]},
                   "B": {"start": "difference(A, topic:0)", "path": ["b"]}},
          "answer": ["B"]}

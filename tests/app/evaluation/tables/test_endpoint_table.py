@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.bench.asker import Outcome
+from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.checks.metrics import Score
-from app.evaluation.datasets.questions import Plan, QuestionsProblem
+from app.evaluation.datasets.questions import QueryPlan, QuestionsError
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.evaluation.tables.endpoint_table import _at_most, run_endpoint_table
 from app.llm.tasks import StepReply
 from tests.support.tasks import step, thing, way
 
-OUTCOME = Outcome("q", "", Score(1.0, 1.0), answered=True, expects_answer=True, linked=True)
-PLAN = Plan.model_validate(
+OUTCOME = QuestionOutcome("q", "", Score(1.0, 1.0), answered=True, expects_answer=True, linked=True)
+PLAN = QueryPlan.model_validate(
     {"sets": {"A": {"start": "topic:0", "path": ["spouse", "job"]}}, "answer": ["count(A)"], "text": "{1} jobs."}
 )
 
@@ -31,7 +31,7 @@ def test_without_questions_no_bound_is_reached() -> None:
 
 
 async def test_a_name_that_no_run_has_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(QuestionsProblem, match="--only"):
+    with pytest.raises(QuestionsError, match="--only"):
         await run_endpoint_table(tmp_path, 1, 0, "no such run", lambda _title, _done, _total: None)
 
 

@@ -3,16 +3,17 @@
 import json
 from pathlib import Path
 
-from app.evaluation.bench.asker import Outcome
-from app.evaluation.bench.sampling import Asked
+from app.evaluation.bench.asker import QuestionOutcome
+from app.evaluation.bench.sampling import AskedSample
 from app.evaluation.checks.metrics import Score
 from app.evaluation.tables import measures as measure
 
 
-def outcomes(*hits: float, answered: bool = True, reasoning: float = 5.0) -> list[Outcome]:
+def outcomes(*hits: float, answered: bool = True, reasoning: float = 5.0) -> list[QuestionOutcome]:
     times = {"reasoning": reasoning, "linking": 2.0, "other": 1.0}
     return [
-        Outcome(str(n), "", Score(hit, hit), answered, True, None, milliseconds=times) for n, hit in enumerate(hits)
+        QuestionOutcome(str(n), "", Score(hit, hit), answered, True, None, milliseconds=times)
+        for n, hit in enumerate(hits)
     ]
 
 
@@ -49,7 +50,7 @@ def test_counts_refusals_and_times() -> None:
 
 
 def test_the_table_names_what_was_missed(tmp_path: Path) -> None:
-    lines = [measure.hits("PQ", outcomes(1), 0.5, leaks=0), measure.no_leaks(Asked(outcomes(1), 2))]
+    lines = [measure.hits("PQ", outcomes(1), 0.5, leaks=0), measure.no_leaks(AskedSample(outcomes(1), 2))]
     text = measure.markdown(lines)
     assert "| PQ | 1 | 0.50 | 1.000 | pass | 1.000 | 0 |" in text
     assert "Missed: names that reached the reasoner, all runs." in text

@@ -16,18 +16,18 @@ import typer
 from sqlalchemy import select
 from typer.testing import CliRunner, Result
 
-from app.chat.conversations import UnknownConversation
+from app.chat.conversations import UnknownConversationError
 from app.cli.main import commands
 from app.database.tables import conversations
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
 from app.egress.ledger.reader import check
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from app.evaluation.checks.canaries import PREFIXES, canaries_in
-from app.graphs.erasure import Forgetter
+from app.graphs.erasure import Eraser
 from app.settings import PREFIX, Settings, load_settings
 from app.wiring import services
 from app.wiring.services import forgetter_of
-from app.wiring.store import Store, open_store
+from app.wiring.store import ServiceContext, open_store
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.tables import erasures, forgotten_things, vault_entries
 from kg_store.terms import Mid, Schema, ValueKind
@@ -117,12 +117,12 @@ def arog(*arguments: str, typed: str = "") -> Result:
     return CliRunner().invoke(app, list(arguments), input=typed, env={"COLUMNS": "200"})
 
 
-def mid_of(store: Store, name: str) -> Mid:
+def mid_of(store: ServiceContext, name: str) -> Mid:
     records = store.catalog.open("default", "house").vault.all_records()
     return Mid(next(mid for mid, record in records if name in (*record.names, record.lexical)))
 
 
-def talk(store: Store, *mids: Mid, text: str = "Does Eq7f2k know her?", typed: str = "") -> str:
+def talk(store: ServiceContext, *mids: Mid, text: str = "Does Eq7f2k know her?", typed: str = "") -> str:
     """A conversation that has met these things, with one request and its reply in the ledger; its id."""
     schema = store.catalog.open("default", "house").blind.schema
     talked = store.conversations.open("default", "k1", "house", None, schema)
@@ -140,7 +140,7 @@ def talk(store: Store, *mids: Mid, text: str = "Does Eq7f2k know her?", typed: s
     return talked.id
 
 
-def everything_opened(store: Store) -> bytes:
+def everything_opened(store: ServiceContext) -> bytes:
     """All that the master key opens, written down without the code that erases or scans."""
     opened: list[bytes] = []
     master, catalog = store.master, store.catalog
@@ -166,7 +166,7 @@ def raw(folder: Path) -> bytes:
     return b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-def is_whole(store: Store) -> bool:
+def is_whole(store: ServiceContext) -> bool:
     return check(store.engine, store.master, store.upkeep.signer, "default").is_whole
 
 
@@ -194,7 +194,7 @@ def test_a_person_is_gone_from_all_that_is_kept_and_others_stay(folder_of_either
     assert [row for row in sealed_before if row in left] == []
     schema = store.catalog.open("default", "house").blind.schema
     for conversation in (met, of_address, typed):
-        with pytest.raises(UnknownConversation):
+        with pytest.raises(UnknownConversationError):
             store.conversations.open("default", "k1", "house", conversation, schema)
     for conversation in (guessed, other):
         store.conversations.open("default", "k1", "house", conversation, schema)
@@ -213,12 +213,12 @@ def test_a_person_is_gone_from_all_that_is_kept_and_others_stay(folder_of_either
     store.close()
 
 
-def rows_of_hers(store: Store) -> list[bytes]:
+def rows_of_hers(store: ServiceContext) -> list[bytes]:
     """The sealed rows of the vault that are to go."""
     forgetter = forgetter_of(store)
     opened = store.catalog.open("default", "house")
     going = store.catalog.going_with(opened, [mid_of(store, "Vexquilda Thrombury")])
-    assert isinstance(forgetter, Forgetter)
+    assert isinstance(forgetter, Eraser)
     with store.engine.connect() as connection:
         rows = select(vault_entries.c.sealed).where(vault_entries.c.mid.in_(going.mids.tolist()))
         return [bytes(sealed) for sealed in connection.execute(rows).scalars()]

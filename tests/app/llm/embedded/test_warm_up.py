@@ -10,7 +10,7 @@ import pytest
 
 from app.llm.embedded import warm_up as module
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
-from app.llm.embedded.warm_up import Warming, texts_of
+from app.llm.embedded.warm_up import CacheWarmer, texts_of
 from app.llm.embeddings.embedder import Embedder, Vectors
 from kg_store.terms import Concept, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
 
@@ -53,7 +53,7 @@ def schema_of(*labels: str) -> Schema:
 
 
 def test_what_ranks_and_scores_paths_is_embedded_before(embedder: Embedder, encoder: Counting) -> None:
-    warming = Warming(embedder)
+    warming = CacheWarmer(embedder)
     warming.begin(schema_of(*LABELS))
     warming.wait()
     assert sorted(encoder.asked) == sorted(texts_of(schema_of(*LABELS)))
@@ -69,7 +69,7 @@ def test_a_question_that_comes_meanwhile_waits_for_a_few_texts_only(
 ) -> None:
     monkeypatch.setattr(module, "TEXTS_AT_A_TIME", 2)
     encoder.go_on.clear()
-    warming = Warming(embedder)
+    warming = CacheWarmer(embedder)
     warming.begin(schema_of(*(f"relation {number}" for number in range(200))))
     assert encoder.begun.wait(30)
     asker = threading.Thread(target=embedder.sentences, args=(["who is it"],))
@@ -84,7 +84,7 @@ def test_a_question_that_comes_meanwhile_waits_for_a_few_texts_only(
 
 def test_it_stops_when_it_is_closed(embedder: Embedder, encoder: Counting) -> None:
     encoder.go_on.clear()
-    warming = Warming(embedder)
+    warming = CacheWarmer(embedder)
     warming.begin(schema_of(*(f"relation {number}" for number in range(200))))
     assert encoder.begun.wait(30)
     warming._ends.set()

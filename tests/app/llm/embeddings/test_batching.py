@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.llm.embeddings import batching as module
-from app.llm.embeddings.batching import SharedRuns, Vectors
+from app.llm.embeddings.batching import BatchingEncoder, Vectors
 
 
 class Lengths:
@@ -31,7 +31,7 @@ class Lengths:
         return np.array([[len(text), ord(text[0])] for text in texts], dtype=np.float32)
 
 
-def waiting(runs: SharedRuns, count: int) -> None:
+def waiting(runs: BatchingEncoder, count: int) -> None:
     """Returns when so many wait for the one that runs."""
     for _ in range(3000):
         if len(runs._waiting) == count:
@@ -40,7 +40,7 @@ def waiting(runs: SharedRuns, count: int) -> None:
     raise AssertionError("they do not queue")
 
 
-def held(encode: Lengths, runs: SharedRuns, pool: ThreadPoolExecutor, *requests: list[str]) -> list[Vectors]:
+def held(encode: Lengths, runs: BatchingEncoder, pool: ThreadPoolExecutor, *requests: list[str]) -> list[Vectors]:
     """Asks all of `requests` while a first one runs."""
     encode.go_on.clear()
     first = pool.submit(runs.vectors, ["first"])
@@ -56,7 +56,7 @@ def held(encode: Lengths, runs: SharedRuns, pool: ThreadPoolExecutor, *requests:
 
 def test_a_lone_caller_runs_at_once() -> None:
     encode = Lengths()
-    assert SharedRuns(encode).vectors(["ab", "c", "ab"]).tolist() == [[2, 97], [1, 99], [2, 97]]
+    assert BatchingEncoder(encode).vectors(["ab", "c", "ab"]).tolist() == [[2, 97], [1, 99], [2, 97]]
     assert encode.asked == [["ab", "c"]]
 
 
@@ -64,7 +64,7 @@ def test_those_who_wait_share_one_run_and_each_gets_its_own_rows() -> None:
     encode = Lengths()
     requests = [["z" * (number + 1), "same", chr(97 + number)] for number in range(8)]
     with ThreadPoolExecutor(9) as pool:
-        answers = held(encode, SharedRuns(encode), pool, *requests)
+        answers = held(encode, BatchingEncoder(encode), pool, *requests)
     assert len(encode.asked) == 2
     assert len(encode.asked[1]) == len({text for texts in requests for text in texts})
     for texts, vectors in zip(requests, answers, strict=True):
@@ -75,13 +75,13 @@ def test_a_run_is_no_longer_than_so_many_texts_and_the_first_come_go_first(monke
     monkeypatch.setattr(module, "TEXTS_OF_A_RUN", 4)
     encode = Lengths()
     with ThreadPoolExecutor(4) as pool:
-        held(encode, SharedRuns(encode), pool, ["a", "b", "c"], ["d"], ["e", "f", "g", "h", "i"])
+        held(encode, BatchingEncoder(encode), pool, ["a", "b", "c"], ["d"], ["e", "f", "g", "h", "i"])
     assert encode.asked[1:] == [["a", "b", "c", "d"], ["e", "f", "g", "h", "i"]]
 
 
 def test_an_error_reaches_all_in_the_run_and_the_next_run_works() -> None:
     encode = Lengths()
-    runs = SharedRuns(encode)
+    runs = BatchingEncoder(encode)
     with pytest.raises(ValueError, match="broken"):
         runs.vectors(["broken"])
     assert runs.vectors(["whole"]).tolist() == [[5, 119]]

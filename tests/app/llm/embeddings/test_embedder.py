@@ -12,7 +12,7 @@ import pytest
 from app.llm.embeddings import embedder as module
 from app.llm.embeddings import model_files
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import ModelNotTrusted
+from app.llm.embeddings.model_files import ModelNotTrustedError
 
 TEXTS = ["treated by", "lives in", "date of birth", "treated by"]
 
@@ -77,5 +77,5 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
 
 def test_other_weights_in_the_box_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_files, "BOXED_WEIGHTS_SHA256", "0" * 64)
-    with pytest.raises(ModelNotTrusted):
+    with pytest.raises(ModelNotTrustedError):
         Embedder().load()

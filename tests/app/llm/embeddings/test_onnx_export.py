@@ -16,7 +16,7 @@ from app.llm.embeddings import onnx_export as module
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import ModelFolder, find_model, recipe_of
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
-from app.llm.embeddings.onnx_export import MOST_DIFFERENCE, main, open_exported
+from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, main, open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
 from app.settings import load_settings
 from tests.support.processes.tiny_model import make_tiny_model
@@ -77,7 +77,7 @@ def network_in(cache: Path) -> Path:
 def test_the_boxed_model_gives_the_vectors_that_torch_gives(embedder: Embedder) -> None:
     assert isinstance(embedder._encoder, OnnxEncoder)
     reference = Embedder()
-    assert np.abs(embedder.sentences(TEXTS) - reference.sentences(TEXTS)).max() <= MOST_DIFFERENCE
+    assert np.abs(embedder.sentences(TEXTS) - reference.sentences(TEXTS)).max() <= MAX_DIFFERENCE
     for text in [*WORDS, *TEXTS[:60]]:
         assert embedder.count_tokens(text) == reference.count_tokens(text)
 
@@ -87,7 +87,7 @@ def test_alone_or_in_company_a_text_has_the_same_vector(embedder: Embedder) -> N
     some = TEXTS[::5]
     together = embedder._encoder.encode(some)
     for row in range(0, len(some), 8):
-        assert np.abs(embedder._encoder.encode([some[row]])[0] - together[row]).max() <= MOST_DIFFERENCE
+        assert np.abs(embedder._encoder.encode([some[row]])[0] - together[row]).max() <= MAX_DIFFERENCE
 
 
 def test_an_owners_model_is_exported_once_and_gives_the_vectors_that_torch_gives(
@@ -96,7 +96,7 @@ def test_an_owners_model_is_exported_once_and_gives_the_vectors_that_torch_gives
     first = open_exported(tiny, cache)
     assert first is not None
     assert not exports
-    assert np.abs(first.encode(TEXTS) - TorchEncoder(str(tiny.path)).encode(TEXTS)).max() <= MOST_DIFFERENCE
+    assert np.abs(first.encode(TEXTS) - TorchEncoder(str(tiny.path)).encode(TEXTS)).max() <= MAX_DIFFERENCE
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_broken_file_is_made_again(
     again = open_exported(tiny, cache)
     assert exports == [cache]
     assert again is not None
-    assert np.abs(again.encode(TEXTS[:50]) - TorchEncoder(str(tiny.path)).encode(TEXTS[:50])).max() <= MOST_DIFFERENCE
+    assert np.abs(again.encode(TEXTS[:50]) - TorchEncoder(str(tiny.path)).encode(TEXTS[:50])).max() <= MAX_DIFFERENCE
 
 
 def test_a_broken_file_that_can_not_be_made_again_leaves_it_to_torch(
@@ -155,7 +155,7 @@ def test_a_folder_that_can_not_be_written_leaves_it_to_torch(tiny: ModelFolder, 
 def test_a_network_with_other_vectors_is_never_used_and_not_tried_again(
     tiny: ModelFolder, tmp_path: Path, exports: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_DIFFERENCE", -1.0)
+    monkeypatch.setattr(module, "MAX_DIFFERENCE", -1.0)
     assert open_exported(tiny, tmp_path) is None
     assert not list(tmp_path.glob("*.onnx"))
     assert open_exported(tiny, tmp_path) is None
@@ -214,7 +214,7 @@ def test_many_threads_get_their_own_vectors_and_counts(tiny: ModelFolder, cache:
             texts = [TEXTS[at], TEXTS[-at], TEXTS[at // 2]]
             for text, vector in zip(texts, embedder.sentences(texts), strict=True):
                 right, count = expected[text]
-                if np.abs(vector - right).max() > MOST_DIFFERENCE or embedder.count_tokens(text) != count:
+                if np.abs(vector - right).max() > MAX_DIFFERENCE or embedder.count_tokens(text) != count:
                     wrong.append(text)
 
     threads = [threading.Thread(target=work, args=(start,)) for start in range(12)]

@@ -11,8 +11,8 @@ import pytest
 from app.llm.endpoint.capability_probe import WORD, Capabilities, probe_body
 from app.llm.endpoint.dialects import MODES, Dialect
 from app.llm.endpoint.model_endpoint import ModelEndpoint
-from app.llm.endpoint.request_body import Wording
-from app.llm.reasoner import ReasonerUnavailable
+from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.reasoner import ReasonerUnavailableError
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn
 
 GOOD = json.dumps({"word": WORD})
@@ -57,7 +57,7 @@ def mode_of(body: dict[str, Any]) -> str:
 
 async def probed(server: ModelServer, replies: Callable[[Request], Canned], *, vllm: bool = False) -> Capabilities:
     server.replies = replies
-    endpoint = ModelEndpoint(server.url, "m", wording=Wording("m", is_salted=vllm))
+    endpoint = ModelEndpoint(server.url, "m", wording=RequestTemplate("m", is_salted=vllm))
     found = await endpoint.probe()
     await endpoint.close()
     assert found.problem or endpoint.wording.dialect == found.dialect
@@ -135,15 +135,15 @@ async def test_one_that_can_not_be_asked_is_told_in_our_words(
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("streams", [False, True])
 def test_a_probe_is_a_constant_of_the_settings(mode: Any, streams: bool) -> None:
-    body = json.loads(probe_body(Wording("m", seed=0), Dialect(mode, streams)))
+    body = json.loads(probe_body(RequestTemplate("m", seed=0), Dialect(mode, streams)))
     (message,) = body["messages"]
     assert message["content"].startswith("Reply with a JSON object whose field `word` holds the colour of fresh snow.")
     assert set(body) <= {
         "model", "temperature", "seed", "max_tokens", "response_format", "structured_outputs", "stream",
         "stream_options", "messages",
     }  # fmt: skip
-    assert probe_body(Wording("m", seed=0), Dialect(mode, streams)) == probe_body(
-        Wording("m", seed=0, is_salted=True), Dialect(mode, streams)
+    assert probe_body(RequestTemplate("m", seed=0), Dialect(mode, streams)) == probe_body(
+        RequestTemplate("m", seed=0, is_salted=True), Dialect(mode, streams)
     )
 
 
@@ -170,7 +170,7 @@ async def test_a_probe_that_is_answered_ends_the_rest(server: ModelServer) -> No
     server.replies = in_turn(failure(500))
     endpoint = ModelEndpoint(server.url, "m")
     for _ in range(2):
-        with pytest.raises(ReasonerUnavailable):
+        with pytest.raises(ReasonerUnavailableError):
             await endpoint.complete(b"{}")
     assert (endpoint.is_ready, endpoint.is_in_doubt) == (False, True)
     server.replies = serves("json_schema")

@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 import pytest
 import structlog
 
-from app.llm.endpoint.circuit_breaker import Resting
+from app.llm.endpoint.circuit_breaker import CircuitOpenError
 from app.llm.endpoint.completion import Completion
 from app.llm.endpoint.model_endpoint import ATTEMPTS, ModelEndpoint
-from app.llm.endpoint.retry import TooLate
+from app.llm.endpoint.retry import DeadlineExceededError
 from app.llm.endpoint.transport import MAX_REPLY_BYTES
-from app.llm.reasoner import ReasonerError, ReasonerRefused, ReasonerUnavailable, ReplyUnusable
+from app.llm.reasoner import ReasonerError, ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, serving
 from tests.support.waiting import until
 
@@ -88,7 +88,7 @@ async def test_a_busy_endpoint_is_asked_again(server: ModelServer, status: int) 
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_an_endpoint_that_stays_busy_is_unavailable_after_its_retries(server: ModelServer, status: int) -> None:
     error = await refusal(server, failure(status, CANARY))
-    assert isinstance(error, ReasonerUnavailable)
+    assert isinstance(error, ReasonerUnavailableError)
     assert str(status) in str(error)
     assert len(server.received) == ATTEMPTS
 
@@ -96,14 +96,14 @@ async def test_an_endpoint_that_stays_busy_is_unavailable_after_its_retries(serv
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
 async def test_a_refusal_is_final(server: ModelServer, status: int) -> None:
     error = await refusal(server, failure(status, CANARY))
-    assert isinstance(error, ReasonerRefused)
+    assert isinstance(error, ReasonerRefusedError)
     assert str(status) in str(error)
     assert len(server.received) == 1
 
 
 async def test_a_used_up_quota_is_not_asked_again(server: ModelServer) -> None:
     error = await refusal(server, failure(429, CANARY, code="insufficient_quota"))
-    assert isinstance(error, ReasonerRefused)
+    assert isinstance(error, ReasonerRefusedError)
     assert len(server.received) == 1
 
 
@@ -111,14 +111,14 @@ async def test_a_redirect_is_not_followed(server: ModelServer) -> None:
     with serving(in_turn(completion("x"))) as elsewhere:
         location = ("Location", f"{elsewhere.url}/chat/completions")
         error = await refusal(server, Canned(status=307, headers=(location,)))
-        assert isinstance(error, ReasonerRefused)
+        assert isinstance(error, ReasonerRefusedError)
         assert elsewhere.received == []
 
 
 @pytest.mark.parametrize("canned", [Canned(hangs=True), Canned(drips=True)], ids=["hangs", "drips"])
 async def test_an_answer_that_does_not_come_in_time_is_given_up(server: ModelServer, canned: Canned) -> None:
     error = await refusal(server, canned, deadline_s=0.3)
-    assert isinstance(error, ReasonerUnavailable)
+    assert isinstance(error, ReasonerUnavailableError)
     assert "deadline" in str(error)
 
 
@@ -134,12 +134,12 @@ async def test_an_answer_that_does_not_come_in_time_is_given_up(server: ModelSer
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain"])
 async def test_what_is_no_completion_is_a_typed_error(server: ModelServer, body: bytes, content_type: str) -> None:
     error = await refusal(server, Canned(body, content_type=content_type))
-    assert isinstance(error, ReplyUnusable)
+    assert isinstance(error, ReplyUnusableError)
 
 
 async def test_a_body_that_can_not_be_unpacked_is_a_typed_error(server: ModelServer) -> None:
     packed = Canned(CANARY.encode(), headers=(("Content-Encoding", "gzip"),))
-    assert isinstance(await refusal(server, packed), ReasonerUnavailable)
+    assert isinstance(await refusal(server, packed), ReasonerUnavailableError)
 
 
 async def test_absent_content_and_half_a_usage_are_told_as_they_are(server: ModelServer) -> None:
@@ -153,7 +153,7 @@ async def test_an_unreachable_port_is_a_typed_error() -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         async with endpoint(f"http://127.0.0.1:{port}/v1", key=CANARY) as opened:
-            with pytest.raises(ReasonerUnavailable) as caught:
+            with pytest.raises(ReasonerUnavailableError) as caught:
                 await opened.complete(BODY)
     assert "Canaria" not in str(caught.value)
 
@@ -161,13 +161,13 @@ async def test_an_unreachable_port_is_a_typed_error() -> None:
 @pytest.mark.parametrize("body", [b'{"error": {"message": "Canaria", "code": 3}}', b'{"object": "error", "code": 3}'])
 async def test_an_error_that_comes_as_a_success_is_one(server: ModelServer, body: bytes) -> None:
     error = await refusal(server, Canned(body))
-    assert isinstance(error, ReasonerUnavailable)
+    assert isinstance(error, ReasonerUnavailableError)
     assert len(server.received) == ATTEMPTS
 
 
 async def test_a_reply_without_end_is_given_up(server: ModelServer) -> None:
     error = await refusal(server, Canned(b" " * (MAX_REPLY_BYTES + 1)))
-    assert isinstance(error, ReplyUnusable)
+    assert isinstance(error, ReplyUnusableError)
 
 
 def streamed(*events: object, done: bool = True) -> Canned:
@@ -199,19 +199,19 @@ async def test_comments_of_a_stream_are_let_be(server: ModelServer) -> None:
     "error", [{"error": {"message": "Canaria", "code": 500}}, {"error": "Canaria"}, {"object": "error"}], ids=str
 )
 async def test_an_error_inside_a_stream_is_one(server: ModelServer, error: dict[str, object]) -> None:
-    assert isinstance(await refusal(server, streamed("Canaria", error)), ReasonerUnavailable)
+    assert isinstance(await refusal(server, streamed("Canaria", error)), ReasonerUnavailableError)
     assert len(server.received) == ATTEMPTS
 
 
 @pytest.mark.parametrize("line", ["data: Canaria\n\n", "data: [1, 2]\n\n", 'data: {"choices": "Canaria"}\n\n'])
 async def test_a_stream_of_something_else_is_a_typed_error(server: ModelServer, line: str) -> None:
     canned = Canned(line.encode(), content_type="text/event-stream")
-    assert isinstance(await refusal(server, canned), ReplyUnusable)
+    assert isinstance(await refusal(server, canned), ReplyUnusableError)
 
 
 async def test_white_space_without_end_is_ended_at_once(server: ModelServer) -> None:
     error = await refusal(server, streamed('{"thought": "', *[" \n\t "] * 20))
-    assert isinstance(error, ReplyUnusable)
+    assert isinstance(error, ReplyUnusableError)
     assert "white space" in str(error)
 
 
@@ -233,11 +233,11 @@ async def test_an_endpoint_that_fails_again_and_again_is_let_rest(server: ModelS
     server.replies = in_turn(failure(500))
     async with endpoint(server.url) as opened:
         for _ in range(2):
-            with pytest.raises(ReasonerUnavailable):
+            with pytest.raises(ReasonerUnavailableError):
                 await opened.complete(BODY)
         met = len(server.received)
         assert (opened.is_ready, opened.breaker.state, met) == (False, "open", 5)
-        with pytest.raises(Resting):
+        with pytest.raises(CircuitOpenError):
             await opened.complete(BODY)
         assert len(server.received) == met
 
@@ -246,7 +246,7 @@ async def test_one_that_is_only_busy_is_not_let_rest(server: ModelServer) -> Non
     server.replies = in_turn(failure(429))
     async with endpoint(server.url) as opened:
         for _ in range(3):
-            with pytest.raises(ReasonerUnavailable):
+            with pytest.raises(ReasonerUnavailableError):
                 await opened.complete(BODY)
         assert opened.is_ready
 
@@ -254,7 +254,7 @@ async def test_one_that_is_only_busy_is_not_let_rest(server: ModelServer) -> Non
 async def test_a_place_that_never_comes_ends_at_the_deadline(server: ModelServer) -> None:
     opened = ModelEndpoint(server.url, "m", deadline_s=0.2, concurrency=1)
     async with opened._queue.place("other"):
-        with pytest.raises(TooLate, match="no place"):
+        with pytest.raises(DeadlineExceededError, match="no place"):
             await opened.complete(BODY, "mine")
     await opened.close()
     assert (server.received, opened.is_ready) == ([], True)

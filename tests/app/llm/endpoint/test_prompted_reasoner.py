@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager
 import pytest
 
 from app.egress.guard import StaticSegments
-from app.evaluation.datasets.questions import Plan
+from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.completion import Price
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.endpoint.request_body import Wording
+from app.llm.endpoint.request_body import RequestTemplate
 from app.llm.endpoint.token_counts import MAX_FRAME_TOKENS, MAX_TIMES_OURS
-from app.llm.reasoner import ReasonerError, ReasonerUnavailable, Reply, ReplyUnusable, Tokens
+from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, Reply, ReplyUnusableError, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
 from app.strategies.arog.prompts import ANSWER
 from tests.support.processes.model_server import (
@@ -119,7 +119,7 @@ async def test_counts_are_believed_up_to_what_the_request_may_take(
 async def test_a_reply_longer_than_was_asked_for_counts_as_what_was_asked_for(
     server: ModelServer, embedder: Embedder
 ) -> None:
-    endpoint = ModelEndpoint(server.url, "m", deadline_s=10, wording=Wording("m", max_tokens=8))
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=10, wording=RequestTemplate("m", max_tokens=8))
     reasoner = PromptedReasoner(endpoint, embedder)
     server.replies = in_turn(reply(GOOD | {"thought": "t " * 5_000}))
     assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).tokens.completion == 8
@@ -192,7 +192,7 @@ async def test_a_reply_that_stays_unusable_is_an_error_without_its_words(
     server: ModelServer, reasoner: PromptedReasoner, bad: Canned
 ) -> None:
     server.replies = in_turn(bad)
-    with pytest.raises(ReplyUnusable) as caught:
+    with pytest.raises(ReplyUnusableError) as caught:
         await repaired(reasoner)
     assert len(server.received) == 2
     assert "Canaria" not in f"{caught.value!r} {caught.value.__cause__!r}"
@@ -223,7 +223,7 @@ async def test_every_byte_of_a_repair_but_its_input_is_known_to_the_guard(
     for data in reasoner.statics_of(ANSWER):
         statics.register(data)
     server.replies = in_turn(reply({"thought": "Canaria"}))
-    with pytest.raises(ReplyUnusable) as caught:
+    with pytest.raises(ReplyUnusableError) as caught:
         await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
     assert caught.value.again is not None
     segments = reasoner.egress_of(caught.value.again).segments
@@ -242,7 +242,7 @@ async def test_what_was_not_shown_is_handed_on_after_the_repair_for_the_groundin
 
 async def test_a_failed_call_tells_what_it_took(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(completion("{}", usage=(30, 4)))
-    with pytest.raises(ReplyUnusable) as caught:
+    with pytest.raises(ReplyUnusableError) as caught:
         await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
     assert caught.value.tokens == Tokens(30, 4, by_endpoint=True)
     assert caught.value.words == "{}"
@@ -263,7 +263,7 @@ async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer,
 
 async def test_the_error_says_which_fields_did_not_fit(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(reply({"thought": "t", "answer": [], "text": 5}))
-    with pytest.raises(ReplyUnusable, match=r"answer: `sufficient` is missing. `text` must be text."):
+    with pytest.raises(ReplyUnusableError, match=r"answer: `sufficient` is missing. `text` must be text."):
         await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
 
 
@@ -302,7 +302,7 @@ async def test_the_last_endpoints_error_is_the_end(server: ModelServer, embedder
     with serving(in_turn(failure(500))) as second:
         server.replies = in_turn(failure(500))
         async with with_fallback(server, second, embedder) as reasoner:
-            with pytest.raises(ReasonerUnavailable):
+            with pytest.raises(ReasonerUnavailableError):
                 await repaired(reasoner)
             assert (len(server.received), len(second.received)) == (3, 3)
 
@@ -310,7 +310,7 @@ async def test_the_last_endpoints_error_is_the_end(server: ModelServer, embedder
 async def test_the_scripted_endpoint_is_a_model_like_any_other(embedder: Embedder) -> None:
     with ScriptedEndpoint(counts_tokens=True) as scripted:
         scripted.expect(
-            Plan.model_validate({"sets": {"A": {"start": "topic:0", "path": ["treated by"]}}, "answer": ["A"]})
+            QueryPlan.model_validate({"sets": {"A": {"start": "topic:0", "path": ["treated by"]}}, "answer": ["A"]})
         )
         endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=10)
         reasoner = PromptedReasoner(endpoint, embedder)

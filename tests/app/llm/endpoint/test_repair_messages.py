@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from app.egress.guard import MIN_STATIC_BYTES
-from app.llm.endpoint.repair_messages import MOST_TOLD, NOTHING_SHOWN, complaints_about, complaints_of
+from app.llm.endpoint.repair_messages import MAX_REPORTED, NOTHING_SHOWN, complaints_about, complaints_of
 from app.llm.endpoint.reply_validation import broken_rules
 from app.llm.endpoint.request_body import _escaped
 from app.llm.tasks import (
@@ -41,7 +41,7 @@ def test_whatever_is_wrong_is_told_in_words_known_beforehand(model: type[TaskMod
         model.model_validate_json(text)
     except ValidationError as error:
         told = complaints_about(model, error)
-        assert 1 <= len(told) <= MOST_TOLD
+        assert 1 <= len(told) <= MAX_REPORTED
         assert set(told) <= set(complaints_of(model))
         assert "Canaria" not in "".join(told)
 

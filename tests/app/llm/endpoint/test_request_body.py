@@ -14,12 +14,12 @@ from app.egress.guard import StaticSegments
 from app.llm.endpoint.dialects import MODES, Dialect
 from app.llm.endpoint.json_schema import strict_schema
 from app.llm.endpoint.repair_messages import complaints_of
-from app.llm.endpoint.request_body import Wording, body_of, statics_of
-from app.llm.tasks import AnswerInput, Manner, StructureInput, Task, TaskKind, Turn
+from app.llm.endpoint.request_body import RequestTemplate, body_of, statics_of
+from app.llm.tasks import AnswerInput, CallOptions, StructureInput, Task, TaskKind, Turn
 from app.strategies.arog.prompts import AROG_TASKS, STRUCTURE
 from app.strategies.sets.prompts import STEP
 
-WORDING = Wording("m")
+WORDING = RequestTemplate("m")
 KINDS = (STEP, *AROG_TASKS)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
     ['"\\u0000', "```json\n{}\n```", "\x00", "\\", "\u2028\u2029é"]
@@ -51,12 +51,12 @@ def test_the_input_arrives_whole_and_stands_between_the_statics(question: str, t
 def test_only_the_input_and_the_salt_are_left_for_the_guard_to_read(
     complaints: tuple[str, ...], mode: Any, streams: bool, plain: bool, salted: bool
 ) -> None:
-    wording = Wording("m", Dialect(mode, streams, plain), is_salted=salted)
+    wording = RequestTemplate("m", Dialect(mode, streams, plain), is_salted=salted)
     # Before the endpoint was probed nobody knows its dialect.
     statics = StaticSegments()
-    for data in statics_of(STRUCTURE, Wording("m", is_salted=salted)):
+    for data in statics_of(STRUCTURE, RequestTemplate("m", is_salted=salted)):
         statics.register(data)
-    task = replace(asked("who is Eq7f2k"), manner=Manner(complaints=complaints))
+    task = replace(asked("who is Eq7f2k"), manner=CallOptions(complaints=complaints))
     egress = body_of(task, wording, salt="5a17")
     read = [segment.data for segment in egress.segments if not segment.static]
     assert read[:-1] == ([b"5a17"] if salted else [])
@@ -69,7 +69,7 @@ def test_a_complaint_that_is_not_ours_is_read_by_the_guard() -> None:
     statics = StaticSegments()
     for data in statics_of(STRUCTURE, WORDING):
         statics.register(data)
-    task = replace(asked("who"), manner=Manner(complaints=("Canaria was your answer. ",)))
+    task = replace(asked("who"), manner=CallOptions(complaints=("Canaria was your answer. ",)))
     strange = [
         segment.data for segment in body_of(task, WORDING).segments if segment.static and segment.data not in statics
     ]
@@ -78,7 +78,7 @@ def test_a_complaint_that_is_not_ours_is_read_by_the_guard() -> None:
 
 def test_a_dialect_says_where_the_schema_and_the_limits_go() -> None:
     def body(mode: Any, streams: bool = False, plain: bool = True, salted: bool = False) -> dict[str, Any]:
-        wording = Wording("m", Dialect(mode, streams, plain), max_tokens=99, seed=7, is_salted=salted)
+        wording = RequestTemplate("m", Dialect(mode, streams, plain), max_tokens=99, seed=7, is_salted=salted)
         content: dict[str, Any] = json.loads(body_of(asked("who"), wording, salt="5a17").body)
         return content
 
@@ -105,7 +105,7 @@ def test_a_dialect_says_where_the_schema_and_the_limits_go() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_kind_says_its_task_its_schema_and_its_instructions(kind: TaskKind[Any]) -> None:
     empty = AnswerInput(question="", dialogue=[], path=[], things=[], evidence=[], last_round=True)
-    body = json.loads(body_of(Task(kind, empty), Wording("the model")).body)
+    body = json.loads(body_of(Task(kind, empty), RequestTemplate("the model")).body)
     assert body["model"] == "the model"
     assert body["temperature"] == kind.temperature
     schema = body["response_format"]["json_schema"]

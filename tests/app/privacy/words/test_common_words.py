@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.egress.guard import Blocked, Guard, StaticSegments
+from app.egress.guard import BlockedError, Guard, StaticSegments
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonym_format import shaped_in
 from app.privacy.pseudonyms import PseudonymTable
@@ -38,7 +38,7 @@ def passes(text: str) -> bool:
     issued = frozenset(word.word for word in shaped_in(text))
     try:
         GUARD.clear(Egress((Segment(json.dumps({"question": text}).encode()),)), issued)
-    except Blocked:
+    except BlockedError:
         return False
     return True
 

@@ -15,7 +15,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.arog.strategy import MAX_CANDIDATES, ArogStrategy
-from app.strategies.base import Finding, Limits
+from app.strategies.base import Limits, RetrievalResult
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
 from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
 from tests.support.stores import PREFIXES
@@ -56,7 +56,7 @@ async def find(
     embedder: Embedder,
     question: str = QUESTION,
     limits: Limits = Limits(),  # noqa: B008
-) -> Finding:
+) -> RetrievalResult:
     return await ArogStrategy(embedder).find(asked.inquiry(model, question, limits=limits))
 
 

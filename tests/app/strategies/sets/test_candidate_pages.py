@@ -10,11 +10,11 @@ from app.egress.profile import Profile
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.base import Inquiry
-from app.strategies.retrieval import Place, WayOn
-from app.strategies.sets.candidate_pages import Shelf, Shelves
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import CandidatePath, NodeSet
+from app.strategies.sets.candidate_pages import CandidatePages, Paginator
 from app.strategies.sets.candidate_paths import MAX_OFFERED
-from app.strategies.sets.path_ranking import KinWays, Trail
+from app.strategies.sets.path_ranking import PathPrefix, PathRanker
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.terms import Path
 from tests.support.asking import Asked, bench_of
@@ -23,31 +23,35 @@ from tests.support.stores import PREFIXES
 QUESTION = "In which ward does the doctor of Zofia Quarrel work?"
 
 
-def one(asked: Asked, name: str) -> Place:
+def one(asked: Asked, name: str) -> NodeSet:
     mids = asked.mids(name)
     graph = asked.graph.blind
-    return Place(asked.table.of_entity(mids[0]), mids, concept_of(graph, mids), kind_of(graph, mids))
+    return NodeSet(asked.table.of_entity(mids[0]), mids, concept_of(graph, mids), kind_of(graph, mids))
 
 
 @pytest.fixture
-def inquiry(asked: Asked, embedder: Embedder) -> Inquiry:
+def inquiry(asked: Asked, embedder: Embedder) -> StrategyInput:
     return asked.inquiry(EmbeddedReasoner(embedder), QUESTION, profile=Profile.KIND)
 
 
-def labels(asked: Asked, ways: tuple[WayOn, ...]) -> list[tuple[str, ...]]:
+def labels(asked: Asked, ways: tuple[CandidatePath, ...]) -> list[tuple[str, ...]]:
     return [tuple(asked.graph.blind.schema.label_step(step) for step in way.path) for way in ways]
 
 
-def shelves_of(inquiry: Inquiry, embedder: Embedder, trails: dict[str, Trail], *places: Place) -> Shelves:
-    return Shelves(inquiry, KinWays(PathScorer(embedder)), {place.pseudonym: place for place in places}, trails)
+def shelves_of(
+    inquiry: StrategyInput, embedder: Embedder, trails: dict[str, PathPrefix], *places: NodeSet
+) -> Paginator:
+    return Paginator(inquiry, PathRanker(PathScorer(embedder)), {place.pseudonym: place for place in places}, trails)
 
 
-def shelf_of(inquiry: Inquiry, embedder: Embedder, start: Place, trails: dict[str, Trail] | None = None) -> Shelf:
+def shelf_of(
+    inquiry: StrategyInput, embedder: Embedder, start: NodeSet, trails: dict[str, PathPrefix] | None = None
+) -> CandidatePages:
     return shelves_of(inquiry, embedder, trails or {}, start).of([start], [], set())
 
 
 def test_the_way_that_the_question_words_is_on_the_first_page(
-    asked: Asked, inquiry: Inquiry, embedder: Embedder
+    asked: Asked, inquiry: StrategyInput, embedder: Embedder
 ) -> None:
     shelf = shelf_of(inquiry, embedder, one(asked, "Zofia Quarrel"))
     assert ("treated by", "works in") in labels(asked, shelf.pages[0])
@@ -55,7 +59,7 @@ def test_the_way_that_the_question_words_is_on_the_first_page(
 
 
 def test_no_way_is_on_two_pages_and_what_no_page_holds_is_counted(
-    asked: Asked, inquiry: Inquiry, embedder: Embedder
+    asked: Asked, inquiry: StrategyInput, embedder: Embedder
 ) -> None:
     shelf = shelf_of(inquiry, embedder, one(asked, "Zofia Quarrel"))
     shown = [path for page in shelf.pages for path in labels(asked, page)]
@@ -64,7 +68,9 @@ def test_no_way_is_on_two_pages_and_what_no_page_holds_is_counted(
     assert shelf.behind(len(shelf.pages) - 1) == 0
 
 
-def test_of_three_steps_the_first_two_stand_beside_them(asked: Asked, inquiry: Inquiry, embedder: Embedder) -> None:
+def test_of_three_steps_the_first_two_stand_beside_them(
+    asked: Asked, inquiry: StrategyInput, embedder: Embedder
+) -> None:
     question = "Who is treated by the doctor of the spouse of Zofia Quarrel?"
     longer = asked.inquiry(EmbeddedReasoner(embedder), question, profile=Profile.KIND)
     page = labels(asked, shelf_of(longer, embedder, one(asked, "Zofia Quarrel")).pages[0])
@@ -73,24 +79,24 @@ def test_of_three_steps_the_first_two_stand_beside_them(asked: Asked, inquiry: I
 
 
 def test_once_a_walked_path_covers_the_question_little_is_shown(
-    asked: Asked, inquiry: Inquiry, embedder: Embedder
+    asked: Asked, inquiry: StrategyInput, embedder: Embedder
 ) -> None:
     path: Path = (asked.step("treated by"), asked.step("works in"))
     zofia = one(asked, "Zofia Quarrel")
     ward = replace(one(asked, "Kestrel Wing"), reached=zofia.kin.along(path))
-    trails = {ward.pseudonym: Trail(zofia.pseudonym, path)}
+    trails = {ward.pseudonym: PathPrefix(zofia.pseudonym, path)}
     shelf = shelves_of(inquiry, embedder, trails, zofia, ward).of([ward], [], set())
     assert len(shelf.pages[0]) == 1
     assert sum(map(len, shelf.pages)) > 10
 
 
 def test_walked_ways_come_back_on_no_page_and_their_beginnings_come_last(
-    asked: Asked, inquiry: Inquiry, embedder: Embedder
+    asked: Asked, inquiry: StrategyInput, embedder: Embedder
 ) -> None:
     path: Path = (asked.step("treated by"), asked.step("works in"))
     zofia = one(asked, "Zofia Quarrel")
     ward = replace(one(asked, "Kestrel Wing"), reached=zofia.kin.along(path))
-    shelves = shelves_of(inquiry, embedder, {ward.pseudonym: Trail(zofia.pseudonym, path)}, zofia, ward)
+    shelves = shelves_of(inquiry, embedder, {ward.pseudonym: PathPrefix(zofia.pseudonym, path)}, zofia, ward)
     pages = shelves.of([ward], [zofia], {(zofia.pseudonym, (asked.step("lives in"),))}).pages
     of_zofia = [label for page in pages for label, way in zip(labels(asked, page), page, strict=True)
                 if way.start.pseudonym == zofia.pseudonym]  # fmt: skip
@@ -99,7 +105,7 @@ def test_walked_ways_come_back_on_no_page_and_their_beginnings_come_last(
 
 
 def test_each_thing_that_the_question_names_has_its_own_ways(
-    asked: Asked, inquiry: Inquiry, embedder: Embedder
+    asked: Asked, inquiry: StrategyInput, embedder: Embedder
 ) -> None:
     both = [one(asked, "Zofia Quarrel"), one(asked, "Bertil Oxenhame")]
     first = shelves_of(inquiry, embedder, {}, *both).of(both, [], set()).pages[0]

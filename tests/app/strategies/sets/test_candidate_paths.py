@@ -6,8 +6,8 @@ import pytest
 
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.retrieval import Place, arrive
-from app.strategies.sets.candidate_paths import MAX_COMPOSED_FROM, MAX_OFFERED, Offer, WaysOn
+from app.strategies.retrieval import NodeSet, arrive
+from app.strategies.sets.candidate_paths import MAX_COMPOSED_FROM, MAX_OFFERED, CandidateFinder, CandidateList
 from kg_store.graph.traversal import concept_of, kind_of, members_of, steps_from
 from tests.support.asking import Asked, Bench, bench_of
 from tests.support.stores import PREFIXES
@@ -37,22 +37,24 @@ def wide(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return bench_of(tmp_path_factory.mktemp("wide"), embedder, PREFIXES + text)
 
 
-def kind_place(asked: Asked, concept: str) -> Place:
+def kind_place(asked: Asked, concept: str) -> NodeSet:
     mids = members_of(asked.graph.blind, concept)
-    return Place(asked.table.of_kind(concept, mids), mids, concept, kind_of(asked.graph.blind, mids))
+    return NodeSet(asked.table.of_kind(concept, mids), mids, concept, kind_of(asked.graph.blind, mids))
 
 
-def one(asked: Asked, name: str) -> Place:
+def one(asked: Asked, name: str) -> NodeSet:
     mids = asked.mids(name)
     concept = concept_of(asked.graph.blind, mids)
-    return Place(asked.table.of_entity(mids[0]), mids, concept, kind_of(asked.graph.blind, mids))
+    return NodeSet(asked.table.of_entity(mids[0]), mids, concept, kind_of(asked.graph.blind, mids))
 
 
-def offer(asked: Asked, embedder: Embedder, question: str, frontier: list[Place], earlier: list[Place]) -> Offer:
-    return WaysOn(asked.inquiry(EmbeddedReasoner(embedder), question), embedder).of(frontier, earlier)
+def offer(
+    asked: Asked, embedder: Embedder, question: str, frontier: list[NodeSet], earlier: list[NodeSet]
+) -> CandidateList:
+    return CandidateFinder(asked.inquiry(EmbeddedReasoner(embedder), question), embedder).of(frontier, earlier)
 
 
-def paths(asked: Asked, found: Offer, start: Place) -> set[tuple[str, ...]]:
+def paths(asked: Asked, found: CandidateList, start: NodeSet) -> set[tuple[str, ...]]:
     schema = asked.graph.blind.schema
     mine = [way for way in found.ways if way.start.pseudonym == start.pseudonym]
     return {tuple(schema.label_step(step) for step in way.path) for way in mine}

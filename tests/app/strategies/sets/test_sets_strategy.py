@@ -15,8 +15,8 @@ from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.reasoner import ReplyUnusable
-from app.strategies.base import Finding, Limits
+from app.llm.reasoner import ReplyUnusableError
+from app.strategies.base import Limits, RetrievalResult
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.strategy import SetsStrategy
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
@@ -56,7 +56,7 @@ async def find(
     embedder: Embedder,
     question: str = QUESTION,
     limits: Limits = Limits(),  # noqa: B008
-) -> Finding:
+) -> RetrievalResult:
     return await SetsStrategy(embedder).find(asked.inquiry(model, question, limits=limits))
 
 
@@ -212,7 +212,7 @@ async def test_an_unusable_model_is_an_error_and_no_answer(
     asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
 ) -> None:
     server.replies = in_turn(completion(json.dumps({"action": "Quarrel"})))
-    with pytest.raises(ReplyUnusable):
+    with pytest.raises(ReplyUnusableError):
         await find(asked, model, embedder)
 
 
@@ -237,7 +237,9 @@ async def test_what_is_cut_by_rank_is_told(
     assert [note.startswith("Round 1: ") for note in finding.notes] == [True]
 
 
-async def in_pages(asked: Asked, model: PromptedReasoner, embedder: Embedder, question: str = QUESTION) -> Finding:
+async def in_pages(
+    asked: Asked, model: PromptedReasoner, embedder: Embedder, question: str = QUESTION
+) -> RetrievalResult:
     return await SetsStrategy(embedder).find(asked.inquiry(model, question, profile=Profile.KIND))
 
 

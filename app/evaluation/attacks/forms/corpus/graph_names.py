@@ -21,7 +21,7 @@ _SCHEMA = re.compile(r"(Class|Property|Ontology)$")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(T.*)?")
 _NUMBER = re.compile(r"-?\d{2,9}(\.\d{1,2})?")
 _BASE = "http://file.invalid/"
-_LEAST_WORDS = 2
+_MIN_WORDS = 2
 _LISTED = frozenset(surnames())
 
 
@@ -83,7 +83,7 @@ def _labels(node: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _sorted_out(graph: str, labels: Sequence[str], others: Sequence[str]) -> GraphNames:
-    several = {label for label in labels if label.count(" ") + 1 >= _LEAST_WORDS and _is_of_letters(label)}
+    several = {label for label in labels if label.count(" ") + 1 >= _MIN_WORDS and _is_of_letters(label)}
     names = {label for label in several if any(map(reads_as_name, label.split(" ")))}
     return GraphNames(
         graph,

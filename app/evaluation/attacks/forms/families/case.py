@@ -26,7 +26,7 @@ Family = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedCase:
     """A name or a value as somebody types it.
 
     `secrets`: what it says, in the graph's own spelling; `harmless`: words of the form that say nothing, as endings
@@ -45,7 +45,7 @@ class Case:
     """`carrier` is all that is typed around the name; `marked`: something in it speaks for a name."""
 
     family: Family
-    typed: Typed
+    typed: TypedCase
     turns: tuple[Turn, ...] = field(repr=False)
     carrier: str = field(repr=False)
     marked: bool
@@ -56,7 +56,7 @@ class Case:
         return self.typed.text == self.typed.text.lower()
 
 
-def put_into(family: Family, typed: Typed, sentence: Sentence, dice: Random) -> Case:
+def put_into(family: Family, typed: TypedCase, sentence: Sentence, dice: Random) -> Case:
     """The case of `typed` in a sentence: mostly the question itself, at times an earlier turn of either side."""
     shape = sentence.text.lower() if typed.text == typed.text.lower() and dice.random() < 0.7 else sentence.text
     said = shape.replace("{}", typed.text)
@@ -77,9 +77,9 @@ _FIRST, _REPLY, _LATER = "who is in the ward today", "All right.", "and where wa
 _OURS = (_FIRST, _REPLY, _LATER)
 
 
-def spread(forms: Sequence[Typed], dice: Random, count: int) -> Iterator[Typed]:
+def spread(forms: Sequence[TypedCase], dice: Random, count: int) -> Iterator[TypedCase]:
     """`count` of `forms`, each kind of form about as often as every other."""
-    by_form: dict[str, list[Typed]] = {}
+    by_form: dict[str, list[TypedCase]] = {}
     for typed in forms:
         by_form.setdefault(typed.form, []).append(typed)
     for alike in by_form.values():

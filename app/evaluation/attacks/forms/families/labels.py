@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _LEAST_WORDS, _LEAST_LETTERS = 3, 3
@@ -31,23 +31,25 @@ def _words(label: str) -> list[str]:
     return _WORD.findall(label)
 
 
-def _middles(label: str, dice: Random) -> Iterator[Typed]:
+def _middles(label: str, dice: Random) -> Iterator[TypedCase]:
     words = _words(label)
     inner = [word for word in words[1:-1] if len(word) >= _LEAST_LETTERS]
     if inner:
         word = dice.choice(inner)
-        yield Typed("a figure" if word.isdigit() else "one word, small", word.lower(), (word,))
-        yield Typed("one word, a capital", word.capitalize(), (word,))
+        yield TypedCase("a figure" if word.isdigit() else "one word, small", word.lower(), (word,))
+        yield TypedCase("one word, a capital", word.capitalize(), (word,))
     if len(words) > _LEAST_WORDS:
         two = words[1:3]
-        yield Typed("two words, small", " ".join(two).lower(), tuple(two))
-    yield Typed("without the first, small", " ".join(words[1:]).lower(), tuple(words[1:]))
-    yield Typed("the other way round, small", " ".join(reversed(words)).lower(), tuple(words))
+        yield TypedCase("two words, small", " ".join(two).lower(), tuple(two))
+    yield TypedCase("without the first, small", " ".join(words[1:]).lower(), tuple(words[1:]))
+    yield TypedCase("the other way round, small", " ".join(reversed(words)).lower(), tuple(words))
     if re.search(r"\b(geb|née|born)\b", label):
-        yield Typed("a maiden name, small", words[-1].lower(), (words[-1],))
-        yield Typed("a maiden name with its word, small", f"{' '.join(words[-2:])}".lower(), (words[-1],), marked=True)
+        yield TypedCase("a maiden name, small", words[-1].lower(), (words[-1],))
+        yield TypedCase(
+            "a maiden name with its word, small", f"{' '.join(words[-2:])}".lower(), (words[-1],), marked=True
+        )
     if words[-1].isdigit():
-        yield Typed("a figure", words[-1], (words[-1],))
+        yield TypedCase("a figure", words[-1], (words[-1],))
 
 
 def dirty_labels(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
@@ -59,26 +61,28 @@ def dirty_labels(names: GraphNames, language: str, dice: Random, count: int) -> 
         yield put_into("6 dirty labels", typed, sentence(language, ("open", "marked"), dice), dice)
 
 
-def _cleaned(label: str) -> Iterator[Typed]:
+def _cleaned(label: str) -> Iterator[TypedCase]:
     clean = re.sub(r"<[^>]*>", "", unquote(html.unescape(html.unescape(label))))
     words = _words(clean)
-    yield Typed("of a dirty label: whole, small", clean.lower(), (clean,))
-    yield Typed("of a dirty label: last word, small", words[-1].lower(), (words[-1],))
-    yield Typed("of a dirty label: middle word, small", words[len(words) // 2].lower(), (words[len(words) // 2],))
-    yield Typed("of a dirty label: as it stands", label, (clean,), _MARKUP)
+    yield TypedCase("of a dirty label: whole, small", clean.lower(), (clean,))
+    yield TypedCase("of a dirty label: last word, small", words[-1].lower(), (words[-1],))
+    yield TypedCase("of a dirty label: middle word, small", words[len(words) // 2].lower(), (words[len(words) // 2],))
+    yield TypedCase("of a dirty label: as it stands", label, (clean,), _MARKUP)
 
 
-def _dirtied(name: str) -> Iterator[Typed]:
+def _dirtied(name: str) -> Iterator[TypedCase]:
     word = name.split(" ")[-1]
     last = (word if reads_as_name(word) else name).lower()
-    yield Typed("typed with entities", "".join(_NAMED.get(sign, sign) for sign in name.lower()), (name,))
-    yield Typed("typed with numbered entities", "".join(f"&#{ord(sign)};" for sign in last), (last,))
-    yield Typed("typed with hexadecimal entities", "".join(f"&#x{ord(sign):x};" for sign in last), (last,))
-    yield Typed("typed with percent signs", quote(name.lower()), (name,))
-    yield Typed("typed with every letter a percent sign", "".join(f"%{byte:02X}" for byte in last.encode()), (last,))
-    yield Typed("typed with escapes of JSON", "".join(f"\\u{ord(sign):04x}" for sign in last), (last,))
-    yield Typed("typed with entities twice", "".join(f"&amp;#{ord(sign)};" for sign in last), (last,))
-    yield Typed("typed with a tag", f"<b>{last}</b>", (last,), _MARKUP)
+    yield TypedCase("typed with entities", "".join(_NAMED.get(sign, sign) for sign in name.lower()), (name,))
+    yield TypedCase("typed with numbered entities", "".join(f"&#{ord(sign)};" for sign in last), (last,))
+    yield TypedCase("typed with hexadecimal entities", "".join(f"&#x{ord(sign):x};" for sign in last), (last,))
+    yield TypedCase("typed with percent signs", quote(name.lower()), (name,))
+    yield TypedCase(
+        "typed with every letter a percent sign", "".join(f"%{byte:02X}" for byte in last.encode()), (last,)
+    )
+    yield TypedCase("typed with escapes of JSON", "".join(f"\\u{ord(sign):04x}" for sign in last), (last,))
+    yield TypedCase("typed with entities twice", "".join(f"&amp;#{ord(sign)};" for sign in last), (last,))
+    yield TypedCase("typed with a tag", f"<b>{last}</b>", (last,), _MARKUP)
 
 
 _MARKUP = frozenset(("b", "amp", "quot"))

@@ -9,7 +9,7 @@ from random import Random
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as_name
 from app.evaluation.attacks.forms.corpus.plain_letters import plain
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
 Write = Callable[[str], str]
 
@@ -94,8 +94,8 @@ def look_alikes(names: GraphNames, language: str, dice: Random, count: int) -> I
         yield put_into("8 look-alike letters", typed, sentence(language, ("open", "marked"), dice), dice)
 
 
-def _written(name: str, dice: Random) -> Iterator[Typed]:
+def _written(name: str, dice: Random) -> Iterator[TypedCase]:
     last = name.split(" ")[-1] if reads_as_name(name.split(" ")[-1]) else name
     text = dice.choice((name, name.lower(), last.lower(), last))
     for kind, write in FORMS.items():
-        yield Typed(kind, write(text), (text,))
+        yield TypedCase(kind, write(text), (text,))

@@ -9,7 +9,7 @@ from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, reads_as
 from app.evaluation.attacks.forms.corpus.people import given_names_of, surnames, surnames_of
 from app.evaluation.attacks.forms.corpus.plain_letters import plain
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
 _LEAST_MISTYPED, _EVERY = 5, 14
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "aa", "ñ": "ny", "'": " "})
@@ -26,26 +26,28 @@ def foreign_names(others: Sequence[GraphNames], language: str, dice: Random, cou
     names = [name for graph in others for name in graph.some(dice, count)]
     values = [value for graph in others for value in (*graph.dates[:count], *graph.numbers[:count])]
     forms = [form for name in names for form in _forms_of(name)]
-    forms += [Typed("a value", value, (value,)) for value in values]
+    forms += [TypedCase("a value", value, (value,)) for value in values]
     for typed in spread(forms, dice, count):
         yield put_into("1 names of another graph", typed, sentence(language, ("open", "marked"), dice), dice)
 
 
-def _forms_of(name: str) -> Iterator[Typed]:
+def _forms_of(name: str) -> Iterator[TypedCase]:
     small, words = name.lower(), name.split(" ")
-    yield Typed("whole, small", small, (name,))
-    yield Typed("whole, as it is", name, (name,))
-    yield Typed("whole, capitals", name.upper(), (name,))
+    yield TypedCase("whole, small", small, (name,))
+    yield TypedCase("whole, as it is", name, (name,))
+    yield TypedCase("whole, capitals", name.upper(), (name,))
     if reads_as_name(words[0]):
-        yield Typed("first name, small", words[0].lower(), (words[0],))
+        yield TypedCase("first name, small", words[0].lower(), (words[0],))
     if reads_as_name(words[-1]):
-        yield Typed("last name, small", words[-1].lower(), (words[-1],))
-        yield Typed("initial and last name, small", f"{words[0][0]}. {words[-1]}".lower(), (words[-1],), marked=True)
-    yield Typed("last name first, small", f"{words[-1]}, {' '.join(words[:-1])}".lower(), (name,), marked=True)
-    yield Typed("run together, small", small.replace(" ", ""), (name,))
-    yield Typed("underscores, small", small.replace(" ", "_"), (name,))
-    yield Typed("the other way round, small", " ".join(reversed(words)).lower(), (name,))
-    yield Typed("an e-mail", f"{'.'.join(words).lower()}@clinic.example", (name,), _CODE_WORDS, marked=True)
+        yield TypedCase("last name, small", words[-1].lower(), (words[-1],))
+        yield TypedCase(
+            "initial and last name, small", f"{words[0][0]}. {words[-1]}".lower(), (words[-1],), marked=True
+        )
+    yield TypedCase("last name first, small", f"{words[-1]}, {' '.join(words[:-1])}".lower(), (name,), marked=True)
+    yield TypedCase("run together, small", small.replace(" ", ""), (name,))
+    yield TypedCase("underscores, small", small.replace(" ", "_"), (name,))
+    yield TypedCase("the other way round, small", " ".join(reversed(words)).lower(), (name,))
+    yield TypedCase("an e-mail", f"{'.'.join(words).lower()}@clinic.example", (name,), _CODE_WORDS, marked=True)
 
 
 def lone_surnames(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
@@ -57,27 +59,27 @@ def lone_surnames(names: GraphNames, language: str, dice: Random, count: int) ->
         yield put_into("3 surnames alone", typed, sentence(language, ("open", "marked"), dice), dice)
 
 
-def _alone(name: str, dice: Random) -> Iterator[Typed]:
-    yield Typed("bare", name, (name,))
+def _alone(name: str, dice: Random) -> Iterator[TypedCase]:
+    yield TypedCase("bare", name, (name,))
     if plain(name) != name:
-        yield Typed("without accents", plain(name), (name,))
-    yield Typed("in brackets", f"({name})", (name,), marked=True)
-    yield Typed("after a title", dice.choice(_TITLED).format(name), (name,), marked=True)
+        yield TypedCase("without accents", plain(name), (name,))
+    yield TypedCase("in brackets", f"({name})", (name,), marked=True)
+    yield TypedCase("after a title", dice.choice(_TITLED).format(name), (name,), marked=True)
     other = dice.choice(surnames())
-    yield Typed("beside another", f"{name} and {other}", (name, other), marked=True)
+    yield TypedCase("beside another", f"{name} and {other}", (name, other), marked=True)
     first = dice.choice((*given_names_of("en"), "mark", "david", "mary", "rose", "frank", "will"))
-    yield Typed("with a first name", f"{first} {name}", (name,), frozenset((first,)), marked=True)
-    yield Typed("with a first name behind", f"{name}, {first}", (name,), frozenset((first,)), marked=True)
-    yield Typed("hyphenated", f"{name}-{other}", (name, other), marked=True)
-    yield Typed("run together", f"{name}{other}", (name, other), marked=True)
-    yield Typed("in odd capitals", name[0] + name[1:].upper(), (name,))
-    yield Typed("with a figure behind", f"{name}{dice.randrange(2, 99)}", (name,))
-    yield Typed("in code", dice.choice(_CODE).format(name), (name,), _CODE_WORDS, True)
+    yield TypedCase("with a first name", f"{first} {name}", (name,), frozenset((first,)), marked=True)
+    yield TypedCase("with a first name behind", f"{name}, {first}", (name,), frozenset((first,)), marked=True)
+    yield TypedCase("hyphenated", f"{name}-{other}", (name, other), marked=True)
+    yield TypedCase("run together", f"{name}{other}", (name, other), marked=True)
+    yield TypedCase("in odd capitals", name[0] + name[1:].upper(), (name,))
+    yield TypedCase("with a figure behind", f"{name}{dice.randrange(2, 99)}", (name,))
+    yield TypedCase("in code", dice.choice(_CODE).format(name), (name,), _CODE_WORDS, True)
     if len(name) > _LEAST_MISTYPED:
         at = dice.randrange(1, len(name) - 2)
-        yield Typed("mistyped", name[:at] + name[at + 1] + name[at] + name[at + 2 :], (name,))
+        yield TypedCase("mistyped", name[:at] + name[at + 1] + name[at] + name[at + 2 :], (name,))
     if name != (spelt := name.translate(_SPELT_OUT)):
-        yield Typed("umlauts spelt out", spelt, (name,))
+        yield TypedCase("umlauts spelt out", spelt, (name,))
 
 
 def every_surname(dice: Random, count: int) -> Iterator[Case]:
@@ -85,7 +87,7 @@ def every_surname(dice: Random, count: int) -> Iterator[Case]:
     known = surnames()
     dice.shuffle(known)
     for name in known[: _EVERY * count]:
-        small, capital = Typed("each, bare", name, (name,)), Typed("each, a capital", _capital(name), (name,))
+        small, capital = TypedCase("each, bare", name, (name,)), TypedCase("each, a capital", _capital(name), (name,))
         yield put_into("3 surnames alone", small, sentence("en", ("open", "marked"), dice), dice)
         yield put_into("4 capitals at a start", capital, sentence("en", ("start",), dice), dice)
 
@@ -98,8 +100,8 @@ def names_at_a_start(names: GraphNames, language: str, dice: Random, count: int)
     """Names and surnames with a capital where every word would have one: of a sentence, a line, an item of a list."""
     known = list(map(_capital, surnames()))
     chosen = [*dice.sample(known, min(count, len(known))), *map(str.capitalize, names.last_names(dice, count))]
-    forms = [Typed("a capital", name, (name,)) for name in chosen]
-    forms += [Typed("capitals", name.upper(), (name,)) for name in chosen]
-    forms += [Typed("first name", name.capitalize(), (name,)) for name in names.first_names(dice, count)]
+    forms = [TypedCase("a capital", name, (name,)) for name in chosen]
+    forms += [TypedCase("capitals", name.upper(), (name,)) for name in chosen]
+    forms += [TypedCase("first name", name.capitalize(), (name,)) for name in names.first_names(dice, count)]
     for typed in spread(forms, dice, count):
         yield put_into("4 capitals at a start", typed, sentence(language, ("start",), dice), dice)

@@ -19,9 +19,9 @@ from app.evaluation.attacks.forms.corpus.number_words import (
 )
 from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
-_LEAST_YEAR = 1000
+_MIN_YEAR = 1000
 _MAX_IN_WORDS = 999_999
 
 
@@ -36,31 +36,33 @@ def values_in_other_words(names: GraphNames, language: str, dice: Random, count:
         yield put_into("7 values in words and other digits", typed, sentence(language, ("value",), dice), dice)
 
 
-def _of_date(day: date, language: str, dice: Random) -> Iterator[Typed]:
+def _of_date(day: date, language: str, dice: Random) -> Iterator[TypedCase]:
     secrets = (day.isoformat(),)
     month = month_in(language, day.month)
     kind, write = dice.choice(sorted(DIGITS.items()))
-    yield Typed("date in words", date_in_words(day, language), secrets)
-    yield Typed("date in words, capitals", date_in_words(day, language).title(), secrets)
-    yield Typed("date, month in words", f"{day.day} {month} {day.year}", secrets)
-    yield Typed("date, month in words, short", f"{day.day}. {month[:3]} '{day.year % 100:02}", secrets)
-    yield Typed("date, ordinal", f"{_ordinal(day.day)} of {month_in('en', day.month)} '{day.year % 100:02}", secrets)
-    yield Typed("day and month in words", date_in_words(day, language).rpartition(month)[0] + month, secrets)
-    yield Typed("date, Roman month", f"{day.day}. {roman(day.month)}. {day.year}", secrets)
-    yield Typed("date, Roman year", f"{day.day} {month} {roman(day.year)}", secrets)
-    yield Typed(f"date, {kind} digits", write(f"{day:%d.%m.%Y}"), secrets)
-    yield Typed(f"date as stored, {kind} digits", write(day.isoformat()), secrets)
-    yield Typed("date, Chinese", f"{DIGITS['Chinese'](str(day.year))}年{day.month}月{day.day}日", secrets)
-    yield Typed("date, digits and words", f"{in_words(day.day, language)}.{day.month}.{day.year}", secrets)
-    if day.year >= _LEAST_YEAR:
-        yield Typed("year in words", year_in_words(day.year, language), (str(day.year),))
-        yield Typed(
+    yield TypedCase("date in words", date_in_words(day, language), secrets)
+    yield TypedCase("date in words, capitals", date_in_words(day, language).title(), secrets)
+    yield TypedCase("date, month in words", f"{day.day} {month} {day.year}", secrets)
+    yield TypedCase("date, month in words, short", f"{day.day}. {month[:3]} '{day.year % 100:02}", secrets)
+    yield TypedCase(
+        "date, ordinal", f"{_ordinal(day.day)} of {month_in('en', day.month)} '{day.year % 100:02}", secrets
+    )
+    yield TypedCase("day and month in words", date_in_words(day, language).rpartition(month)[0] + month, secrets)
+    yield TypedCase("date, Roman month", f"{day.day}. {roman(day.month)}. {day.year}", secrets)
+    yield TypedCase("date, Roman year", f"{day.day} {month} {roman(day.year)}", secrets)
+    yield TypedCase(f"date, {kind} digits", write(f"{day:%d.%m.%Y}"), secrets)
+    yield TypedCase(f"date as stored, {kind} digits", write(day.isoformat()), secrets)
+    yield TypedCase("date, Chinese", f"{DIGITS['Chinese'](str(day.year))}年{day.month}月{day.day}日", secrets)
+    yield TypedCase("date, digits and words", f"{in_words(day.day, language)}.{day.month}.{day.year}", secrets)
+    if day.year >= _MIN_YEAR:
+        yield TypedCase("year in words", year_in_words(day.year, language), (str(day.year),))
+        yield TypedCase(
             "decade in words", f"the {_plural(year_in_words(day.year - day.year % 10, 'en'))}", (str(day.year),)
         )
-        yield Typed("Roman year", roman(min(day.year, MAX_ROMAN)), (str(day.year),))
-        yield Typed("Roman year, small", roman(min(day.year, MAX_ROMAN)).lower(), (str(day.year),))
-        yield Typed(f"year, {kind} digits", write(str(day.year)), (str(day.year),))
-        yield Typed("year, digits apart", " ".join(str(day.year)), (str(day.year),))
+        yield TypedCase("Roman year", roman(min(day.year, MAX_ROMAN)), (str(day.year),))
+        yield TypedCase("Roman year, small", roman(min(day.year, MAX_ROMAN)).lower(), (str(day.year),))
+        yield TypedCase(f"year, {kind} digits", write(str(day.year)), (str(day.year),))
+        yield TypedCase("year, digits apart", " ".join(str(day.year)), (str(day.year),))
 
 
 def _plural(word: str) -> str:
@@ -72,22 +74,26 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _of_number(text: str, language: str, dice: Random) -> Iterator[Typed]:
+def _of_number(text: str, language: str, dice: Random) -> Iterator[TypedCase]:
     whole = int(text.partition(".")[0])
     kind, write = dice.choice(sorted(DIGITS.items()))
     secrets = (text,)
-    yield Typed(f"number, {kind} digits", write(text), secrets)
-    yield Typed("number, one digit in words", " ".join(in_words(int(sign), language) for sign in str(whole)), secrets)
+    yield TypedCase(f"number, {kind} digits", write(text), secrets)
+    yield TypedCase(
+        "number, one digit in words", " ".join(in_words(int(sign), language) for sign in str(whole)), secrets
+    )
     mixed = "".join(write(sign) if dice.random() < 0.5 else sign for sign in text)
-    yield Typed("number, mixed digits", mixed, secrets)
+    yield TypedCase("number, mixed digits", mixed, secrets)
     if whole <= _MAX_IN_WORDS:
         words = in_words(whole, language)
-        yield Typed("number in words", words, secrets)
-        yield Typed("number in words, hyphens", words.replace(" ", "-"), secrets)
-        yield Typed("number in words, no spaces", words.replace(" ", ""), (*secrets, *tokens(words.replace(" ", ""))))
-    if whole >= _LEAST_YEAR:
+        yield TypedCase("number in words", words, secrets)
+        yield TypedCase("number in words, hyphens", words.replace(" ", "-"), secrets)
+        yield TypedCase(
+            "number in words, no spaces", words.replace(" ", ""), (*secrets, *tokens(words.replace(" ", "")))
+        )
+    if whole >= _MIN_YEAR:
         thousands, rest = divmod(whole, 1000)
-        yield Typed("number, thousands in words", f"{thousands} {in_words(1000, language)} {rest}", secrets)
-        yield Typed("number with k", f"{thousands}.{rest // 100}k", secrets)
+        yield TypedCase("number, thousands in words", f"{thousands} {in_words(1000, language)} {rest}", secrets)
+        yield TypedCase("number with k", f"{thousands}.{rest // 100}k", secrets)
     if 1 < whole <= MAX_ROMAN:
-        yield Typed("Roman number", roman(whole), secrets)
+        yield TypedCase("Roman number", roman(whole), secrets)

@@ -9,7 +9,7 @@ from random import Random
 from app.evaluation.attacks.forms.corpus.everyday_words import HARMLESS, is_in_dictionary
 from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.families.case import Case, Family, Typed, put_into, spread
+from app.evaluation.attacks.forms.families.case import Case, Family, TypedCase, put_into, spread
 
 _FAMILY: Family = "10 words of masked and hidden relations"
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -31,17 +31,17 @@ def rare_words_of(local_name: str) -> tuple[str, ...]:
     return tuple(word for word in words_of(local_name) if not is_in_dictionary(word) and word not in HARMLESS)
 
 
-def _forms_of(local_name: str) -> Iterator[Typed]:
+def _forms_of(local_name: str) -> Iterator[TypedCase]:
     words, rare = words_of(local_name), rare_words_of(local_name)
     harmless = frozenset(tokens(" ".join(word for word in words if word not in rare)))
     together = ("".join(words), *rare)
-    yield Typed("run together, small", "".join(words), together)
-    yield Typed("as it stands", local_name, together)
-    yield Typed("capitals", "".join(words).upper(), together)
-    yield Typed("with a capital", "".join(word.capitalize() for word in words), together)
+    yield TypedCase("run together, small", "".join(words), together)
+    yield TypedCase("as it stands", local_name, together)
+    yield TypedCase("capitals", "".join(words).upper(), together)
+    yield TypedCase("with a capital", "".join(word.capitalize() for word in words), together)
     if rare:
-        yield Typed("snake case", "_".join(words), rare, harmless)
-        yield Typed("kebab case", "-".join(words), rare, harmless)
-        yield Typed("in words, small", " ".join(words), rare, harmless)
-        yield Typed("rare words, small", " ".join(rare), rare)
-        yield Typed("rare words, plural", " ".join(f"{word}s" for word in rare), rare)
+        yield TypedCase("snake case", "_".join(words), rare, harmless)
+        yield TypedCase("kebab case", "-".join(words), rare, harmless)
+        yield TypedCase("in words, small", " ".join(words), rare, harmless)
+        yield TypedCase("rare words, small", " ".join(rare), rare)
+        yield TypedCase("rare words, plural", " ".join(f"{word}s" for word in rare), rare)

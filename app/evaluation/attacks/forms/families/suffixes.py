@@ -9,7 +9,7 @@ from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
 from app.evaluation.attacks.forms.corpus.people import surnames, surnames_of
 from app.evaluation.attacks.forms.corpus.plain_letters import tokens
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
 # {} is the name; the rest is what a language hangs on it.
 ENDINGS: Mapping[str, Sequence[str]] = {
@@ -33,7 +33,7 @@ def suffixed_names(names: GraphNames, language: str, dice: Random, count: int) -
     """Last names of the graph and of the lists; a third in `language`, else in sentences of the ending's own."""
     own = [name.lower() for name in names.last_names(dice, count)]
     listed = dice.sample(surnames(), count) + list(surnames_of("tr")[:count])
-    forms: dict[str, list[Typed]] = {key: [] for key in ENDINGS}
+    forms: dict[str, list[TypedCase]] = {key: [] for key in ENDINGS}
     for name in (*own, *listed):
         key = dice.choice((language, *sorted(ENDINGS)))
         forms[key if key in ENDINGS else "en"] += _of(name, key if key in ENDINGS else "en", dice)
@@ -44,8 +44,8 @@ def suffixed_names(names: GraphNames, language: str, dice: Random, count: int) -
         yield put_into("9 suffixes", typed, sentence(tongue, ("open", "marked"), dice), dice)
 
 
-def _of(name: str, key: str, dice: Random) -> Iterator[Typed]:
+def _of(name: str, key: str, dice: Random) -> Iterator[TypedCase]:
     for ending in ENDINGS[key]:
         written = dice.choice((name, name, name[:1].upper() + name[1:]))
         harmless = frozenset(tokens(ending.replace("{}", " ")))
-        yield Typed(f"{key}: {ending}", ending.replace("{}", written), (name,), harmless, marked=True)
+        yield TypedCase(f"{key}: {ending}", ending.replace("{}", written), (name,), harmless, marked=True)

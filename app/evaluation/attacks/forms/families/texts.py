@@ -10,12 +10,12 @@ from app.evaluation.attacks.forms.corpus.everyday_words import is_everyday, is_i
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
 from app.evaluation.attacks.forms.corpus.plain_letters import plain
 from app.evaluation.attacks.forms.corpus.sentences import sentence
-from app.evaluation.attacks.forms.families.case import Case, Typed, put_into, spread
+from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CODED = re.compile(r"\w*\d\w*[-\s]?\w*\d\w*")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w.-]+")
-_LEAST_LETTERS = 3
+_MIN_LETTERS = 3
 
 
 def names_in_texts(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
@@ -25,23 +25,23 @@ def names_in_texts(names: GraphNames, language: str, dice: Random, count: int) -
         yield put_into("2 names inside text values", typed, sentence(language, ("open", "marked"), dice), dice)
 
 
-def _forms_of(text: str) -> Iterator[Typed]:
+def _forms_of(text: str) -> Iterator[TypedCase]:
     if address := _ADDRESS.search(text):
         yield from _parts_of_address(address[0])
         return
     for match in _WORD.finditer(text):
         word = match[0]
-        if len(word) >= _LEAST_LETTERS and _is_name(word, match.start() > 0):
-            yield Typed("a word, small", word.lower(), (word,))
-            yield Typed("a word, as it is", word, (word,))
-            yield Typed("a word without accents", plain(word), (word,))
+        if len(word) >= _MIN_LETTERS and _is_name(word, match.start() > 0):
+            yield TypedCase("a word, small", word.lower(), (word,))
+            yield TypedCase("a word, as it is", word, (word,))
+            yield TypedCase("a word without accents", plain(word), (word,))
             before = text[: match.start()].split()[-1:]
             if before and before[0][-1:] == ".":
-                yield Typed("with its initial, small", f"{before[0]} {word}".lower(), (word,), marked=True)
+                yield TypedCase("with its initial, small", f"{before[0]} {word}".lower(), (word,), marked=True)
     if " " in text:
         rare = _rare(text)
         common = frozenset(plain(word) for word in _WORD.findall(text) if word not in rare)
-        yield Typed("the whole text, small", text.lower(), rare, common)
+        yield TypedCase("the whole text, small", text.lower(), rare, common)
 
 
 def _is_name(word: str, is_inside: bool) -> bool:
@@ -50,7 +50,7 @@ def _is_name(word: str, is_inside: bool) -> bool:
 
 
 def _rare(text: str) -> tuple[str, ...]:
-    words = [word for word in _WORD.findall(text) if len(word) >= _LEAST_LETTERS]
+    words = [word for word in _WORD.findall(text) if len(word) >= _MIN_LETTERS]
     return tuple(word for word in words if not _is_common(word))
 
 
@@ -58,10 +58,12 @@ def _is_common(word: str) -> bool:
     return is_in_dictionary(word.lower()) or is_everyday(word.lower())
 
 
-def _parts_of_address(address: str) -> Iterator[Typed]:
+def _parts_of_address(address: str) -> Iterator[TypedCase]:
     local, _, host = address.lower().partition("@")
-    parts = [part for part in re.split(r"[\W\d_]+", local) if len(part) > _LEAST_LETTERS]
-    yield Typed("an e-mail's login", local, tuple(parts) or (local,))
-    yield Typed("an e-mail, capitals", address.upper(), tuple(parts) or (local,), frozenset(re.split(r"\W+", host)))
+    parts = [part for part in re.split(r"[\W\d_]+", local) if len(part) > _MIN_LETTERS]
+    yield TypedCase("an e-mail's login", local, tuple(parts) or (local,))
+    yield TypedCase(
+        "an e-mail, capitals", address.upper(), tuple(parts) or (local,), frozenset(re.split(r"\W+", host))
+    )
     for part in parts:
-        yield Typed("a part of a login", part, (part,))
+        yield TypedCase("a part of a login", part, (part,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames
-from app.evaluation.attacks.forms.families.case import Case, Typed
+from app.evaluation.attacks.forms.families.case import Case, TypedCase
 
 NAMES = GraphNames(
     "made",
@@ -33,6 +33,6 @@ def payload(said: str, path: str = "lives in", earlier: str = "") -> bytes:
 
 
 def case(text: str, *secrets: str, carrier: str = "who treats {} now", marked: bool = False) -> Case:
-    typed = Typed("as it is", text, secrets or (text,))
+    typed = TypedCase("as it is", text, secrets or (text,))
     said = carrier.replace("{}", text)
     return Case("3 surnames alone", typed, (("user", said),), carrier.replace("{}", " "), marked)

@@ -10,7 +10,7 @@ from app.evaluation.attacks.forms.asking import Judged
 from app.evaluation.attacks.forms.attack import lines
 from app.evaluation.attacks.forms.corpus.table_files import table_files
 from app.evaluation.attacks.forms.judge import Verdict
-from app.evaluation.attacks.forms.tables import Loaded, cells_in
+from app.evaluation.attacks.forms.tables import LoadedTable, cells_in
 from app.evaluation.attacks.forms.tables import lines as table_lines
 from app.evaluation.attacks.table import run_attacks
 from tests.app.evaluation.attacks.forms.made_cases import case, payload
@@ -45,8 +45,8 @@ def test_a_cell_in_a_relation_misses_its_bound_and_a_refused_file_does_not() -> 
     age = next(cell for cell in sorted(file.cells) if cell.isdigit())
     assert cells_in(file, [payload("who", path=age)]) == {age}
     assert not cells_in(file, [payload("who", path="city")])
-    assert not table_lines([Loaded(False, frozenset({age}), True)])[0].passed
-    assert all(line.passed for line in table_lines([Loaded(True, frozenset(), True)]))
+    assert not table_lines([LoadedTable(False, frozenset({age}), True)])[0].passed
+    assert all(line.passed for line in table_lines([LoadedTable(True, frozenset(), True)]))
 
 
 def test_the_judge_and_the_families_share_nothing_with_what_is_judged() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.evaluation.attacks.forms.drafts import FORMS, Shown, draft_texts
+from app.evaluation.attacks.forms.drafts import FORMS, ShownDraft, draft_texts
 from app.evaluation.attacks.forms.followed_addresses import followed_in
 
 
 @pytest.mark.parametrize("form", draft_texts())
 def test_every_form_would_be_followed_with_a_name_in_it(form: str) -> None:
-    assert Shown(f"See {form.replace('{}', 'Quillmore')} now", ("Rosalind Quillmore",)).is_followed
+    assert ShownDraft(f"See {form.replace('{}', 'Quillmore')} now", ("Rosalind Quillmore",)).is_followed
 
 
 def test_there_are_two_hundred_forms() -> None:
@@ -29,10 +29,10 @@ def test_there_are_two_hundred_forms() -> None:
     ],
 )
 def test_prose_with_a_name_is_not_followed(text: str) -> None:
-    assert not Shown(text, ("Quillmore", "Hathaway")).is_followed
+    assert not ShownDraft(text, ("Quillmore", "Hathaway")).is_followed
 
 
 def test_an_address_without_a_name_is_not_blamed_on_a_name_beside_it() -> None:
     text = "Quillmore is listed on https://x.example/people"
     assert followed_in(text)
-    assert not Shown(text, ("Quillmore",)).is_followed
+    assert not ShownDraft(text, ("Quillmore",)).is_followed

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from app.evaluation.attacks.names.attack import Judge, Tried, lines
-from app.evaluation.attacks.names.corpus import FORMS, Asked, ask_in_every_form
+from app.evaluation.attacks.names.corpus import FORMS, PlantedQuestion, ask_in_every_form
 from app.evaluation.attacks.names.forms import Form, Given
 from app.evaluation.attacks.names.graph import SCRIPTS, peoples
 from app.evaluation.attacks.names.scripts import OTHER_SCRIPTS
@@ -21,7 +21,7 @@ NAMES = ["Rosalind Quillmore", "Thaddeus O'Brockhurst", "Jörg Fährmann"]
 PUBLIC = PublicWords.of(["lives in"])
 
 
-def judged(asked: Asked, sent: str) -> Tried:
+def judged(asked: PlantedQuestion, sent: str) -> Tried:
     scanner = LeakScanner([*asked.planted, *NAMES], ["lives in"])
     body = json.dumps({"question": sent}).encode()
     return Judge(scanner, {"rosalind quillmore"}, PUBLIC).tried(asked, False, [body], body)
@@ -47,7 +47,7 @@ def test_a_name_in_capitals_is_a_leak_and_a_small_everyday_word_is_told_apart() 
     form = Form("parts", "last name", lambda given: (given.last,))
     given = Given("Rosalind Ward", "Rosalind Ward", Random(0))
     marked, small = (
-        Asked(form, (f"Where does {word} live?",), {"ward": word == "ward", "rosalind": False})
+        PlantedQuestion(form, (f"Where does {word} live?",), {"ward": word == "ward", "rosalind": False})
         for word in ("Ward", "ward")
     )
     assert given.last == "Ward"
@@ -58,9 +58,9 @@ def test_a_name_in_capitals_is_a_leak_and_a_small_everyday_word_is_told_apart() 
 
 def test_a_whole_name_is_never_taken_for_everyday_words() -> None:
     form = Form("cases", "small letters", lambda given: (given.name,))
-    asked = Asked(form, ("who is rosalind quillmore",), {"rosalind quillmore": True})
+    asked = PlantedQuestion(form, ("who is rosalind quillmore",), {"rosalind quillmore": True})
     assert judged(asked, "who is rosalind quillmore").leaked == {"rosalind quillmore"}
-    unlisted = Asked(Form("odd", "backwards", form.write, listed=False), asked.turns, asked.planted)
+    unlisted = PlantedQuestion(Form("odd", "backwards", form.write, listed=False), asked.turns, asked.planted)
     assert judged(unlisted, "who is rosalind quillmore").limits == {"rosalind quillmore"}
 
 

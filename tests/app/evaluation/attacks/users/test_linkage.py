@@ -10,10 +10,17 @@ from app.evaluation.attacks.setup.exchanges import Exchange
 from app.evaluation.attacks.setup.scenes import Scenes
 from app.evaluation.attacks.users.frequency import counted, frequency
 from app.evaluation.attacks.users.linkage import auc_of, linkage, linked
-from app.evaluation.attacks.users.simulated_users import Crowd, Talk, favourites, talks_of, topics_of, zipf
+from app.evaluation.attacks.users.simulated_users import (
+    Crowd,
+    SimulatedConversation,
+    favourites,
+    talks_of,
+    topics_of,
+    zipf,
+)
 from app.evaluation.attacks.users.traits import masked
 from app.evaluation.bench.question_sets import DEMO
-from app.evaluation.datasets.questions import Plan, PlanSet, Question
+from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from app.llm.tasks import Candidate
 from tests.app.evaluation.attacks.made import step
 
@@ -21,25 +28,25 @@ TOPICS = [f"topic {number}" for number in range(6)]
 
 
 def question(topic: str) -> Question:
-    plan = Plan(sets={"A": PlanSet(start="topic:0", path=("spouse",))}, answer=("A",))
+    plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=("spouse",))}, answer=("A",))
     return Question(id=topic, question=f"Who is it, {topic}?", answers=("x",), topic_entities=(topic,), plan=plan)
 
 
-def talk(user: int, topics: list[str], own: dict[str, str]) -> Talk:
+def talk(user: int, topics: list[str], own: dict[str, str]) -> SimulatedConversation:
     """A conversation in which the requests about a topic offer the way on that is its `own`."""
     turns = tuple(
         (step(candidates=[Candidate(number=1, start="Eaaaa1", path=[own[topic]], concept="")], question="Who?"),)
         for topic in topics
     )
     asked = tuple(question(topic) for topic in topics)
-    return Talk(user, asked, Exchange(asked[-1], turns, (True,) * len(topics), {}))
+    return SimulatedConversation(user, asked, Exchange(asked[-1], turns, (True,) * len(topics), {}))
 
 
 ALIKE = dict.fromkeys(TOPICS, "spouse")
 TOLD = {topic: f"relation {number}" for number, topic in enumerate(TOPICS)}
 
 
-def crowd(own: dict[str, str]) -> list[Talk]:
+def crowd(own: dict[str, str]) -> list[SimulatedConversation]:
     """Six users who ask about two topics each."""
     draw = Random(1)
     return [
@@ -70,7 +77,7 @@ def test_users_of_the_second_half_alone_are_tried() -> None:
     assert pairs == 2 * 6
 
 
-def popular_talks(own: dict[str, str]) -> list[Talk]:
+def popular_talks(own: dict[str, str]) -> list[SimulatedConversation]:
     """Topic 0 is asked about 36 times, topic 1 half as often, and so on; never twice in one conversation."""
     return [talk(0, [topic], own) for rank, topic in enumerate(TOPICS, 1) for _ in range(36 // rank)]
 

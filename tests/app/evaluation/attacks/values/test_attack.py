@@ -22,8 +22,8 @@ from app.evaluation.attacks.values.guesses import (
     by_orders_and_sizes,
     in_base_36,
 )
-from app.evaluation.attacks.values.observations import Seen, seen_in
-from app.evaluation.attacks.values.questions import Asked, asked_of, conversations
+from app.evaluation.attacks.values.observations import Observation, seen_in
+from app.evaluation.attacks.values.questions import ValueProbe, asked_of, conversations
 from app.evaluation.bench.bench import Bench
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
@@ -37,7 +37,7 @@ SPREAD = Counter(dict.fromkeys(TEXTS, 2) | {7: 5})
 RANKS = {mid: mid for mid in TEXTS}
 
 
-def sights(count: int = 160) -> list[Seen]:
+def sights(count: int = 160) -> list[Observation]:
     """Values with words, places and lengths that were drawn without looking at them."""
     draw = random.Random(5)
     found = []
@@ -45,12 +45,14 @@ def sights(count: int = 160) -> list[Seen]:
         truth = draw.choices(list(SPREAD), list(SPREAD.values()))[0]
         word = "V" + in_base_36(draw.randrange(36**4, 36**5))
         found.append(
-            Seen(number // 4, word, draw.random(), draw.random(), 90, draw.uniform(-9, 9), 0, frozenset(), truth)
+            Observation(
+                number // 4, word, draw.random(), draw.random(), 90, draw.uniform(-9, 9), 0, frozenset(), truth
+            )
         )
     return found
 
 
-def right(guesses: list[int], seen: list[Seen]) -> float:
+def right(guesses: list[int], seen: list[Observation]) -> float:
     return sum(guess == each.truth for guess, each in zip(guesses, seen, strict=True)) / len(seen)
 
 
@@ -149,7 +151,7 @@ def test_every_way_is_tried_on_what_was_sent_and_controls_succeed(
 def test_what_is_no_number_comes_behind_the_numbers_in_their_order() -> None:
     relation = Relation(RelationId(0), "i:0", "amount", "amount of", ValueKind.NUMBER)
     texts = {1: "about 7", 2: "12", 3: "9.5"}
-    asked = Asked(relation, "account", {}, Counter(texts), texts)
+    asked = ValueProbe(relation, "account", {}, Counter(texts), texts)
     assert sorted(texts, key=lambda mid: _order_of(asked, mid)) == [3, 2, 1]
 
 

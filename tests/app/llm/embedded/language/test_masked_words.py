@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.egress.wire_pseudonyms import Veil
+from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.graphs.refinement_tasks import askable, input_about
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.language.masked_words import openly, with_descriptions
@@ -56,7 +56,7 @@ def test_a_concept_comes_from_what_is_said_alone(embedder: Embedder) -> None:
 
 
 def test_what_leaves_and_what_comes_back_hold_each_their_own_words() -> None:
-    veil = Veil({"Rk3m2a": "Rz9t4w"})
+    veil = PseudonymSubstitution({"Rk3m2a": "Rz9t4w"})
     way = Candidate(number=1, start="Eq7f2k", path=["^Rk3m2a|lives in"], concept="city")
     told = MaskedRelation(relation="Rk3m2a", means="what illness somebody has")
     given = StepInput(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.embedded.language.question_words import Usage, content_words, is_pseudonym, singular, walks
+from app.llm.embedded.language.question_words import WordUsage, content_words, is_pseudonym, singular, walks
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in, readable, typed, voice_of
 
 
@@ -46,7 +46,7 @@ def test_neighbours_are_spans_in_reading_order_and_pseudonyms_break_them() -> No
     assert not any("Ez9y8x" in text for text in texts)
 
 
-def usages(question: str, text: str) -> set[Usage]:
+def usages(question: str, text: str) -> set[WordUsage]:
     spans = {span.text: span for walked in walks(question, "Eq7f2k") for span in walked.spans}
     return set(spans[text].usages)
 
@@ -54,20 +54,20 @@ def usages(question: str, text: str) -> set[Usage]:
 @pytest.mark.parametrize(
     ("question", "text", "usage"),
     [
-        ("who was treated by Eq7f2k", "treated", Usage.SUBJECT),
-        ("films directed by Eq7f2k", "directed", Usage.SUBJECT),
-        ("which films did Eq7f2k direct", "direct", Usage.SUBJECT),
-        ("who directed Eq7f2k", "directed", Usage.OBJECT),
-        ("who lives in Eq7f2k", "lives", Usage.OBJECT),
-        ("Eq7f2k was directed by whom", "directed", Usage.OBJECT),
-        ("where was Eq7f2k born", "born", Usage.UNDERGOES),
-        ("the director of Eq7f2k", "director", Usage.HOLDER),
-        ("Eq7f2k's mother", "mother", Usage.HOLDER),
-        ("films whose director is Eq7f2k", "director", Usage.FILLER),
-        ("which films was Eq7f2k the director of", "director", Usage.FILLER),
+        ("who was treated by Eq7f2k", "treated", WordUsage.SUBJECT),
+        ("films directed by Eq7f2k", "directed", WordUsage.SUBJECT),
+        ("which films did Eq7f2k direct", "direct", WordUsage.SUBJECT),
+        ("who directed Eq7f2k", "directed", WordUsage.OBJECT),
+        ("who lives in Eq7f2k", "lives", WordUsage.OBJECT),
+        ("Eq7f2k was directed by whom", "directed", WordUsage.OBJECT),
+        ("where was Eq7f2k born", "born", WordUsage.UNDERGOES),
+        ("the director of Eq7f2k", "director", WordUsage.HOLDER),
+        ("Eq7f2k's mother", "mother", WordUsage.HOLDER),
+        ("films whose director is Eq7f2k", "director", WordUsage.FILLER),
+        ("which films was Eq7f2k the director of", "director", WordUsage.FILLER),
     ],
 )
-def test_how_a_word_holds_on_to_the_topic(question: str, text: str, usage: Usage) -> None:
+def test_how_a_word_holds_on_to_the_topic(question: str, text: str, usage: WordUsage) -> None:
     assert usage in usages(question, text)
 
 
