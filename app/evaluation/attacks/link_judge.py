@@ -19,7 +19,7 @@ MIN_LETTERS: Final = 3
 class _EveryLink(MarkdownIt):
     """With links to scripts, which this parser leaves out, and others let pass."""
 
-    def validateLink(self, url: str) -> bool:
+    def validateLink(self, url: str) -> bool:  # noqa: N802 - the library calls it so
         return bool(url)
 
 
