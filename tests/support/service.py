@@ -14,6 +14,7 @@ import httpx2
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from app.api.problems import error_body
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind
 from app.main import create_app
@@ -119,7 +120,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
     strategies = {"sets": FirstRelation(), "arog": FirstRelation()}
     thinking = ReasonerBundle(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
-    return lambda settings: build(settings, thinking)
+    return lambda settings: build(settings, error_body, thinking)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from app.accounts.api_keys import Access
+from app.api.problems import error_body
 from app.cli import serve
 from app.cli.first_run import demo_key_file, prepare_folder
 from app.cli.main import commands
@@ -258,7 +259,7 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
 def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
     store = wiring.open_store(load_settings())
     thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "endpoint", close_nothing)
-    services = wiring.build(store.settings, thinking)
+    services = wiring.build(store.settings, error_body, thinking)
 
     def told(**changes: object) -> str:
         settings = store.settings.model_copy(update={"reasoner": "endpoint", **changes})
@@ -275,7 +276,7 @@ def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeyp
     store = wiring.open_store(load_settings())
     graphs = wiring.graphs_of(store)
     thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
-    services = wiring.build(store.settings, thinking)
+    services = wiring.build(store.settings, error_body, thinking)
     assert any("key create --grant" in line for line in serve.how_to_ask(store.settings, services))
     graphs.loading("default", "demo", [folder / "clinic.ttl"], None)(lambda _step, _percent: None)
     lines = "\n".join(serve.how_to_ask(store.settings, services))

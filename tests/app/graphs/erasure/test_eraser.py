@@ -348,7 +348,7 @@ KILLED_AT = (
 )
 CHILD = """
 import importlib, os, signal, sys
-from tests.app.test_forgetting import Namer, arog
+from tests.app.graphs.erasure.test_eraser import Namer, arog
 from app import wiring
 wiring.ConceptNamer = Namer
 module, _, name = sys.argv[1].rpartition(".")
