@@ -38,7 +38,7 @@ async def test_nonsense_ends_in_a_typed_error_or_a_refusal(nonsense: dict[str, o
             label = RunLabel(set_name="demo", strategy=strategy, reasoner="endpoint")
             report, outcomes = await bench.ask(loaded, label, QUESTIONS)
             assert not any(outcome.answered for outcome in outcomes)
-            assert {outcome.problem for outcome in outcomes} <= {"", "ReplyUnusable"}
+            assert {outcome.problem for outcome in outcomes} <= {"", "ReplyUnusableError"}
             assert (report.leaks.leaks, endpoint.open_requests) == (0, 0)
 
 
@@ -55,5 +55,5 @@ async def test_nonsense_that_keeps_to_the_schema_ends_so_too(tmp_path: Path) -> 
                 label = RunLabel(set_name="demo", strategy=strategy, reasoner="endpoint")
                 report, outcomes = await bench.ask(loaded, label, QUESTIONS)
                 assert not any(outcome.answered for outcome in outcomes)
-                assert {outcome.problem for outcome in outcomes} <= {"", "ReplyUnusable"}
+                assert {outcome.problem for outcome in outcomes} <= {"", "ReplyUnusableError"}
                 assert (report.leaks.leaks, endpoint.open_requests) == (0, 0)
