@@ -139,7 +139,7 @@ class Chat:
         return self._dialogue.open_trace(answer_id, self._driver.run(flow))
 
     def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
-        """What the model was sent for this key's questions, newest first: all of it, or one answer's."""
+        """Lists the requests to the model for this key's questions, newest first: all of them, or one answer's."""
         flow = exchange(ledger_call(answer_id, limit), LedgerPage, self._patience, time.monotonic)
         return rows_of(self._driver.run(flow), answer_id)
 

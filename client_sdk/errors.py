@@ -116,7 +116,7 @@ class CannotOpenCapsuleError(ArogError):
 
 
 class BadAnswerError(ArogError):
-    """What came back is not an answer of this service; is the URL right?"""
+    """The reply is not an answer of this service; is the URL right?"""
 
 
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {

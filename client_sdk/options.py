@@ -1,4 +1,4 @@
-"""What Chat and AsyncChat can be told by keyword, as types that an editor and a type checker know."""
+"""Keyword arguments of Chat and AsyncChat, as types that an editor and a type checker know."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _FACT_NAMES = 5
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """What `ask` gives. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
+    """The result of `ask`. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
 
     `answered` is false when the graph does not hold the answer; `text` then says so. `grounded` says that
     everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean; `inexact`
@@ -68,7 +68,7 @@ class Answer:
         return answer_as_frame(self, part)
 
     def _repr_html_(self) -> str:
-        """What notebooks show. They keep it in their file: clear the outputs before you hand one on."""
+        """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
         return answer_as_html(self)
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ class RestoredFact:
 
     @property
     def head_key(self) -> str:
-        """What the head is told apart by."""
+        """The key that tells heads apart."""
         return self.head_pseudonym or self.head
 
     @property

@@ -40,7 +40,7 @@ def _parts(answer: Answer) -> Iterator[Element]:
 
 
 def _remarks(answer: Answer) -> Iterator[Element]:
-    """What the asker should know before they believe it."""
+    """Notes that the asker should read before they believe the answer."""
     if answer.answered and not answer.grounded:
         yield _remark("Not everything in this answer is in the evidence.")
     for typed, name in answer.inexact.items():

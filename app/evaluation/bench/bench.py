@@ -75,7 +75,7 @@ class LoadedSet:
 
 
 class Linked:
-    """What a graph's own linker finds in a text, as names; and the names that it has."""
+    """Finds names in a text by a graph's own linker, and looks up the names that the graph has."""
 
     def __init__(self, graph: PrivateGraph) -> None:
         self._graph = graph
@@ -90,7 +90,7 @@ class Linked:
         )
 
     def has(self, name: str) -> bool:
-        """Whether anything in the graph has exactly this name."""
+        """True where anything in the graph has exactly this name."""
         return any(hit.start == 0 and hit.end == len(name) for hit in self._graph.names.find(name))
 
     def of_kind(self, concept: str) -> list[str]:
@@ -158,11 +158,11 @@ class Bench:
 
     @property
     def sent_so_far(self) -> int:
-        """How many requests that were."""
+        """The number of those requests."""
         return len(self._recorder.sent if self._scripted is None else self._scripted.received)
 
     def sent_from(self, first: int) -> list[bytes]:
-        """What reached the reasoner from that request on: at the wire where there is one, else what it was handed."""
+        """The requests from that one on: as sent where there is a wire, else as they were handed to the reasoner."""
         if self._scripted is None:
             return self._recorder.sent[first:]
         requests = self._scripted.received[first:]
@@ -187,7 +187,7 @@ class Bench:
 
     @property
     def contract_breaks(self) -> list[str]:
-        """What the scripted endpoint had against requests; empty for other reasoners."""
+        """The scripted endpoint's complaints about requests; empty for other reasoners."""
         return self._scripted.contract_breaks if self._scripted else []
 
     def load(

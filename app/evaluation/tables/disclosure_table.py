@@ -23,7 +23,7 @@ MOST_LOST, MOST_REFUSED = 0.02, 0.03
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What prompts may show, in settings. `bounded`: it is the default, and may cost little."""
+    """Limits on what prompts may show, in settings. `bounded`: it is the default, and may cost little."""
 
     words: str
     reasoner: ReasonerName

@@ -63,5 +63,5 @@ def align(
 
 
 def undoes(then: str, step: str) -> bool:
-    """Whether `then` walks back along `step`; through a mediator nothing meets itself again."""
+    """True where `then` walks back along `step`; through a mediator nothing meets itself again."""
     return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")
