@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
-from client_sdk.answers.evidence import RestoredFact
+from client_sdk.answers.evidence import Entity, RestoredFact
 from client_sdk.answers.explanation import reasons
-from client_sdk.answers.html import answer_as_html
+from client_sdk.answers.html import answer_as_html, cautions
 from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_capsule
 from client_sdk.errors import BadAnswerError, CannotOpenCapsuleError
 from client_sdk.protocol import ChatAnswer, Fact, Item, Names, Usage, capsule_context
@@ -17,7 +17,6 @@ from client_sdk.restore import restore
 
 if TYPE_CHECKING:
     import pandas
-from client_sdk.answers.evidence import Entity
 
 _FACT_NAMES = 5
 
@@ -62,14 +61,15 @@ class Answer:
         """The answer as a table: a row for each name, or with `"evidence"` for each fact.
 
         Of `entities`: `part` (its number in the answer), `name` (missing where none was sent), `concept`, `kind` and
-        `total`, the members of the part, of which only some may have come by name. Raises NotConfigured where pandas
-        (`pip install 'arog[pandas]'`) is missing.
+        `total`, the members of the part, of which only some may have come by name. Raises NotConfiguredError where
+        pandas (`pip install 'arog[pandas]'`) is missing.
         """
-        return answer_as_frame(self, part)
+        return answer_as_frame(self.entities, self.evidence, part)
 
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
-        return answer_as_html(self)
+        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous)
+        return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
 
     def __repr__(self) -> str:
         return f"Answer(id={self.id!r}, answered={self.answered}, grounded={self.grounded})"

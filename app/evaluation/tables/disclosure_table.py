@@ -46,7 +46,7 @@ LIMITS = (
 
 
 async def run_disclosure_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """A line for each limit on each set whose title (`PQ-3H, limit, ...`) holds `only`. Raises QuestionsProblem."""
+    """A line for each limit on each set whose title (`PQ-3H, limit, ...`) holds `only`. Raises QuestionsError."""
     measures: list[Measure] = []
     for name, source in SETS.items():
         best: dict[str, float] = {}
