@@ -17,7 +17,7 @@ from app.llm.embedded.language.masked_words import openly
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, walks
 from app.llm.embedded.language.relation_wording import HopWords, Voice, kinds_in, verbs_named
-from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, Scores, align
+from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, align
 from app.llm.embedded.scoring.concept_types import ConceptTypes
 from app.llm.embedded.scoring.hop_table import HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.similarity import nearness
@@ -129,7 +129,7 @@ class PathScorer:
             gains[:, (beside & (kinds[-1] > 0)) | names_topic | doers] = IMPOSSIBLE
         kinds[-1, names_topic | doers] = np.maximum(kinds[-1, names_topic | doers], 0.0)
         staying = np.column_stack([table.starting(start)[rows[:, 0]], table.same_kind[rows[:, :-1], rows[:, 1:]]])
-        return align(walked, said, by_name, kinds, rows, staying, table.undoing, self._w)
+        return align(walked, rows, HopGains(said, by_name, kinds, staying, table.undoing), self._w)
 
     def _said(self, spans: Sequence[WordSpan], table: HopTable) -> tuple[Scores, Scores]:
         """Gains of each hop on each span, by its own words or those of what it leads to, and by its own alone.
