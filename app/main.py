@@ -107,8 +107,26 @@ def create_app(
         settings = load_settings()
         forbid_core_dumps()
         start_logging()
-    # No interactive pages: they would load scripts from a CDN.
-    app = FastAPI(
+    app = _bare_application()
+    app.state.services = None
+    app.state.metrics = metrics = Metrics()
+    app.state.rate_limits = RateLimits(settings.requests_per_minute)
+    app.state.pace = ResponseTiming(settings.reply_step_ms / 1000)
+    app.state.startup = ServiceStarter(app, settings, build, on_ready)
+    app.state.readiness = app.state.startup.readiness
+    # The last added is the outermost: frame, deadline, body limit, routes.
+    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
+    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
+    app.add_middleware(RequestMiddleware, metrics=metrics)
+    add_error_handlers(app)
+    for router in (asking, administering, owning, watching, page_routes()):
+        app.include_router(router)
+    return app
+
+
+def _bare_application() -> FastAPI:
+    """The framework without its interactive pages, which would load scripts from a CDN, and without its telemetry."""
+    return FastAPI(
         title="arog",
         description="Ask a private knowledge graph through a language model that you don't trust.",
         version=_version(),
@@ -125,20 +143,6 @@ def create_app(
             "auto_configure": False,
         },
     )
-    app.state.services = None
-    app.state.metrics = metrics = Metrics()
-    app.state.rate_limits = RateLimits(settings.requests_per_minute)
-    app.state.pace = ResponseTiming(settings.reply_step_ms / 1000)
-    app.state.startup = ServiceStarter(app, settings, build, on_ready)
-    app.state.readiness = app.state.startup.readiness
-    # The last added is the outermost: frame, deadline, body limit, routes.
-    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
-    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
-    app.add_middleware(RequestMiddleware, metrics=metrics)
-    add_error_handlers(app)
-    for router in (asking, administering, owning, watching, page_routes()):
-        app.include_router(router)
-    return app
 
 
 @asynccontextmanager

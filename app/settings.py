@@ -219,7 +219,7 @@ class Settings(BaseSettings):
 
     @property
     def about_few(self) -> Literal["tell", "generalise", "refuse"]:
-        """What is done about prompts that few fit. What tells of each thing what it has itself is told as it is."""
+        """The policy for prompts that few entities fit. The open profile shows each entity's own facts as they are."""
         return self.disclosure or ("tell" if self.told == "open" else "generalise")
 
     @property

@@ -2,7 +2,8 @@
 
 from client_sdk.answers.answer import Answer, open_answer
 from client_sdk.answers.evidence import Entity, RestoredFact
-from client_sdk.client import AsyncChat, Chat
+from client_sdk.async_client import AsyncChat
+from client_sdk.client import Chat
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.devices import Devices
 from client_sdk.dialogue import Turn

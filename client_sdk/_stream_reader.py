@@ -31,11 +31,11 @@ class AnswerReader:
 
     @property
     def is_done(self) -> bool:
-        """Whether the last event has come; whatever follows is not read."""
+        """True where the last event has come; whatever follows is not read."""
         return self._answer is not None
 
     def read(self, name: str, data: str) -> list[Stage | TextPiece]:
-        """What the event shows. Raises what the service told, BadAnswerError and CannotOpenCapsule."""
+        """The parts that the event shows. Raises the service's error, BadAnswerError and CannotOpenCapsuleError."""
         match name:
             case "stage":
                 stage = _content(StageEvent, data)

@@ -1,35 +1,33 @@
-"""Chat and AsyncChat: ask a graph questions in dialogue, and get answers with their names restored."""
+"""Chat: asks a graph questions in dialogue, and gives answers with their names restored."""
 
 from __future__ import annotations
 
 import copy
 import os
 import time
-from collections.abc import AsyncGenerator, Generator
-from dataclasses import replace
+from collections.abc import Generator
 from types import TracebackType
 from typing import Self, Unpack
 
 import httpx2
 
 from client_sdk.answers.answer import Answer
+from client_sdk.chat_base import ChatBase
 from client_sdk.crypto.key_file import load_or_create_key
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue, Turn
-from client_sdk.options import AskOptions, ChatOptions
+from client_sdk.dialogue import Dialogue
+from client_sdk.options import TIMEOUT_S, AskOptions, ChatOptions
 from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
-from client_sdk.streaming import AsyncStream, Piece, Stream
+from client_sdk.streaming import Piece, Stream
 from client_sdk.trace import Trace
 from client_sdk.transport.address import checked_key, checked_url, settings_from_env
 from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
-from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
+from client_sdk.transport.drivers import BlockingDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
-from client_sdk.transport.turn_lock import AsyncTurnLock, TurnLock
-
-TIMEOUT_S = 120.0
+from client_sdk.transport.turn_lock import TurnLock
 
 
-class Chat:
+class Chat(ChatBase):
     """A dialogue with one graph. Every question sees the earlier ones; `reset` begins anew.
 
         with Chat("http://127.0.0.1:8000", api_key, "demo") as chat:
@@ -74,7 +72,7 @@ class Chat:
 
     @classmethod
     def from_env(cls, *, http: httpx2.Client | None = None, **options: Unpack[ChatOptions]) -> Self:
-        """Reads AROG_API_KEY, AROG_URL (http://127.0.0.1:8000) and AROG_GRAPH (demo). Raises NotConfigured."""
+        """Reads AROG_API_KEY, AROG_URL (http://127.0.0.1:8000) and AROG_GRAPH (demo). Raises NotConfiguredError."""
         return cls(*settings_from_env(os.environ), http=http, **options)
 
     def ask(
@@ -101,8 +99,8 @@ class Chat:
     ) -> Stream:
         """Asks, and gives the answer in pieces as they come: stages, text with its names restored, the Answer.
 
-        Takes what `ask` takes. Raises BadRequest and TooLarge at once, and ArogError while it is read; then the
-        dialogue is as it was before. See Stream.
+        Takes what `ask` takes. Raises BadRequestError and TooLargeError at once, and ArogError while it is read; then
+        the dialogue is as it was before. See Stream.
         """
         self._dialogue.request(question, strategy, options)
         return Stream(self._pieces(question, strategy, self._within(timeout_s), options))
@@ -124,41 +122,19 @@ class Chat:
         """The names of the graphs that this key may ask."""
         return self._driver.run(exchange(graphs_call(), GraphNames, self._patience, time.monotonic)).graphs
 
-    @property
-    def graph(self) -> str:
-        """The graph that is asked."""
-        return self._dialogue.graph
-
     def trace(self, answer_id: str) -> Trace:
         """Each prompt and reply of one answer, with the names that its pseudonyms stand for.
 
-        For the key that asked, with the grant `inspect:GRAPH`, and for an admin's; else raises Refused.
+        For the key that asked, with the grant `inspect:GRAPH`, and for an admin's; else raises RefusedError.
         """
         call = trace_call(answer_id, self._dialogue.public_key)
         flow = exchange(call, SealedTrace, self._patience, time.monotonic)
         return self._dialogue.open_trace(answer_id, self._driver.run(flow))
 
     def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
-        """What the model was sent for this key's questions, newest first: all of it, or one answer's."""
+        """Lists the requests to the model for this key's questions, newest first: all of them, or one answer's."""
         flow = exchange(ledger_call(answer_id, limit), LedgerPage, self._patience, time.monotonic)
         return rows_of(self._driver.run(flow), answer_id)
-
-    @property
-    def history(self) -> list[Turn]:
-        """The turns so far as the user saw them, names restored."""
-        return self._dialogue.shown
-
-    def fork(self, *told: str) -> Self:
-        """Another dialogue that begins with the turns of this one, in the same conversation: names keep their
-        pseudonyms. `told` are turns of the user's that it has besides, which nobody answers.
-
-        The two ask one after the other, and share a connection, which either one closes. Raises BadRequest, TooLarge.
-        """
-        other = copy.copy(self)
-        other._dialogue = self._dialogue.fork()
-        for text in told:
-            other._dialogue.tell(text)
-        return other
 
     def anew(self) -> Self:
         """Another dialogue with the same settings and connection, in a conversation of its own. Neither waits for the
@@ -173,9 +149,6 @@ class Chat:
         with self._turns.turn():
             self._dialogue.reset()
 
-    def _within(self, timeout_s: float | None) -> RetryPolicy:
-        return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)
-
     def close(self) -> None:
         self._driver.close()
 
@@ -186,137 +159,3 @@ class Chat:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class AsyncChat:
-    """Chat for asyncio: `async with AsyncChat(...) as chat: answer = await chat.ask(...)`.
-
-    Takes what Chat takes. Tasks may share one: one question is asked after the other.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        api_key: str,
-        graph: str,
-        *,
-        strategy: StrategyName = "sets",
-        key: KeyPair | None = None,
-        timeout_s: float = TIMEOUT_S,
-        connect_timeout_s: float = 10.0,
-        retries: int = 5,
-        connect_retries: int = 1,
-        plain_http: bool = False,
-        http: httpx2.AsyncClient | None = None,
-        **options: Unpack[AskOptions],
-    ) -> None:
-        url, api_key = checked_url(url, plain_http), checked_key(api_key)
-        self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
-        self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
-        self._driver = AsyncDriver(url, api_key, http)
-        self._turns = AsyncTurnLock()
-
-    @classmethod
-    def from_env(cls, *, http: httpx2.AsyncClient | None = None, **options: Unpack[ChatOptions]) -> Self:
-        """As Chat.from_env."""
-        return cls(*settings_from_env(os.environ), http=http, **options)
-
-    async def ask(
-        self,
-        question: str,
-        *,
-        strategy: StrategyName | None = None,
-        timeout_s: float | None = None,
-        **options: Unpack[AskOptions],
-    ) -> Answer:
-        """Asks, waits, restores. Raises ArogError; then, and when cancelled, the dialogue is as it was before."""
-        async with self._turns.turn():
-            request = self._dialogue.request(question, strategy, options)
-            flow = exchange(chat_call(request), ChatAnswer, self._within(timeout_s), time.monotonic)
-            return self._dialogue.accept(question, await self._driver.run(flow))
-
-    def stream(
-        self,
-        question: str,
-        *,
-        strategy: StrategyName | None = None,
-        timeout_s: float | None = None,
-        **options: Unpack[AskOptions],
-    ) -> AsyncStream:
-        """As Chat.stream."""
-        self._dialogue.request(question, strategy, options)
-        return AsyncStream(self._pieces(question, strategy, self._within(timeout_s), options))
-
-    async def _pieces(
-        self, question: str, strategy: StrategyName | None, patience: RetryPolicy, options: AskOptions
-    ) -> AsyncGenerator[Piece]:
-        async with self._turns.turn():
-            request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
-            async with self._driver.streaming(opening(chat_call(request), patience, time.monotonic)) as events:
-                async for event in events:
-                    for piece in reader.read(event.event, event.data):
-                        yield piece
-                    if reader.is_done:
-                        break
-            answer = self._dialogue.accept(question, reader.whole())
-        yield answer
-
-    async def graphs(self) -> list[str]:
-        """As Chat.graphs."""
-        flow = exchange(graphs_call(), GraphNames, self._patience, time.monotonic)
-        return (await self._driver.run(flow)).graphs
-
-    @property
-    def graph(self) -> str:
-        """The graph that is asked."""
-        return self._dialogue.graph
-
-    async def trace(self, answer_id: str) -> Trace:
-        """As Chat.trace."""
-        call = trace_call(answer_id, self._dialogue.public_key)
-        flow = exchange(call, SealedTrace, self._patience, time.monotonic)
-        return self._dialogue.open_trace(answer_id, await self._driver.run(flow))
-
-    async def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
-        """As Chat.ledger."""
-        flow = exchange(ledger_call(answer_id, limit), LedgerPage, self._patience, time.monotonic)
-        return rows_of(await self._driver.run(flow), answer_id)
-
-    @property
-    def history(self) -> list[Turn]:
-        """The turns so far as the user saw them, names restored."""
-        return self._dialogue.shown
-
-    def fork(self, *told: str) -> Self:
-        """As Chat.fork."""
-        other = copy.copy(self)
-        other._dialogue = self._dialogue.fork()
-        for text in told:
-            other._dialogue.tell(text)
-        return other
-
-    def anew(self) -> Self:
-        """As Chat.anew."""
-        other = copy.copy(self)
-        other._dialogue, other._turns = self._dialogue.fork(), AsyncTurnLock()
-        other._dialogue.reset()
-        return other
-
-    async def reset(self) -> None:
-        """As Chat.reset."""
-        async with self._turns.turn():
-            self._dialogue.reset()
-
-    def _within(self, timeout_s: float | None) -> RetryPolicy:
-        return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)
-
-    async def close(self) -> None:
-        await self._driver.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()

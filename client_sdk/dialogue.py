@@ -74,7 +74,7 @@ class Dialogue:
     def request(
         self, question: str, strategy: str | None, options: Mapping[str, object], stream: bool = False
     ) -> ChatRequest:
-        """What to send to ask `question` now; changes nothing. Raises BadRequestError and TooLargeError."""
+        """The request that asks `question` now; changes nothing. Raises BadRequestError and TooLargeError."""
         _check_length(question)
         try:
             return ChatRequest(
@@ -92,15 +92,15 @@ class Dialogue:
 
     @property
     def public_key(self) -> str:
-        """What capsules are sealed to, as requests carry it."""
+        """The key that capsules are sealed to, as requests carry it."""
         return self._key.public_text
 
     def open_trace(self, answer_id: str, sealed: SealedTrace) -> Trace:
-        """Raises CannotOpenCapsule."""
+        """Raises CannotOpenCapsuleError."""
         return open_sealed_trace(answer_id, sealed, self._key)
 
     def reader(self) -> AnswerReader:
-        """What reads the events of one streamed answer."""
+        """A reader for the events of one streamed answer."""
         return AnswerReader(self._key, self._graph, self._conversation)
 
     def accept(self, question: str, answer: ChatAnswer) -> Answer:

@@ -1,25 +1,25 @@
 """The SDK's error tree, and the one map from the service's status and code to a class.
 
 ArogError
-├── NotConfiguredError              a setting, the key file or client.toml is missing or not usable
-├── UnreachableError                no connection, or it broke
-│   └── StreamCutError              a stream ended before its answer was whole
-├── RequestTimeoutError             no reply within the deadline
-├── RefusedError                    the service will not do this request as it stands (other 4xx)
-│   ├── NotAuthenticatedError       401
-│   ├── NotPermittedError           403
-│   ├── UnknownGraphError           404
-│   ├── UnknownConversationError    404, code unknown_conversation
-│   ├── ConversationBusyError       409
-│   ├── TooLargeError               413
-│   ├── BadRequestError             400, 422
-│   └── RateLimitedError            429, with retry_after_s
-├── ServerError                     500 and other 5xx
-│   ├── ModelUnavailableError       502, and 503 with code model_unavailable
-│   ├── NotReadyError               503, with retry_after_s
-│   └── DeadlinePassedError         504
-├── CannotOpenCapsuleError          sealed for another key or answer
-└── BadAnswerError                  what came back is no answer of this service
+├── NotConfiguredError           a setting, the key file or client.toml is missing or not usable
+├── UnreachableError             no connection, or it broke
+│   └── StreamCutError           a stream ended before its answer was whole
+├── RequestTimeoutError          no reply within the deadline
+├── RefusedError                 the service will not do this request as it stands (other 4xx)
+│   ├── NotAuthenticatedError    401
+│   ├── NotPermittedError        403
+│   ├── UnknownGraphError        404
+│   ├── UnknownConversationError 404, code unknown_conversation
+│   ├── ConversationBusyError    409
+│   ├── TooLargeError            413
+│   ├── BadRequestError          400, 422
+│   └── RateLimitedError         429, with retry_after_s
+├── ServerError                  500 and other 5xx
+│   ├── ModelUnavailableError    502, and 503 with code model_unavailable
+│   ├── NotReadyError            503, with retry_after_s
+│   └── DeadlinePassedError      504
+├── CannotOpenCapsuleError       sealed for another key or answer
+└── BadAnswerError               what came back is no answer of this service
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class CannotOpenCapsuleError(ArogError):
 
 
 class BadAnswerError(ArogError):
-    """What came back is not an answer of this service; is the URL right?"""
+    """The reply is not an answer of this service; is the URL right?"""
 
 
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {

@@ -1,4 +1,4 @@
-"""What Chat and AsyncChat can be told by keyword, as types that an editor and a type checker know."""
+"""Keyword arguments of Chat and AsyncChat, as types that an editor and a type checker know."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import TypedDict
 
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
+
+TIMEOUT_S = 120.0
+"""Seconds for one question with all its repetitions, where nothing else is said."""
 
 
 class AskOptions(TypedDict, total=False):

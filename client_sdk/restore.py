@@ -46,7 +46,7 @@ class Restorer:
         self._inside_word = False
 
     def push(self, piece: str) -> str:
-        """What of the text so far is certain."""
+        """Adds a piece, and gives the text that has become certain."""
         return self._take(self._held + piece, last=False) if piece else ""
 
     def finish(self) -> str:
@@ -75,12 +75,12 @@ class Restorer:
         return "".join(done)
 
     def _joins(self, text: str, at: int) -> bool:
-        """Whether the letter before position `at`, perhaps one given earlier, belongs to the word that follows."""
+        """True where the letter before position `at`, perhaps one given earlier, belongs to the word that follows."""
         return _is_word_letter(text[at - 1]) if at else self._inside_word
 
 
 def _is_word_letter(letter: str) -> bool:
-    """Whether `letter` beside a pseudonym would make it part of a longer word.
+    """True where `letter` beside a pseudonym would make it part of a longer word.
 
     Letters of scripts without capitals (CJK, kana, Hangul, Thai, Arabic, Hebrew) stand beside a pseudonym
     without a space, so they are borders; so is the underscore, which models use for emphasis.

@@ -1,4 +1,4 @@
-"""What a streamed answer comes in, and the objects that give it: Stream, and AsyncStream for asyncio."""
+"""The parts of a streamed answer, and the objects that give it: Stream, and AsyncStream for asyncio."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from client_sdk.errors import ArogError
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What the service begins now: `linking`, `finding`, `round` (`number` says which), `concluding`, `sealing`."""
+    """The stage that begins now: `linking`, `finding`, `round` (`number` says which), `concluding`, `sealing`."""
 
     name: str
     number: int | None = None

@@ -1,4 +1,4 @@
-"""What happened to the demo graph's patients: diagnoses, appointments, admissions and prescriptions."""
+"""Makes the demo graph's events: diagnoses, appointments, admissions and prescriptions of its patients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the evaluation's commands show: progress, tables, and why an input is refused."""
+"""Output of the evaluation's commands: progress, tables, and why an input is refused."""
 
 from __future__ import annotations
 

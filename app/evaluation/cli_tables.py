@@ -47,7 +47,7 @@ def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "
 def guard(
     names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
 ) -> None:
-    """How fast the guard reads a request, and what it takes of memory; ends with code 1 when a bound is missed."""
+    """Measure how fast the guard reads a request, and its memory; ends with code 1 when a bound is missed."""
     from app.evaluation.scale.guard_scale import markdown, measure_scale
 
     scale = measure_scale(names)
@@ -55,7 +55,7 @@ def guard(
 
 
 def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How many rows")] = 57_000) -> None:
-    """What the check of a ledger takes of processor time; ends with code 1 when a bound is missed."""
+    """Measure the processor time that checking a ledger takes; ends with code 1 when a bound is missed."""
     from app.evaluation.scale.ledger_scale import markdown, measure_ledger
 
     scale = measure_ledger(rows)
@@ -137,7 +137,7 @@ def reliability(
 
 
 def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
-    """What `run` gives, with a bar for all that it does; failures end the command in words."""
+    """Runs `run` with a progress bar and gives its result; failures end the command with a message."""
     from app.cli.output import failures_in_words
 
     async def running(show: Show) -> _ResultT:

@@ -249,7 +249,7 @@ def _ambiguities(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[
 
 
 def choices_among(mids: Mids, table: PseudonymTable) -> list[str]:
-    """What a shared name may mean: those that the dialogue has named first, then in the conversation's own order."""
+    """The things that a shared name may mean: first those named in the dialogue, then in the conversation's order."""
     named = table.settled_among(mids.tolist())
     return sorted(in_own_order(mids, table), key=lambda word: table.entity(word) not in named)[:MAX_CHOICES]
 

@@ -20,7 +20,7 @@ DEFAULT_REGIONS: Final = ("US", "GB", "DE", "FR", "IN")
 
 
 class PatternKind(StrEnum):
-    """What a span looks like, the most telling first: of two kinds on one span, the first wins."""
+    """The kind of a span, the most telling first: of two kinds on one span, the first wins."""
 
     EMAIL = "email"
     URL = "url"

@@ -1,4 +1,4 @@
-"""What pseudonyms mean, and the form in which that is kept between two requests: JSON, sealed by the caller."""
+"""The meanings of pseudonyms, in the form that is kept between two requests: JSON, sealed by the caller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RawPath = list[list[list[object]]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meaning:
-    """What one pseudonym stands for.
+    """The meaning of one pseudonym.
 
     | kind | fields |
     |---|---|
@@ -44,7 +44,7 @@ class Meaning:
 
 @dataclass(slots=True)
 class TableState:
-    """What a table keeps between requests: no text that anybody typed. `threads`: of each answer, the oldest first."""
+    """The part of a table kept between requests: no typed text. `threads`: of each answer, the oldest first."""
 
     order_key: bytes = field(repr=False)
     meanings: dict[str, Meaning] = field(default_factory=dict, repr=False)

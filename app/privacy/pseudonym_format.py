@@ -1,4 +1,4 @@
-"""What a pseudonym looks like, how one is drawn, and where pseudonyms stand in a text."""
+"""The format of pseudonyms: draws new ones, and finds those that stand in a text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def word_by_key(word: str, told: str, key: bytes, taken: Container[str]) -> str:
 
 
 def is_shaped(word: str) -> bool:
-    """Whether `word` could have been drawn."""
+    """True where `word` could have been drawn."""
     tail = word[1:]
     return _SHAPE.fullmatch(word) is not None and not tail.isalpha() and not tail.isdigit()
 

@@ -49,7 +49,7 @@ class PseudonymTable:
 
     @classmethod
     def from_bytes(cls, data: bytes, schema: Schema) -> PseudonymTable:
-        """What `to_bytes` gave, over the graph version of `schema`. Raises ValueError."""
+        """Reads the output of `to_bytes`, over the graph version of `schema`. Raises ValueError."""
         return cls(read_state(data, schema))
 
     def to_bytes(self, schema: Schema) -> bytes:
@@ -101,7 +101,7 @@ class PseudonymTable:
         return self._state.meanings.get(pseudonym)
 
     def resolve(self, pseudonym: str, graph: BlindGraph) -> tuple[Mids, Edges | None]:
-        """What `pseudonym` stands for on `graph`, and for a set (member it hangs on, member) pairs.
+        """The entities that `pseudonym` stands for on `graph`, and for a set (member it hangs on, member) pairs.
 
         A word that was not issued, and a set whose path this version can't walk, give nothing.
         """
@@ -141,7 +141,7 @@ class PseudonymTable:
         return tuple(mids for mids in groups if mid in mids)
 
     def holds(self, mids: Collection[int], texts: Collection[str]) -> bool:
-        """Whether a pseudonym stands for one of `mids`, or for something typed that is one of `texts`."""
+        """True where a pseudonym stands for one of `mids`, or for something typed that is one of `texts`."""
         kinds = (ValueKind.TEXT, ValueKind.NUMBER, ValueKind.DATE)
         digests = {self._digest(f"{kind}\n{normalise(text).text}") for kind in kinds for text in texts}
         met = {*self._state.settled, *(int(mid) for each in self._state.meanings.values() for mid in each.mids)}
@@ -167,7 +167,7 @@ class PseudonymTable:
             return earlier
 
     def sent_words(self, schema: Schema, answer: str) -> dict[str, str]:
-        """What stood or stands on the wire for each pseudonym of the conversation, and for the graph's opaque words.
+        """The words on the wire, now or earlier, for the conversation's pseudonyms and the graph's opaque words.
 
         They are drawn anew for every thread: what one told of a thing says nothing of it in the next. Pseudonyms that
         go out as they are, in a thread that is the whole conversation, are left out.
@@ -216,7 +216,7 @@ def _newest(before: Meaning, now: Meaning) -> Meaning:
 
 
 def _identity(meaning: Meaning, digest: str | None) -> Hashable:
-    """What makes two meanings the same thing."""
+    """The key under which two meanings are the same thing."""
     if meaning.kind == "set":
         return meaning.kind, meaning.start, meaning.path
     if meaning.kind in ("entity", "value", "group"):

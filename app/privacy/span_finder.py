@@ -70,7 +70,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is known of a text before its other words are judged: who found it, each for itself."""
+    """The spans of a text before its other words are judged: each finder's own."""
 
     text: str = field(repr=False)
     issued: Collection[str] = field(repr=False)
@@ -95,8 +95,8 @@ class SpanFinder:
         self._masks, self._recogniser = frozenset(masks), recogniser
 
     def read(self, visible: Visible, original: str, table: PseudonymTable) -> Found:
-        """What `visible.text` holds, by all but the lexicon. Pseudonyms of this conversation are among it; a word that
-        only looks like one is FORGED."""
+        """Finds all spans of `visible.text` but the lexicon's. Pseudonyms of this conversation are among them; a word
+        that only looks like one is FORGED."""
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
         kept = [Span(word.start, word.end, SpanSource.PSEUDONYM) for word in words if word.word in issued]
@@ -155,7 +155,7 @@ class SpanFinder:
                 yield Span(*span, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
-        """What the owner's recogniser takes for names, where nothing else has found it."""
+        """The names that the owner's recogniser finds where nothing else does."""
         if self._recogniser is None:
             return []
         found = choose(text, (Span(*span, SpanSource.UNKNOWN) for span in self._recogniser.names_in(text)))
@@ -163,13 +163,14 @@ class SpanFinder:
         return [piece for span in found for piece in _uncovered(text, span, covered)]
 
     def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
-        """What the guard would still block as a name in another form, though it is no mention: a part of a title,
-        or of the name of a stranger."""
+        """The spans that the guard would still block as a name in another form, though they are no mention: a part of
+        a title, or of the name of a stranger."""
         found = find_near_spans(self._names, text.text, _places(chosen), text.issued, text.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:
-        """What the guard would block though the policy does not link it, signs between words read as spaces, too."""
+        """The spans that the guard would block though the policy does not link them. Signs between words are also read
+        as spaces."""
         parted = _PARTING.sub(" ", text)
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
@@ -184,7 +185,7 @@ class SpanFinder:
 
 
 def _stand(text: str, span: Span) -> Stand:
-    """What a span that goes is to the grammar of the words around it."""
+    """The grammatical role of a span that is replaced, among the words around it."""
     if span.source in (SpanSource.UNKNOWN, SpanSource.WORD, SpanSource.FORGED) or span.inexact:
         return Stand.UNKNOWN
     if span.source is SpanSource.PSEUDONYM:

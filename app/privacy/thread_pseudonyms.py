@@ -26,7 +26,7 @@ def extend_thread(words: dict[str, str], order_key: bytes, thread: str, pseudony
 
 
 def masked_in_thread(order_key: bytes, thread: str, masks: Iterable[str]) -> dict[str, str]:
-    """What goes out for the opaque word of each masked relation."""
+    """The word that goes out for the opaque word of each masked relation."""
     found: dict[str, str] = {}
     for mask in masks:
         found[mask] = mask_word(order_key, f"{thread}\n{mask}", found.values())

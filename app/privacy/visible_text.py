@@ -1,4 +1,4 @@
-"""What a reader sees of a text: escapes and decorations undone, invisible characters gone, with the way back."""
+"""The text as a reader sees it: escapes and decorations undone, invisible characters gone, with the way back."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _meant(escape: str) -> str:
 
 
 def _seen(letter: str) -> str:
-    """What a reader sees of one character; UNREADABLE where nobody can tell."""
+    """The text that a reader sees for one character; UNREADABLE where nobody can tell."""
     if letter in _VARIATIONS or letter in DISGUISES:
         return ""
     plain = undecorated(letter)
@@ -148,7 +148,7 @@ def _seen(letter: str) -> str:
 
 
 class _Seen(dict[int, str]):
-    """What is seen of each character; filled as text is met."""
+    """A cache of the text seen for each character; filled as text is met."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _seen(chr(code))

@@ -20,7 +20,7 @@ Scores = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How the adapters are trained; `pull` draws them back to the untrained vectors."""
+    """Settings of the training; `pull` draws the adapters back to the untrained vectors."""
 
     rank: int = 16
     epochs: int = 60
@@ -33,7 +33,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
-    """What one epoch came to on the examples that were held out: mean loss, and how often a right path came first."""
+    """The result of one epoch on the held-out examples: mean loss, and how often a right path came first."""
 
     epoch: int
     loss: float

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
-from client_sdk.answers.evidence import RestoredFact
+from client_sdk.answers.evidence import Entity, RestoredFact
 from client_sdk.answers.explanation import reasons
-from client_sdk.answers.html import answer_as_html
+from client_sdk.answers.html import answer_as_html, cautions
 from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_capsule
 from client_sdk.errors import BadAnswerError, CannotOpenCapsuleError
 from client_sdk.protocol import ChatAnswer, Fact, Item, Names, Usage, capsule_context
@@ -17,14 +17,13 @@ from client_sdk.restore import restore
 
 if TYPE_CHECKING:
     import pandas
-from client_sdk.answers.evidence import Entity
 
 _FACT_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """What `ask` gives. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
+    """The result of `ask`. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
 
     `answered` is false when the graph does not hold the answer; `text` then says so. `grounded` says that
     everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean; `inexact`
@@ -62,14 +61,15 @@ class Answer:
         """The answer as a table: a row for each name, or with `"evidence"` for each fact.
 
         Of `entities`: `part` (its number in the answer), `name` (missing where none was sent), `concept`, `kind` and
-        `total`, the members of the part, of which only some may have come by name. Raises NotConfigured where pandas
-        (`pip install 'arog[pandas]'`) is missing.
+        `total`, the members of the part, of which only some may have come by name. Raises NotConfiguredError where
+        pandas (`pip install 'arog[pandas]'`) is missing.
         """
-        return answer_as_frame(self, part)
+        return answer_as_frame(self.entities, self.evidence, part)
 
     def _repr_html_(self) -> str:
-        """What notebooks show. They keep it in their file: clear the outputs before you hand one on."""
-        return answer_as_html(self)
+        """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
+        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous)
+        return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
 
     def __repr__(self) -> str:
         return f"Answer(id={self.id!r}, answered={self.answered}, grounded={self.grounded})"

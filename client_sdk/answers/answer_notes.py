@@ -1,4 +1,4 @@
-"""What an asker should know beside an answer's text, as Markdown: how names were read, what else they may mean."""
+"""Notes beside an answer's text, as Markdown: how names were read, what else they may mean."""
 
 from __future__ import annotations
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from client_sdk.answers.evidence import Entity, RestoredFact
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
     import pandas
-
-    from client_sdk.answers.answer import Answer
 
 Part = Literal["entities", "evidence"]
 
@@ -19,27 +19,27 @@ _COLUMNS: dict[Part, tuple[str, ...]] = {
 }
 
 
-def answer_as_frame(answer: Answer, part: Part) -> pandas.DataFrame:
+def answer_as_frame(entities: Sequence[Entity], evidence: Sequence[RestoredFact], part: Part) -> pandas.DataFrame:
     """See Answer.to_dataframe. Raises NotConfiguredError where pandas is not installed."""
     try:
         import pandas
     except ModuleNotFoundError:
         hint = "get it with: pip install 'arog[pandas]'"
         raise NotConfiguredError("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
-    rows = _entity_rows(answer) if part == "entities" else _evidence_rows(answer)
+    rows = _entity_rows(entities) if part == "entities" else _evidence_rows(evidence)
     return pandas.DataFrame(rows, columns=list(_COLUMNS[part]))
 
 
-def _entity_rows(answer: Answer) -> list[tuple[Any, ...]]:
+def _entity_rows(entities: Sequence[Entity]) -> list[tuple[Any, ...]]:
     return [
         (number, name, entity.concept, entity.kind, entity.total)
-        for number, entity in enumerate(answer.entities, start=1)
+        for number, entity in enumerate(entities, start=1)
         for name in entity.names or (None,)
     ]
 
 
-def _evidence_rows(answer: Answer) -> list[tuple[Any, ...]]:
+def _evidence_rows(evidence: Sequence[RestoredFact]) -> list[tuple[Any, ...]]:
     return [
         (fact.head, fact.head_concept, " > ".join(fact.path), fact.tail, fact.tail_concept, fact.size, fact.cited)
-        for fact in answer.evidence
+        for fact in evidence
     ]

@@ -1,15 +1,11 @@
-"""A fact of the evidence as the asker sees it."""
+"""The parts of an answer as the asker sees them: facts of the evidence, and what is named."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from client_sdk.protocol import ItemKind, Names
 from client_sdk.restore import shown
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class RestoredFact:
 
     @property
     def head_key(self) -> str:
-        """What the head is told apart by."""
+        """The key that tells heads apart."""
         return self.head_pseudonym or self.head
 
     @property

@@ -5,48 +5,58 @@ Promise: whatever comes from the graph, the question or the service is shown as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from client_sdk.answers.evidence import Entity, RestoredFact
 from client_sdk.answers.evidence_svg import MAX_FACTS, evidence_picture
 from client_sdk.answers.safe_output import Element, as_html, element
 
-if TYPE_CHECKING:
-    from client_sdk.answers.answer import Answer
-    from client_sdk.answers.evidence import Entity
-
-MOST_NAMES, MOST_ROWS = 20, 100
+MAX_NAMES, MAX_ROWS = 20, 100
 _CHIP = "display:inline-block;margin:2px 4px 2px 0;padding:1px 9px;border:1px solid currentColor;border-radius:11px"
 _FAINT = "opacity:.75;font-size:90%"
 _CELL = "text-align:left;padding:2px 12px 2px 0"
 
 
-def answer_as_html(answer: Answer) -> str:
-    """One <div>; it needs no script, no style sheet and no network."""
-    return as_html(element("div", *_parts(answer), class_="arog-answer"))
+def cautions(is_grounded: bool, inexact: Mapping[str, str], ambiguous: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Sentences that the asker should read before they believe the answer."""
+    return (
+        *(() if is_grounded else ("Not everything in this answer is in the evidence.",)),
+        *(f"“{typed}” was read as {name}." for typed, name in inexact.items()),
+        *(
+            f"{mention} may be: {'; '.join(choices)}. Ask again with a full name, or “the second one”."
+            for mention, choices in ambiguous.items()
+        ),
+    )
 
 
-def _parts(answer: Answer) -> Iterator[Element]:
-    yield element("p", answer.text, style="white-space:pre-wrap;margin:.3em 0")
-    yield from _remarks(answer)
-    if chips := [chip for entity in answer.entities for chip in _chips(entity)]:
+def answer_as_html(
+    text: str,
+    warnings: Iterable[str],
+    entities: Sequence[Entity],
+    evidence: Sequence[RestoredFact],
+    notes: Sequence[str],
+) -> str:
+    """One <div>; it needs no script, no style sheet and no network. `warnings` stand right after the text."""
+    return as_html(
+        element(
+            "div",
+            element("p", text, style="white-space:pre-wrap;margin:.3em 0"),
+            *(_remark(warning) for warning in warnings),
+            *_parts(entities, evidence, notes),
+            class_="arog-answer",
+        )
+    )
+
+
+def _parts(entities: Sequence[Entity], evidence: Sequence[RestoredFact], notes: Sequence[str]) -> Iterator[Element]:
+    if chips := [chip for entity in entities for chip in _chips(entity)]:
         yield element("p", *chips, style="margin:.3em 0")
-    if (picture := evidence_picture(answer.evidence)) is not None:
+    if (picture := evidence_picture(evidence)) is not None:
         yield picture
-        yield _table(answer)
-    if answer.notes:
-        notes = element("ul", *(element("li", note) for note in answer.notes))
-        yield element("details", element("summary", "How it was searched for"), notes, style=_FAINT)
-
-
-def _remarks(answer: Answer) -> Iterator[Element]:
-    """What the asker should know before they believe it."""
-    if answer.answered and not answer.grounded:
-        yield _remark("Not everything in this answer is in the evidence.")
-    for typed, name in answer.inexact.items():
-        yield _remark(f"“{typed}” was read as {name}.")
-    for mention, choices in answer.ambiguous.items():
-        yield _remark(f"{mention} may be: {'; '.join(choices)}. Ask again with a full name, or “the second one”.")
+        yield _table(evidence)
+    if notes:
+        lines = element("ul", *(element("li", note) for note in notes))
+        yield element("details", element("summary", "How it was searched for"), lines, style=_FAINT)
 
 
 def _remark(sentence: str) -> Element:
@@ -54,23 +64,23 @@ def _remark(sentence: str) -> Element:
 
 
 def _chips(entity: Entity) -> Iterator[Element]:
-    names = entity.names[:MOST_NAMES] or (entity.pseudonym,)
+    names = entity.names[:MAX_NAMES] or (entity.pseudonym,)
     for name in names:
         yield element("span", name, element("small", f" {entity.concept}", style=_FAINT), style=_CHIP)
     if (more := entity.total - len(names)) > 0:
         yield element("span", f"and {more} more ", style=_FAINT)
 
 
-def _table(answer: Answer) -> Element:
+def _table(evidence: Sequence[RestoredFact]) -> Element:
     rows = [
         (fact.head, fact.head_concept, _relation(fact.path), fact.tail, fact.tail_concept)
-        for fact in sorted(answer.evidence, key=lambda fact: not fact.cited)[:MOST_ROWS]
+        for fact in sorted(evidence, key=lambda fact: not fact.cited)[:MAX_ROWS]
     ]
     heads = ("from", "", "relation", "to", "")
     body = [element("tr", *(element("td", cell, style=_CELL) for cell in row)) for row in rows]
     head = element("tr", *(element("th", cell, style=_CELL) for cell in heads))
     table = element("table", element("thead", head), element("tbody", *body))
-    return element("details", element("summary", _summary(answer)), table)
+    return element("details", element("summary", _summary(evidence)), table)
 
 
 def _relation(path: Sequence[str]) -> str:
@@ -78,14 +88,14 @@ def _relation(path: Sequence[str]) -> str:
     return " > ".join(step.replace("|", " / ").replace("^", "← ") for step in path)
 
 
-def _summary(answer: Answer) -> str:
-    count = len(answer.evidence)
-    cited = sum(fact.cited for fact in answer.evidence)
+def _summary(evidence: Sequence[RestoredFact]) -> str:
+    count = len(evidence)
+    cited = sum(fact.cited for fact in evidence)
     parts = [f"Evidence: {count} fact{'' if count == 1 else 's'}"]
     if 0 < cited < count:
         parts.append(f"{cited} of them {'leads' if cited == 1 else 'lead'} to the answer")
     if (cited or count) > MAX_FACTS:
         parts.append(f"the picture shows the first {MAX_FACTS}")
-    if count > MOST_ROWS:
-        parts.append(f"the table the first {MOST_ROWS}")
+    if count > MAX_ROWS:
+        parts.append(f"the table the first {MAX_ROWS}")
     return ", ".join(parts)

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
-from client_sdk.client import TIMEOUT_S
 from client_sdk.crypto.key_file import load_or_create_key
 from client_sdk.errors import NotConfiguredError
+from client_sdk.options import TIMEOUT_S
 from client_sdk.transport.address import checked_url
 
 PORT = 8100

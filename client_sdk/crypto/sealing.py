@@ -59,7 +59,7 @@ class KeyPair:
 
     @property
     def suite(self) -> SuiteName:
-        """What capsules for this pair are sealed with."""
+        """The suite that capsules for this pair are sealed with."""
         return self._suite.name
 
 
@@ -100,7 +100,7 @@ def seal(plain: bytes, public_key: SealingKey, context: bytes) -> bytes:
 
 
 def open_sealed(sealed: bytes, key: KeyPair, context: bytes) -> bytes:
-    """What `seal` sealed to this key in this context. Raises CannotOpenError."""
+    """Opens bytes that `seal` sealed to this key in this context. Raises CannotOpenError."""
     try:
         return key._suite.hpke.decrypt(sealed, key._private, info=context)
     except (InvalidTag, ValueError):

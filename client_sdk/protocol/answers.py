@@ -58,7 +58,7 @@ class Reading(Wire):
 
 
 class Usage(Wire):
-    """What the question cost. Tokens are the endpoint's own count when `tokens_counted_by` says so.
+    """The cost of the question. Tokens are the endpoint's own count when `tokens_counted_by` says so.
 
     `calls` are replies, usable or not; `retries` what was sent again, and repairs. `cost` is null without prices.
     """

@@ -1,4 +1,4 @@
-"""What every wire type has in common."""
+"""The base of every wire type."""
 
 from __future__ import annotations
 

@@ -24,14 +24,14 @@ class Capsule(Wire):
 
 
 class Names(Wire):
-    """What one pseudonym stands for: at most `options.names` names, and how many there are in all."""
+    """The names that one pseudonym stands for: at most `options.names` of them, and how many there are in all."""
 
     names: list[str]
     total: int
 
 
 class CapsuleContent(Wire):
-    """What a capsule holds when it is opened."""
+    """The content of an opened capsule."""
 
     answer_id: str
     table: dict[str, Names]

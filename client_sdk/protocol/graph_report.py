@@ -11,7 +11,7 @@ from client_sdk.protocol.base import Wire
 
 
 class ProfileRisk(Wire):
-    """What prompts of one kind tell whoever knows the whole graph.
+    """The risk that prompts of one kind pose to entities, against whoever knows the whole graph.
 
     `expected`: the mean of 1 / (entities that fit what a prompt shows). `few`: the share of prompts that fewer than
     k entities fit. `smallest`: the fewest that fit one.
@@ -25,7 +25,7 @@ class ProfileRisk(Wire):
 
 
 class PrivacySummary(Wire):
-    """What a load tells of a graph's privacy: counts and sentences of ours, no word of the graph."""
+    """Measures of a graph's privacy, taken at its load: counts and sentences of ours, no word of the graph."""
 
     k: int
     profiles: list[ProfileRisk]
@@ -33,8 +33,8 @@ class PrivacySummary(Wire):
 
 
 class SetSizes(Wire):
-    """How many entities of a concept (null: of the graph) have an anonymity set of at least `bounds[i]`, and less than
-    the next bound."""
+    """Counts the entities of a concept (null: of the graph) with an anonymity set of at least `bounds[i]`, and less
+    than the next bound."""
 
     concept: str | None
     entities: int
@@ -43,7 +43,7 @@ class SetSizes(Wire):
 
 
 class RelationUse(Wire):
-    """How many things have a relation, how many others or distinct values it leads to, and how those are shown."""
+    """Counts of one relation: things that have it, things or distinct values it leads to; and how those are shown."""
 
     relation: str
     subjects: int

@@ -97,7 +97,7 @@ class ForgetChoice(Wire):
 
 
 class ForgetPlan(Wire):
-    """What would go, in sentences with counts; or, where the name is several things', what to choose from."""
+    """The plan of an erasure, in sentences with counts; or, where the name is several things', what to choose from."""
 
     choices: list[ForgetChoice]
     sentences: list[str] = Field(default_factory=list)

@@ -72,7 +72,7 @@ class TracedCall(Wire):
 
 
 class TraceContent(Wire):
-    """What a trace holds when it is opened: the calls in their order, and the names of all their pseudonyms.
+    """The content of an opened trace: the calls in their order, and the names of all their pseudonyms.
 
     `names_kept` is false where the conversation has expired, or was never kept: then there is no name.
     """

@@ -14,7 +14,7 @@ PredicateUseName = Literal["name", "class", "schema", "relation", "masked", "hid
 
 
 class PredicateSeen(Wire):
-    """What the policy makes of one predicate of the files, and in how many triples it stands.
+    """One predicate of the files as the policy treats it, and the number of triples it stands in.
 
     `label` is what a prompt shows, `description` what it shows beside an opaque word. `hidden`: the relation is not
     in the graph, or its values are not. `value_kind` where it leads to values, and how those are `shown_as`.

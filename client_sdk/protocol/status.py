@@ -1,4 +1,4 @@
-"""How the service stands: readiness, model endpoints, tokens of a day."""
+"""The state of the service: readiness, model endpoints, tokens of a day."""
 
 from __future__ import annotations
 

@@ -13,11 +13,12 @@ import httpx2
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.answer_notes import remarks
 from client_sdk.answers.safe_output import MarkdownNeutraliser
-from client_sdk.client import TIMEOUT_S, AsyncChat
+from client_sdk.async_client import AsyncChat
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Turn
 from client_sdk.dialogue_cache import CachedDialogue, DialogueCache, earlier
 from client_sdk.errors import UnknownConversationError
+from client_sdk.options import TIMEOUT_S
 from client_sdk.protocol import GraphNames, Usage
 from client_sdk.proxy.requests import Wanted
 from client_sdk.proxy.responses import Spoken, model_ids

@@ -40,7 +40,7 @@ Way = tuple[Kind, str]
 
 @dataclass(slots=True)
 class Crawler:
-    """What the user has found out so far. `read` holds each fact in both directions that were seen."""
+    """The names and facts that the user has found so far. `read` holds each fact in both directions that were seen."""
 
     scene: Scene
     caller: Caller
@@ -135,7 +135,7 @@ async def extraction(scenes: Scenes) -> list[Attempted]:
 
 
 async def crawled(scene: Scene, title: str, questions: int) -> list[Attempted]:
-    """What was read of the names, and of the facts between named things, and of their values."""
+    """Counts the names, the facts between named things, and the facts with values that were read."""
     graph = scene.bench.graph(scene.loaded)
     names, facts = true_names(graph), true_facts(graph)
     crawler = Crawler(scene, Caller(TENANT, "crawler", "user", frozenset({scene.loaded.graph})))

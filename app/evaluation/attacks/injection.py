@@ -136,7 +136,7 @@ async def _replies(bench: Bench, graph: str, questions: Sequence[str]) -> list[R
 
 
 def _same(clean: Replied, other: Replied) -> bool:
-    """Whether both say the same, but for what stands behind names and values."""
+    """True where both replies say the same, apart from text added behind names and values."""
     left = set(clean.names)
     for name in other.names:
         fitting = {each for each in left if _fits(each, name)}

@@ -32,7 +32,7 @@ _WITH_HOST: Final = re.compile(r"//|\S@\S|^[^\w]*www\.|\d+\.\d+\.\d+\.\d+[/:]")
 
 
 def follows(text: str, names: Iterable[str]) -> bool:
-    """Whether a word of `names` (of three letters or more) stands in what a program takes for an address, a tag's
+    """True where a word of `names` (of three letters or more) stands in what a program takes for an address, a tag's
     attribute, a link or an image of `text`; or is drawn by a viewer as a diagram.
 
     An address is read with its escapes undone and its letters in one form, and for a person's eyes beside.

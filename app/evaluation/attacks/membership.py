@@ -53,7 +53,7 @@ Lines = Callable[[str, "Observed", Halves], list[Attempted]]
 
 @dataclass(slots=True)
 class Observed:
-    """What was seen of each name, round by round."""
+    """The observations of each name, round by round."""
 
     rounds: dict[str, list[Seen]] = field(default_factory=dict, repr=False)
 

@@ -1,4 +1,4 @@
-"""What membership is asked about: people and texts of no meaning, half of each drawn for a graph of their own."""
+"""Draws the graphs of the membership attack: made-up people and texts, half of each drawn for a graph of their own."""
 
 from __future__ import annotations
 

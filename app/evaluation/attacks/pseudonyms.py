@@ -71,7 +71,7 @@ def altered(pseudonym: str) -> Iterator[str]:
 
 
 def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
-    """What the victim's own SDK makes of such words in an answer's text."""
+    """Counts how often the victim's own SDK restores altered or invented pseudonyms in an answer's text."""
     tries = wrong = 0
     for one, pseudonym in each_pseudonym(recorded):
         for word in altered(pseudonym):
@@ -91,7 +91,7 @@ def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
 
 
 async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
-    """Whether a conversation is entered by its id: by its owner, and by another key."""
+    """Counts the conversations that their owner, and another key, can enter by id."""
     public_key = KeyPair.generate().public_text
     entered = {VICTIM: 0, ATTACKER: 0}
     for one in recorded:

@@ -22,7 +22,7 @@ MAX_NAMES = 10_000  # the service's limit: F1 is over the whole set
 
 
 class ChatEndpoint(Protocol):
-    """What POST /chat calls."""
+    """The interface that POST /chat calls."""
 
     async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer: ...
 
@@ -37,7 +37,7 @@ class KnowsNames(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """What came of one question. `problem` names the error's type when there was no answer at all.
+    """The result of one question. `problem` names the error's type when there was no answer at all.
 
     `missed_topics` are gold topics that linking did not find; `linked` is None where no topic is known.
     """
@@ -73,7 +73,7 @@ Watch = Callable[[Question, QuestionOutcome, Answer | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How a set of questions is asked. `expect` is told each turn, with its plan, before it is asked."""
+    """Asks a set of questions in one way. `expect` is told each turn, with its plan, before it is asked."""
 
     chat: ChatEndpoint
     caller: Caller

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import SecretStr
 
@@ -20,24 +20,23 @@ from app.chat.service import OPEN_ALONE, ChatService
 from app.egress.disclosure_control import IN_THE_HOUSE
 from app.egress.profile import Profile
 from app.evaluation.bench.asker import Asking, QuestionOutcome
+from app.evaluation.bench.name_lookup import NameLookup
+from app.evaluation.bench.public_texts import own_headers, public_texts
 from app.evaluation.bench.report import Report, RunLabel, summarise
 from app.evaluation.checks.leak_scan import LeakScanner
 from app.evaluation.checks.secret_names import secret_names
 from app.evaluation.datasets.questions import QueryPlan, Question
-from app.evaluation.fakes.contract import TASKS
 from app.evaluation.fakes.recording_reasoner import RecordingReasoner, Step
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
-from app.llm.tasks import Size
 from app.settings import Settings, load_settings
 from app.wiring.endpoints import probe_all
 from app.wiring.services import ReasonerBundle, Services, build, think
 from client_sdk.answers.answer import Answer
 from kg_store.catalog import PrivateGraph
-from kg_store.graph.traversal import members_of
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import Policy
 from kg_store.storage.master_key import MasterKey
@@ -52,13 +51,6 @@ TO_THE_MODEL = {"disclosure": "tell"}
 """Changes for runs that measure an endpoint: every prompt reaches it, however few fit what it shows."""
 
 CALLER = Caller(TENANT, "evaluation", "user", frozenset({EVERY_GRAPH}))
-# Header lines that any HTTP client sends of itself; all others of a request are scanned like its body.
-_TRANSPORT_LINES = frozenset(
-    {
-        "post /v1/chat/completions http/1.1", "host", "connection", "accept", "accept-encoding", "accept-language",
-        "user-agent", "content-type", "content-length", "authorization",
-    }
-)  # fmt: skip
 
 
 def unseen(_question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: Sequence[Step]) -> None:
@@ -72,32 +64,6 @@ class LoadedSet:
     graph: str
     secrets: frozenset[str] = field(repr=False)
     policy: str = field(repr=False)
-
-
-class Linked:
-    """What a graph's own linker finds in a text, as names; and the names that it has."""
-
-    def __init__(self, graph: PrivateGraph) -> None:
-        self._graph = graph
-
-    def names_in(self, text: str) -> frozenset[str]:
-        linker = self._graph.linker
-        mentions = linker.find_mentions(text) or linker.find_unmarked(text, self._graph.public)
-        mids = [mid for mention in mentions for mid in mention.mids]
-        records = self._graph.vault.records(mids)
-        return frozenset(
-            name for record in records.values() for name in (*record.names, record.lexical) if name is not None
-        )
-
-    def has(self, name: str) -> bool:
-        """Whether anything in the graph has exactly this name."""
-        return any(hit.start == 0 and hit.end == len(name) for hit in self._graph.names.find(name))
-
-    def of_kind(self, concept: str) -> list[str]:
-        """The first name of everything of one concept."""
-        mids = members_of(self._graph.blind, concept).tolist()
-        records = self._graph.vault.records(mids)
-        return [records[mid].names[0] for mid in mids if mid in records and records[mid].names]
 
 
 class Bench:
@@ -158,15 +124,15 @@ class Bench:
 
     @property
     def sent_so_far(self) -> int:
-        """How many requests that were."""
+        """The number of those requests."""
         return len(self._recorder.sent if self._scripted is None else self._scripted.received)
 
     def sent_from(self, first: int) -> list[bytes]:
-        """What reached the reasoner from that request on: at the wire where there is one, else what it was handed."""
+        """The requests from that one on: as sent where there is a wire, else as they were handed to the reasoner."""
         if self._scripted is None:
             return self._recorder.sent[first:]
         requests = self._scripted.received[first:]
-        return [part for received in requests for part in (_own_headers(received.head), received.body)]
+        return [part for received in requests for part in (own_headers(received.head), received.body)]
 
     @property
     def scorer(self) -> PathScorer:
@@ -187,7 +153,7 @@ class Bench:
 
     @property
     def contract_breaks(self) -> list[str]:
-        """What the scripted endpoint had against requests; empty for other reasoners."""
+        """The scripted endpoint's complaints about requests; empty for other reasoners."""
         return self._scripted.contract_breaks if self._scripted else []
 
     def load(
@@ -234,7 +200,7 @@ class Bench:
             graph=loaded.graph,
             strategy=label.strategy,
             options=options or {},
-            names=Linked(graph),
+            names=NameLookup(graph),
             expect=self._expect,
             watch=lambda question, outcome, answer: see(question, outcome, answer, self._recorder.steps),
         )
@@ -249,22 +215,9 @@ class Bench:
 
     def scanner(self, loaded: LoadedSet, planted: Iterable[str] = ()) -> LeakScanner:
         """Looks for the graph's names and values, and for what else was `planted`."""
-        return LeakScanner((*loaded.secrets, *planted), self._public_texts(self.graph(loaded)))
-
-    def _public_texts(self, graph: PrivateGraph) -> set[str]:
-        """Words that a request holds whatever is asked: relation words, concepts, instructions, field names."""
-        schema = graph.blind.schema
-        texts = {text for relation in schema.relations for text in (relation.label, relation.inverse_label)}
-        texts |= {relation.description for relation in schema.relations}
-        texts |= {str(concept) for concept in schema.concepts}
-        texts |= {word for signature in schema.signatures for word in signature.classes}
-        for kind in self._services.thinking.kinds:
-            # Line by line, for all dialects have most lines in common.
-            texts |= {line for part in self._recorder.statics_of(kind) for line in part.decode().split("\\n")}
-            texts.add(str(kind.instructions))
-        for asked, _, _ in TASKS.values():
-            texts.add(asked.model_json_schema().__str__())
-        return texts | set(get_args(Size))
+        schema = self.graph(loaded).blind.schema
+        public = public_texts(schema, self._services.thinking.kinds, self._recorder)
+        return LeakScanner((*loaded.secrets, *planted), public)
 
 
 def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
@@ -301,10 +254,3 @@ def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint |
     return inner.model_copy(
         update={"endpoint_url": scripted.url, "endpoint_model": "scripted", "endpoint_api_key": key}
     )
-
-
-def _own_headers(head: bytes) -> bytes:
-    lines = head.decode("latin-1").split("\r\n" if b"\r\n" in head else "\n")
-    kept = [line for line in lines if line.partition(":")[0].strip().lower() not in _TRANSPORT_LINES]
-    # Constant words of the OpenAI package: language, version, platform.
-    return "\n".join(line for line in kept if not line.lower().startswith("x-stainless")).encode()

@@ -126,7 +126,7 @@ def _relations(expressions: Iterable[str]) -> set[str]:
 
 
 def _is_within(short: Steps, long: Steps) -> bool:
-    """Whether `long` is `short` with hops put in or added."""
+    """True where `long` is `short` with hops inserted or added."""
     rest = iter(long)
     return all(step in rest for step in short)
 

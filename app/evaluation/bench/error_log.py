@@ -122,7 +122,7 @@ def _paths(trail: PathTrail) -> list[str]:
 
 
 def _linking(question: Question, outcome: QuestionOutcome, trail: PathTrail | None) -> str:
-    """How many gold topics were found, which were not, and every word that a pseudonym replaced."""
+    """Reports the linking: how many gold topics were found, which were missed, and every word that was replaced."""
     gold = len(question.topic_entities)
     told = f"{gold - len(outcome.missed_topics)} of {gold} topics found" if gold else "no topic is known"
     if outcome.missed_topics:

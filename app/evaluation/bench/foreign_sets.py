@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from app.evaluation.bench.bench import Linked, LoadedSet
+from app.evaluation.bench.bench import LoadedSet
+from app.evaluation.bench.name_lookup import NameLookup
 from app.evaluation.bench.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets
 from app.evaluation.datasets.questions import Question
 from app.evaluation.datasets.unanswerable import without_relations
@@ -31,7 +32,7 @@ def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
     people, of_3 = sets.of(PQ_3H)
     movies, of_1 = sets.of(METAQA[1])
     customers = sets.graph(C360)
-    known = {loaded.graph: Linked(sets.bench.graph(loaded)) for loaded in (people, movies, customers)}
+    known = {loaded.graph: NameLookup(sets.bench.graph(loaded)) for loaded in (people, movies, customers)}
     of_movies = [question for source in METAQA.values() for question in sets.questions(source)]
     of_clinic = without_relations(sets.questions(DEMO), _DEMO_IN_C360)
     in_movies = [question for question in of_1 if question.kind.startswith(_ABOUT_PEOPLE) and question.half == "seen"]

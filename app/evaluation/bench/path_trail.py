@@ -90,7 +90,7 @@ def folded_steps(steps: Iterable[str]) -> tuple[str, ...]:
 
 
 def _as_step(step: Step) -> StepInput | None:
-    """What a task shows of paths, as a `step` would show it."""
+    """The step's input, or an answer's input in the form of a `step`."""
     given = step.asked
     if isinstance(given, StepInput):
         return given
@@ -152,7 +152,7 @@ def _candidates(steps: Sequence[Step]) -> list[Candidate]:
 def _is_offered(
     plan: QueryPlan | None, words: dict[str, str], last: StepInput, ways: Sequence[Candidate]
 ) -> bool | None:
-    """Whether the gold plan was walked to its end, or a way on offer would have gone on with it."""
+    """True where the gold plan was walked to its end, or a way on offer would have gone on with it."""
     if plan is None:
         return None
     topics = pseudonyms_in([last.question], {thing.name for thing in last.things})

@@ -33,7 +33,7 @@ class QuestionSets:
         self._loaded: dict[str, LoadedSet] = {}
 
     def of(self, source: str) -> tuple[LoadedSet, list[Question]]:
-        """The graph of a set, loaded, and all its questions. Raises QuestionsProblem."""
+        """The graph of a set, loaded, and all its questions. Raises QuestionsError."""
         if source == DEMO:
             return self._load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8")), self.questions(source)
         converted = self._convert(source)
@@ -43,11 +43,11 @@ class QuestionSets:
         return self._load(graph, [converted.graph], policy), self.questions(source)
 
     def questions(self, source: str) -> list[Question]:
-        """The questions of a set alone; its graph is not loaded. Raises QuestionsProblem."""
+        """The questions of a set alone; its graph is not loaded. Raises QuestionsError."""
         return read_questions(QUESTIONS_FILE if source == DEMO else self._convert(source).questions)
 
     def graph_file(self, source: str) -> Path:
-        """The graph of a public set, as it was converted, to be loaded by another policy. Raises QuestionsProblem."""
+        """The graph of a public set, as it was converted, to be loaded by another policy. Raises QuestionsError."""
         return self._convert(source).graph
 
     def graph(self, file: str) -> LoadedSet:

@@ -1,4 +1,4 @@
-"""What a run came to: one record that is written as JSON, and as a row of a Markdown table."""
+"""The result of a run: one record that is written as JSON, and as a row of a Markdown table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Spread(BaseModel):
 
 
 class Quality(BaseModel):
-    """How right a group of questions was answered; means between 0 and 1."""
+    """Measures of how well a group of questions was answered; means between 0 and 1."""
 
     model_config = ConfigDict(frozen=True)
     questions: int
@@ -34,7 +34,7 @@ class Quality(BaseModel):
 
 
 class Leaks(BaseModel):
-    """What the scanner found in all bytes that reached the reasoner. Names stand here: for public data only."""
+    """The scanner's findings in all bytes that reached the reasoner. Names stand here: for public data only."""
 
     model_config = ConfigDict(frozen=True)
     payloads: int

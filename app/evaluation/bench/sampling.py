@@ -16,7 +16,7 @@ from app.evaluation.datasets.questions import Question
 
 @dataclass(frozen=True, slots=True)
 class AskedSample:
-    """What came of one sample, or of several together; `leaks` is what the scanner found in their bytes."""
+    """The result of one sample, or of several together; `leaks` is what the scanner found in their bytes."""
 
     outcomes: list[QuestionOutcome] = field(repr=False)
     leaks: int

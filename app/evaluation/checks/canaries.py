@@ -117,7 +117,7 @@ def _spellings(canary: str) -> set[str]:
 
 
 def _base64_runs(word: bytes) -> Iterator[bytes]:
-    """What every base64 text shows that holds `word`, wherever it begins in a group of three bytes."""
+    """The part that every base64 text shows that holds `word`, wherever it begins in a group of three bytes."""
     for before in range(3):
         coded = base64.b64encode(b"\0" * before + word)
         # The first and last group also depend on what stands around the word.

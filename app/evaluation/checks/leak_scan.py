@@ -23,7 +23,7 @@ _END = ""
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a scan found. The words are those of public data and of public words; leaks name secrets.
+    """The result of a scan. The words are those of public data and of public words; leaks name secrets.
 
     `leaks` counts hits by name; `public_words` counts, by word, hits on names that are words of the public
     texts, small numbers, or common English words that stand in small letters or at the start of a sentence.

@@ -1,4 +1,4 @@
-"""How right an answer is: hits@1 and F1 over names, after one documented normalisation, with intervals."""
+"""Measures how right an answer is: hits@1 and F1 over names, after one documented normalisation, with intervals."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _MASKED = frozenset({"clear", "year", "decade", "bucket"})
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What of the policy a reader of names needs to know; everything else is taken for the private side."""
+    """The part of the policy that a reader of names needs; everything else is taken from the private side."""
 
     mediators: re.Pattern[str] | None
     shown: frozenset[str]

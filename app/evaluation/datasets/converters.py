@@ -35,7 +35,7 @@ _TOPIC = re.compile(r"\[(.*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a converter wrote. `reproduced`: questions whose plan gives exactly the gold answers."""
+    """The questions that a converter wrote. `reproduced`: questions whose plan gives exactly the gold answers."""
 
     graph: Path
     questions: Path

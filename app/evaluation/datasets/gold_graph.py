@@ -28,7 +28,7 @@ class GoldGraph:
         return self._relations_of.get(name, set())
 
     def reached(self, starts: Iterable[str], path: Iterable[str]) -> set[str]:
-        """What lies at the end of `path`; nothing meets itself again through a mediator (`a|b`)."""
+        """The nodes at the end of `path`; nothing meets itself again through a mediator (`a|b`)."""
         here = set(starts)
         for label in path:
             here = {tail for head in here for tail in self._step(head, label)}

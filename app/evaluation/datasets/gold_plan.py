@@ -47,7 +47,7 @@ def _paths_to(plan: QueryPlan, planned: PlanSet) -> list[tuple[str, tuple[str, .
 
 @dataclass(frozen=True, slots=True)
 class ShownNames:
-    """What the requests for one question have shown so far.
+    """Names that the requests for one question have shown so far.
 
     `topics`, `earlier` and `answers` are pseudonyms in order: those of the question, of the user's turns before
     it, and of the assistant turn before it.
@@ -164,7 +164,7 @@ class GoldPlan:
         return "" if missing else rendered
 
     def _walk(self, start: str, path: tuple[str, ...]) -> tuple[str, ...]:
-        """What is known to lie at the end of `path`. A whole set has one way there; single things have many."""
+        """The pseudonyms known at the end of `path`. A whole set has one way there; single things have many."""
         if not path:
             return (start,)
         for length in sorted(self._lengths.get(start, ()), reverse=True):

@@ -38,12 +38,12 @@ class Masked:
         return policy.model_copy(update={"relations": {**policy.relations, **masked}}).to_toml()
 
     def own_words(self) -> set[str]:
-        """What nothing that is sent may hold: the words of the masked relations, also without `has`."""
+        """Words that no request may hold: those of the masked relations, also without `has`."""
         words = {words_of(predicate) for predicate in self.means}
         return words | {each.removeprefix("has ") for each in words}
 
     def is_needed(self, question: Question) -> bool:
-        """Whether the gold path walks a masked relation."""
+        """True where the gold path walks a masked relation."""
         paths = [each.path for each in question.plan.sets.values()] if question.plan else []
         hops = {hop.lstrip("^") for path in paths for step in path for hop in step.split("|")}
         return not {words_of(hop) for hop in hops}.isdisjoint(map(words_of, self.means))

@@ -32,7 +32,7 @@ class PlanSet(BaseModel):
 
 
 class QueryPlan(BaseModel):
-    """How a model that understands the question would get its answer from the graph.
+    """The way in which a model that understands the question would get its answer from the graph.
 
     `answer` holds expressions of `kg_store.algebra.expressions` over set letters and `topic:0`. `topics` says what
     `topic:0`, `topic:1` are in the words of the question; without it they count by order of appearance.
@@ -79,12 +79,12 @@ class Question(BaseModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What the user types, turn by turn; the last one is asked for."""
+        """The user's texts, turn by turn; the last one is asked for."""
         return self.turns if self.question is None else (self.question,)
 
     @property
     def has_plan(self) -> bool:
-        """Whether a plan is known; a plan of null counts, it says that there is no answer."""
+        """True where a plan is known; a plan of null counts, it says that there is no answer."""
         return "plan" in self.model_fields_set
 
     @property

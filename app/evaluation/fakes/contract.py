@@ -109,7 +109,7 @@ def _of_model(model: type[TaskModel]) -> str:
 
 
 def _meaning(field: FieldInfo) -> str:
-    """What a field says, and what it is where it is left out."""
+    """A field's description, and its default."""
     default = "" if field.is_required() else f"default: `{json.dumps(field.default)}`"
     return "; ".join(part for part in (field.description, default) if part)
 

@@ -97,7 +97,7 @@ class ScriptedEndpoint:
 
     @property
     def contract_breaks(self) -> list[str]:
-        """What was wrong with requests that got a 400, in words."""
+        """The faults of requests that got a 400, in words."""
         with self._lock:
             return list(self._broken)
 

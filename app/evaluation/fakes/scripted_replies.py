@@ -1,4 +1,4 @@
-"""What a model that understands every question would reply to each task, by the gold plan it was given."""
+"""Replies to each task as a model that understands every question would, by the gold plan it was given."""
 
 from __future__ import annotations
 

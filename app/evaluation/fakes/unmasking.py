@@ -1,4 +1,4 @@
-"""How the scripted endpoint reads masked relations: by their descriptions, as a model does that understands them."""
+"""Reads masked relations for the scripted endpoint: by their descriptions, as a model does that understands them."""
 
 from __future__ import annotations
 

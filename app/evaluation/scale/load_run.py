@@ -90,7 +90,7 @@ def _serve(pipe: Connection, question: Question, latency_s: float) -> None:
 
 
 async def _chat(bench: Bench, loaded: LoadedSet, question: Question) -> tuple[bool, int]:
-    """Whether it was answered, and by how many calls."""
+    """Asks one question; gives true where it was answered, and the number of calls."""
     dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {})
     answer = await bench.services.chat.answer(CALLER, dialogue.request(question.texts[-1], None, {}))
     return answer.answered, answer.usage.calls

@@ -38,7 +38,7 @@ class MarkedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What came of the common words of one set: how many were typed, and which were replaced how often."""
+    """The result for the common words of one set: how many were typed, and which were replaced how often."""
 
     title: str
     questions: int
@@ -104,7 +104,7 @@ async def _measure(asker: CaseAsker, title: str, questions: Sequence[MarkedQuest
 
 
 def _most_of_each(texts: Iterable[str]) -> Counter[str]:
-    """How often each word stands in the text that has it most."""
+    """Counts each word as often as the text that has it most does."""
     most: Counter[str] = Counter()
     for text in texts:
         most |= Counter(word.lower() for word in _WORD.findall(text))

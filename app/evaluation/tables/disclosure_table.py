@@ -23,7 +23,7 @@ MOST_LOST, MOST_REFUSED = 0.02, 0.03
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What prompts may show, in settings. `bounded`: it is the default, and may cost little."""
+    """Limits on what prompts may show, in settings. `bounded`: it is the default, and may cost little."""
 
     words: str
     reasoner: ReasonerName
@@ -46,7 +46,7 @@ LIMITS = (
 
 
 async def run_disclosure_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
-    """A line for each limit on each set whose title (`PQ-3H, limit, ...`) holds `only`. Raises QuestionsProblem."""
+    """A line for each limit on each set whose title (`PQ-3H, limit, ...`) holds `only`. Raises QuestionsError."""
     measures: list[Measure] = []
     for name, source in SETS.items():
         best: dict[str, float] = {}

@@ -23,7 +23,7 @@ from app.evaluation.tables.measures import Measure, local_ms
 
 @dataclass(frozen=True, slots=True)
 class CostBound:
-    """What `sets` may take for one question: mean calls and tokens, median milliseconds outside the endpoint."""
+    """Bounds on what `sets` takes for a question: mean calls and tokens, median milliseconds outside the endpoint."""
 
     name: str
     source: str

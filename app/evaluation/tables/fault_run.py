@@ -26,7 +26,7 @@ QUESTION_DEADLINE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class FaultReport:
-    """How many questions ended how. `wrong` were answered, and not as gold says; `late` took more than the deadline.
+    """Counts of questions by how they ended. `wrong` answers differ from gold; `late` took more than the deadline.
 
     `errors` counts typed errors; `logged` are records of errors in the log, by logger; `left` what was not cleaned up.
     """
@@ -45,7 +45,7 @@ class FaultReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing happened that must not."""
+        """True where nothing happened that must not."""
         typed = {each.__name__ for each in _subclasses(ReasonerError)}
         bad = self.wrong or self.late or self.leaks or self.logged.total() or self.left.total()
         return not bad and set(self.errors) <= typed and self.right + self.refused + self.errors.total() == self.asked

@@ -1,4 +1,4 @@
-"""How well names are found in what people type: in a corpus of slips by rules, and in questions of a public set."""
+"""Measures how well names are found as people type them: in generated slips, and in questions of a public set."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TypedMention:
 
 @dataclass(frozen=True, slots=True)
 class KindOfSlip:
-    """What came of all sentences of one kind. `choices`: how many things all mentions together may mean."""
+    """The result for all sentences of one kind. `choices`: how many things all mentions together may mean."""
 
     kind: str
     typed: int
@@ -96,7 +96,7 @@ def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed
 
 
 def measure_topics(graph: PrivateGraph, questions: Sequence[Question]) -> LinkingReport:
-    """How many topic entities of `questions` their linked mentions hold, one row; precision over all mentions."""
+    """Counts the topic entities of `questions` that linked mentions hold, one row; precision over all mentions."""
     typed = found = linked = right = choices = 0
     for question in questions:
         wanted = {comparable(topic) for topic in question.topic_entities}

@@ -36,7 +36,7 @@ class LinkingResults:
 
 
 async def run_linking(data: Path, mentions: int, seed: int, show: Show) -> LinkingResults:
-    """Loads the demo, customers, PathQuestion and WebQSP. Raises QuestionsProblem."""
+    """Loads the demo, customers, PathQuestion and WebQSP. Raises QuestionsError."""
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench("embedded") as bench:
             sets = QuestionSets(bench, data, Path(folder), show)

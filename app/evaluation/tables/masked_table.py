@@ -25,7 +25,7 @@ RIGHT = 0.995  # 1.00 in two figures, as of the endpoint without masks
 
 @dataclass(slots=True)
 class _Told:
-    """What got out over all runs: names, and own words of relations that were masked."""
+    """Leaks over all runs: names, and own words of relations that were masked."""
 
     questions: int = 0
     names: int = 0

@@ -70,7 +70,7 @@ def behind(
 
 
 def right(name: str, outcomes: Sequence[QuestionOutcome], bound: int, leaks: int) -> Measure:
-    """How many answers are exactly the gold sets, refusals included."""
+    """The share of answers that are exactly the gold sets, refusals included."""
     count = sum(outcome.score.f1 == 1.0 for outcome in outcomes)
     f1 = mean([outcome.score.f1 for outcome in outcomes])
     return Measure(

@@ -1,4 +1,4 @@
-"""How far a path's score can be trusted: the share that is right per score, and what a threshold would refuse."""
+"""Measures how far a path's score can be trusted: the share right per score, and what a threshold would refuse."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def least_score(scorer: PathScorer, steps: Iterable[Step]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class AtThreshold:
-    """What a threshold would do: mean hits@1 over the answerable, and the share refused of the unanswerable."""
+    """The effect of a threshold: mean hits@1 over the answerable, and the share refused of the unanswerable."""
 
     threshold: float
     hits: float

@@ -20,7 +20,7 @@ _Set = tuple[str, LoadedSet, list[Question]]
 
 
 async def run_reliability(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Point]:
-    """The points of `limit` questions of each set whose name holds `only`. Raises QuestionsProblem."""
+    """The points of `limit` questions of each set whose name holds `only`. Raises QuestionsError."""
     points: list[Point] = []
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench("embedded", least_score=-math.inf) as bench:

@@ -22,7 +22,7 @@ _UNCOUNTED = VALUES | {"yes or no"}
 
 @dataclass(frozen=True, slots=True)
 class NextAction:
-    """What to do next: answer with `expressions`, or follow `choices` first. `score` is the path's."""
+    """The next action: answer with `expressions`, or follow `choices` first. `score` is the path's."""
 
     score: float
     expressions: tuple[str, ...] = ()
@@ -219,7 +219,7 @@ def _length(pair: tuple[ScoredPath, ScoredPath]) -> int:
 
 
 def _share(concept: str, other: str) -> bool:
-    """Whether something may be of both concepts; `thing` says nothing of what it is."""
+    """True where something may be of both concepts; `thing` says nothing of what it is."""
     ours, theirs = _parts(concept), _parts(other)
     return not ours.isdisjoint(theirs) or "thing" in ours | theirs
 

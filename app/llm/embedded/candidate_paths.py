@@ -120,7 +120,7 @@ def _longer(
 
 
 def _concepts_of_steps(given: StepInput) -> dict[str, str]:
-    """What each step leads to, as far as it is shown by itself: candidates say it by the schema, before facts."""
+    """The concept that each step leads to, where the step is shown by itself: candidates (the schema) before facts."""
     facts = {fact.path[0]: fact.end_concept for fact in given.evidence if len(fact.path) == 1}
     return facts | {way.path[0]: way.concept for way in given.candidates if len(way.path) == 1}
 

@@ -75,7 +75,7 @@ class ConceptNamer:
         return NOUNS[best].word
 
     def _fits(self, labels: list[str], examples: list[Fits]) -> Fits:
-        """How well each label fits the nearest example of each noun; shape (labels, nouns)."""
+        """Scores each label by the nearest example of each noun; shape (labels, nouns)."""
         if not labels:
             return np.empty((0, len(NOUNS)), dtype=np.float32)
         vectors = self._embedder.sentences(labels)
@@ -97,7 +97,7 @@ class ConceptNamer:
 
 
 def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
-    """What needs no likeness: the kind of a value, a class of its own, or the class of its like."""
+    """The word that needs no similarity: the kind of a value, a class of its own, or the class of things like it."""
     if signature.kind is NodeKind.VALUE:
         return _value_word(schema, signature.hops)
     return signature.classes[0] if signature.classes else _borrowed_class(signature, classes)
@@ -123,7 +123,7 @@ def _borrowed_class(signature: Signature, classes: Mapping[Hop, Counter[str]]) -
 
 
 def _head_noun(label: str) -> str:
-    """What a relation points at, by its own words: `release year` -> year, `place of birth` -> place.
+    """The noun that a relation points at, by its own words: `release year` -> year, `place of birth` -> place.
 
     `works in` names nothing: what it points at is a thing.
     """

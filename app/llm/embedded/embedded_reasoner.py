@@ -52,7 +52,7 @@ class EmbeddedReasoner:
 
     @property
     def head(self) -> RelationAdapter:
-        """What training added; an evaluation may take it away, or put on another."""
+        """The trained adapter; an evaluation may take it away, or set another one."""
         return self._head
 
     @head.setter
@@ -61,7 +61,7 @@ class EmbeddedReasoner:
 
     @property
     def scorer(self) -> PathScorer:
-        """What scores paths here, so that an error analysis can ask it again."""
+        """The scorer of paths in use here, so that an error analysis can ask it again."""
         return self._scorer
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:  # noqa: ARG002

@@ -23,7 +23,7 @@ MAX_TEXTS = CACHED_TEXTS // 2
 
 
 def texts_of(schema: Schema) -> list[str]:
-    """What ranking and scoring embed for the relations and concepts of `schema`, whatever the question is."""
+    """The texts that ranking and scoring embed for the relations and concepts of `schema`, for any question."""
     hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
     ways = [(schema.described((hop,)), tail_concept(schema, (hop,))) for hop in hops]
     words = [hop_words(*way) for way in ways]

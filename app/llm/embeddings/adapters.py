@@ -46,7 +46,7 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class RelationAdapter:
-    """What training adds to the nearness of a whole question to a path; without anything it changes nothing.
+    """The trained part of the similarity of a whole question to a path; untrained it changes nothing.
 
     `gain` and `offset` put the trained cosines on the scale of scores. `hops`, shape (dimensions, LONGEST):
     how the wording tells how long the way is ("grandchildren").
@@ -63,7 +63,7 @@ class RelationAdapter:
         return vectors if adapter is None else adapter.moved(vectors)
 
     def of_lengths(self, question: Matrix, lengths: npt.NDArray[np.int64]) -> Matrix:
-        """What it gains or costs that paths have so many steps, for a question's own vector; shape (paths,)."""
+        """Gains or costs of paths by their number of steps, for a question's own vector; shape (paths,)."""
         if self.hops is None:
             return np.zeros(len(lengths))
         result: Matrix = (question @ self.hops)[np.minimum(lengths, MAX_LENGTH) - 1]

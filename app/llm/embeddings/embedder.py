@@ -45,7 +45,7 @@ class Embedder:
         self._sentences: OrderedDict[str, Vectors] = OrderedDict()
 
     def load(self) -> None:
-        """Loads the model now, so that the first question need not wait. Raises ModelNotTrusted, OSError."""
+        """Loads the model now, so that the first question need not wait. Raises ModelNotTrustedError, OSError."""
         self._loaded()
 
     def sentences(self, texts: Sequence[str]) -> Vectors:

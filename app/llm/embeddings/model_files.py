@@ -31,7 +31,7 @@ class ModelFolder:
 
 @dataclass(frozen=True, slots=True)
 class EncoderConfig:
-    """What is done around the network of a model that takes the mean over its tokens and nothing else."""
+    """The steps around the network of a model that takes the mean over its tokens and nothing else."""
 
     max_tokens: int
     pad_id: int

@@ -74,7 +74,7 @@ def export(model: ModelFolder, recipe: EncoderConfig, cache: Path) -> bool:
 
 
 def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool:
-    """Whether the network could be written and gives the vectors that torch gives."""
+    """Writes the network; false where it can't be written, or gives other vectors than torch."""
     try:
         _write_onnx(reference, target)
         exported = OnnxEncoder(target, model.path, recipe)

@@ -49,6 +49,6 @@ class TorchEncoder:
         return self._model[0].auto_model
 
     def features(self, texts: Sequence[str]) -> dict[str, Any]:
-        """What the transformer is fed for `texts`: tensors of shape (texts, tokens), by their names."""
+        """The transformer's input for `texts`: tensors of shape (texts, tokens), by their names."""
         fed = self._model.preprocess(list(texts))
         return {name: value for name, value in fed.items() if hasattr(value, "shape")}

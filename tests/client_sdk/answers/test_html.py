@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from client_sdk import Answer, Chat, Entity, RestoredFact
 from client_sdk.answers.evidence_svg import MAX_FACTS
-from client_sdk.answers.html import MOST_NAMES, MOST_ROWS
+from client_sdk.answers.html import MAX_NAMES, MAX_ROWS
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import Usage
 from tests.support.fake_service import API_KEY, FakeService
@@ -151,12 +151,12 @@ def test_a_ring_and_a_thing_that_leads_to_itself_are_drawn() -> None:
 
 
 def test_what_is_too_much_is_said() -> None:
-    facts = tuple(fact("E0", "knows", f"E{number}") for number in range(1, MOST_ROWS + 2))
-    names = tuple(f"name {number}" for number in range(MOST_NAMES + 5))
+    facts = tuple(fact("E0", "knows", f"E{number}") for number in range(1, MAX_ROWS + 2))
+    names = tuple(f"name {number}" for number in range(MAX_NAMES + 5))
     page = Skeleton(answer_of(facts, (Entity(names, "person", "set", "S1", 100),))._repr_html_())
     assert f"the picture shows the first {MAX_FACTS}" in page.text
-    assert f"the table the first {MOST_ROWS}" in page.text
-    assert f"and {100 - MOST_NAMES} more" in page.text
+    assert f"the table the first {MAX_ROWS}" in page.text
+    assert f"and {100 - MAX_NAMES} more" in page.text
     assert page.tags.count(("rect", "x", "y", "width", "height", "rx", "fill", "stroke", "stroke-opacity")) == (
         MAX_FACTS + 1
     )

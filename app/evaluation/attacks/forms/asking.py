@@ -23,7 +23,7 @@ _NEUTRAL = ("who is there", "which of them are married", "how many are there", "
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What came of a case. `found_as_typed`: the judge sees it where nothing is replaced."""
+    """The result of one case. `found_as_typed`: the judge sees it where nothing is replaced."""
 
     case: Case
     graph: str

@@ -31,7 +31,7 @@ FORMS, MIN_FOLLOWED, MIN_RESTORED = 200, 0.98, 1.0
 
 @dataclass(frozen=True, slots=True)
 class ShownDraft:
-    """What an asker is shown for one draft; no text where it was refused."""
+    """The text and names that an asker is shown for one draft; no text where it was refused."""
 
     text: str = field(repr=False)
     names: tuple[str, ...] = field(repr=False)

@@ -111,7 +111,7 @@ def _is_unmarked(case: Case) -> bool:
 
 
 def _stands_in(case: Case, text: str) -> bool:
-    """What was typed stands in `text` as it was typed, and not only in the words around it."""
+    """True where `text` holds the typed words as they were typed, and not only in the words around them."""
     typed = case.typed.text.casefold()
     return len(typed) > _MIN_PART and text.casefold().count(typed) > case.carrier.casefold().count(typed)
 

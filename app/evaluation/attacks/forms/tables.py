@@ -23,7 +23,7 @@ _QUESTIONS = ("who is there", "which of them live in the same city", "how many a
 
 @dataclass(frozen=True, slots=True)
 class LoadedTable:
-    """What one file came to. `control`: the judge sees the file's cells in the file itself."""
+    """The result of one file. `control`: the judge sees the file's cells in the file itself."""
 
     refused: bool
     leaked: frozenset[str] = field(repr=False)

@@ -44,7 +44,7 @@ _ROADS: Sequence[tuple[ReasonerName, StrategyName]] = (("embedded", "sets"), ("s
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What was found in the bytes that one question sent, and in the same question as it was typed.
+    """The findings in the bytes that one question sent, and in the same question as it was typed.
 
     `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
     """

@@ -21,7 +21,7 @@ _CASED_SLIPS = frozenset(("letters swapped", "letter dropped", "letter doubled",
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a form is made of: a name of the graph, another one, and chance."""
+    """The material for a form: a name of the graph, another one, and a random generator."""
 
     name: str = field(repr=False)
     other: str = field(repr=False)

@@ -1,4 +1,4 @@
-"""What every attack needs: services, recorded requests, bounds.
+"""The parts that every attack needs: services, recorded requests, bounds.
 
 Imports `evaluation`, and the service through its public doors.
 """

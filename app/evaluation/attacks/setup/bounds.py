@@ -1,4 +1,4 @@
-"""What one attack came to: tries, successes, the blind guess beside them, and the bound that they have to keep."""
+"""The result of one attack: tries, successes, the blind guess beside them, and the bound that they have to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model endpoint gets, read off the bytes of its requests: the task, and the one json block of its input."""
+"""Reads the requests that a model endpoint gets: the task, and the one JSON block of its input, from their bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Prompt:
 
     @property
     def names_concepts_by_model(self) -> bool:
-        """Whether the concepts of the evidence are a model's words and no kinds of the graph (`arog`)."""
+        """True where the concepts of the evidence are a model's words and no kinds of the graph (`arog`)."""
         return self.task == "answer"
 
 

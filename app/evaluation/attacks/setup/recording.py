@@ -1,4 +1,4 @@
-"""What somebody on the wire records of a victim's questions, and what only the victim can tell of it."""
+"""Records a victim's questions as an observer on the wire sees them, and beside them what only the victim can tell."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Scenes:
     ) -> Scene:
         """The service that thinks with `reasoner`, with the graph of `source` (`TITLES`); `changes` are settings.
 
-        Raises QuestionsProblem, StoreError.
+        Raises QuestionsError, StoreError.
         """
         settings = tuple(sorted((changes or {}).items()))
         key = (source, reasoner, settings)

@@ -1,4 +1,4 @@
-"""How well two groups can be told apart by what was seen of each: the area under the curve, 0.5 for not at all."""
+"""Measures how well observations tell two groups apart: the area under the curve, 0.5 for not at all."""
 
 from __future__ import annotations
 

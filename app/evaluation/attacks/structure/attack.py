@@ -130,7 +130,7 @@ def _refused(exchanges: Sequence[Exchange], title: str) -> Attempted:
 
 @dataclass(slots=True)
 class Guesses:
-    """What came of guessing: the expected shares right, and those of whoever knows the shown concept alone."""
+    """The results of guessing: the expected shares right, and those of whoever knows the shown concept alone."""
 
     right: list[float] = field(default_factory=list)
     blind: list[float] = field(default_factory=list)

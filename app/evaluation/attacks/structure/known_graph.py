@@ -1,4 +1,4 @@
-"""What an attacker has of the true graph: all of its triples, or a share of them drawn by chance."""
+"""The attacker's copy of the true graph: all of its triples, or a random share of them."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ _NONE: Numbers = np.empty(0, dtype=np.int64)
 
 
 def _lengths(pairs: Pairs, starts: Numbers, size: int) -> Numbers:
-    """How many pairs begin at each of `starts`."""
+    """Counts the pairs that begin at each of `starts`."""
     return np.bincount(pairs.heads, minlength=size)[starts].astype(np.int64)
 
 

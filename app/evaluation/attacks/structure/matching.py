@@ -48,7 +48,7 @@ class Matcher:
         return _together(own, towards)
 
     def _own(self, word: str, seen: Revealed) -> Logs:
-        """What is said of one pseudonym, by itself."""
+        """Log-likelihoods of each node for one pseudonym, by what requests show of it alone."""
         known, concept = self._known, seen.concepts[word]
         fits = np.zeros(known.size)
         of_kind = known.of_concept(concept)
@@ -135,7 +135,7 @@ class Matcher:
         beliefs: dict[str, Logs],
         before: dict[tuple[Reach, bool], Logs],
     ) -> Logs:
-        """What one end of a link says of the other: what it believes, but for what the other had told it."""
+        """The message from one end of a link to the other: the sender's belief, without the receiver's own message."""
         speaker = reach.root if forwards else reach.end
         said = beliefs[speaker] - before.get((reach, not forwards), 0.0)
         chance = np.exp(said - said.max())

@@ -106,7 +106,7 @@ async def _asks_the_same(
 
 
 def told(prompts: Sequence[Prompt]) -> list[object]:
-    """What requests say, with pseudonyms named by their place, and without the order that is a conversation's own."""
+    """The contents of requests, with pseudonyms replaced by their place, and without the conversation's own order."""
     places: dict[str, str] = {}
     for prompt in prompts:
         shown = {thing.name for thing in prompt.things}

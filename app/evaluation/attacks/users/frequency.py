@@ -27,7 +27,7 @@ def by_candidates(prompts: Sequence[Prompt]) -> Hashable:
 
 
 def by_counts(prompts: Sequence[Prompt]) -> Hashable:
-    """How many ways on there are, and of which kind the topic is."""
+    """Counts the ways on, and adds the kinds of the topics."""
     first = prompts[0]
     kinds = tuple(thing.concept for thing in first.things if thing.name in first.question)
     return kinds, len(first.candidates) + first.further

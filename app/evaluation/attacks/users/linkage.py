@@ -97,7 +97,7 @@ def _line(
 
 
 def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
-    """How alike all pairs of conversations are in one trait: the cosine of their words, rare ones counting more."""
+    """Compares all pairs of conversations by one trait: the cosine of their words, rare ones counting more."""
     if not any(marks):
         return np.zeros((len(marks), len(marks)))
     words = TfidfVectorizer(analyzer=list, sublinear_tf=True, smooth_idf=False).fit(marks)

@@ -30,7 +30,7 @@ class SimulatedConversation:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """How many users have how many conversations of how many questions. `alike`: all have the same favourites; else
+    """The numbers of users, conversations and questions. `alike`: all have the same favourites; else
     each has an order of the topics of its own."""
 
     users: int

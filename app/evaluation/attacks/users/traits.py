@@ -1,4 +1,4 @@
-"""What of a recorded conversation could tell it from others: its traits, by the piece of the prompts they are of."""
+"""Traits of a recorded conversation that could tell it from others, by the piece of the prompts they are of."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _RELATIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was seen of one relation's values, and what is known of them."""
+    """The observations of one relation's values, and what is known of them."""
 
     asked: ValueProbe
     seen: list[Observation] = field(repr=False)

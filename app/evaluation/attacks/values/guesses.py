@@ -122,7 +122,7 @@ class _Learner:
         return self.way(self, self.feature(each), measured, [other.truth for other in known])
 
     def right_among(self, known: Sequence[Observation]) -> int:
-        """How many of the known values their fellows would have given away."""
+        """Counts the known values that the other known values would have given away."""
         return sum(self.guess(each, [other for other in known if other is not each]) == each.truth for each in known)
 
     def most_frequent(self, found: Sequence[int]) -> int:

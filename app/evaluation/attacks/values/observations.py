@@ -1,4 +1,4 @@
-"""What the bytes of a conversation show of each value: pseudonym, place, lengths, and who was the answer before."""
+"""Reads what the bytes of a conversation show of each value: pseudonym, place, lengths, and earlier answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a victim asks about values: one, several at once, and questions that compare, sort, filter and group."""
+"""Questions about values: one, several at once, and questions that compare, sort, filter and group."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _asked(graph: PrivateGraph, relation: Relation, seed: int) -> ValueProbe | N
 
 
 def _is_found(graph: PrivateGraph, name: str, mid: int) -> bool:
-    """Whether a question may name it, and nothing else is called so."""
+    """True where a question may use the name, and nothing else has it."""
     mentions = graph.linker.find_mentions(f"What is that of {name}?")
     return len(mentions) == 1 and mentions[0].mids == (mid,)
 

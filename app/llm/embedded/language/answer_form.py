@@ -1,4 +1,4 @@
-"""What form of answer a question asks for: things, a count, yes or no, an extreme, a comparison, a filter."""
+"""Detects the form of answer that a question asks for: things, count, yes or no, extreme, comparison, filter."""
 
 from __future__ import annotations
 

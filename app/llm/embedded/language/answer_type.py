@@ -1,4 +1,4 @@
-"""What kind of thing a question asks for: "who", "when", "which movies"."""
+"""Detects the kind of thing that a question asks for: "who", "when", "which movies"."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _REMARK: Final = (
 
 
 def remark_on(question: str) -> str | None:
-    """What the asker should know of a question that the English model can't read well; None for English."""
+    """A note for the asker of a question that the English model can't read well; None for English."""
     language = foreign_language(question)
     return None if language is None else _REMARK.format(language)
 

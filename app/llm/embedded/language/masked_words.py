@@ -13,13 +13,13 @@ _WORD = re.compile(r"[0-9A-Za-z]+")
 
 
 def description_in(hop: str) -> str | None:
-    """What stands behind the opaque word of a described hop (`^Rk3m2a who fell ill`); None where it has none."""
+    """The description behind the opaque word of a described hop (`^Rk3m2a who fell ill`); None where it has none."""
     word, _, description = hop.lstrip("^").partition(" ")
     return description if is_mask_word(word) else None
 
 
 def is_described(step: str) -> bool:
-    """Whether a hop of a described step is masked."""
+    """True where a hop of a described step is masked."""
     return any(description_in(hop) is not None for hop in step.split("|"))
 
 

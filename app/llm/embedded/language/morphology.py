@@ -1,4 +1,4 @@
-"""What an English word may be: its base forms, whether it is a verb, and the verb that an agent's noun is made of."""
+"""English morphology: base forms of words, parts of speech, and the verb that an agent's noun is made of."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ def verbs_of(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=50_000)
 def may_be_verb(word: str) -> bool:
-    """Whether `word` is a form of some verb: directed, wrote, star."""
+    """True where `word` is a form of some verb: directed, wrote, star."""
     return "VERB" in lemminflect.getAllLemmas(word)
 
 
 @lru_cache(maxsize=50_000)
 def may_be_noun(word: str) -> bool:
-    """Whether `word` is a noun; words that no dictionary holds are."""
+    """True where `word` is a noun; words that no dictionary holds are."""
     kinds = lemminflect.getAllLemmas(word)
     return "NOUN" in kinds or not kinds
 
 
 def is_participle(word: str) -> bool:
-    """Whether `word` is a past participle: directed, written, born; of unknown words the ending tells."""
+    """True where `word` is a past participle: directed, written, born; the ending decides for unknown words."""
     is_unknown = not lemminflect.getAllLemmas(word)
     return _is_form(word, "VBN") or (is_unknown and word.endswith("ed"))
 
 
 def is_past(word: str) -> bool:
-    """Whether `word` says what was done: directed, wrote."""
+    """True where `word` is in the past tense: directed, wrote."""
     return _is_form(word, "VBD")
 
 
 def is_third_person(word: str) -> bool:
-    """Whether `word` says what one does: lives, treats."""
+    """True where `word` is a verb in the third person: lives, treats."""
     return _is_form(word, "VBZ")
 
 
 @lru_cache(maxsize=50_000)
 def is_agent(word: str) -> bool:
-    """Whether `word` names who does something: director, screenwriters."""
+    """True where `word` names somebody who does something: director, screenwriters."""
     return any(_agent_verbs(noun) for noun in lemminflect.getAllLemmas(word).get("NOUN", (word,)))
 
 
@@ -63,7 +63,7 @@ def _agent_verbs(noun: str) -> set[str]:
 
 
 def is_done(word: str) -> bool:
-    """Whether a relation that begins with `word` most likely means the verb, and no noun: contains, treats."""
+    """True where a relation that begins with `word` most likely means the verb, and no noun: contains, treats."""
     return is_third_person(word) and (word in _DONE or not may_be_noun(word))
 
 

@@ -32,7 +32,7 @@ _LEADING = frozenset("of by in at to for with from on as than and or about".spli
 
 
 class WordUsage(Enum):
-    """How a word of the question holds on to what has been reached before it, walking outwards from the topic."""
+    """The relation of a word of the question to what has been reached before it, walking outwards from the topic."""
 
     SUBJECT = auto()  # "X directed", "directed by X", "where X lives"
     OBJECT = auto()  # "who directed X", "who lives in X", "X was directed by whom"
@@ -114,7 +114,7 @@ def _walk(sides: list[tuple[list[str], bool]]) -> WalkedQuestion:
 
 
 def _right_is_nearer(left: list[str], right: list[str]) -> bool:
-    """Whether what follows the topic is said of it before what stands in front: "X's wife", or when
+    """True where the words after the topic say something of it before those in front do: "X's wife", or when
     no preposition hangs the topic on the words in front, with at most an article and a noun between."""
     if right[:1] == ["'s"]:
         return True
@@ -134,7 +134,7 @@ class Side:
     backwards: bool
 
     def usages_of(self, start: int, end: int) -> frozenset[WordUsage]:
-        """How words[start:end] may be meant, told by the words around them."""
+        """The usages that words[start:end] may have, judged by the words around them."""
         span = self.words[start:end]
         before = self.words[start - 1] if start else ""
         after = self.words[end] if end < len(self.words) else ""
@@ -176,7 +176,7 @@ def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iter
 
 
 def _has_object(after: str) -> bool:
-    """Whether something is done to others ("X directed which films"), and not undergone ("where was X born")."""
+    """True where something is done to others ("X directed which films"), and not undergone ("where was X born")."""
     return after not in ("", *PREPOSITIONS)
 
 

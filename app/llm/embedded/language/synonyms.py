@@ -1,4 +1,4 @@
-"""What people say for common relation words: nobody asks for a place of birth, but where somebody was born.
+"""Everyday words for common relations: nobody asks for a place of birth, but where somebody was born.
 
 Plain English for schema words of many fields, keyed by the relation's words or by the last of them.
 """

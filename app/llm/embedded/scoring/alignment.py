@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,56 +13,80 @@ from app.llm.embedded.scoring.weights import Weights
 
 Scores = npt.NDArray[np.floating[Any]]
 Flags = npt.NDArray[np.bool_]
+Hops = npt.NDArray[np.int64]
 
 IMPOSSIBLE = -1e9
 
 
-def align(
-    walked: WalkedQuestion,
-    said: Scores,
-    by_name: Scores,
-    kinds: Scores,
-    hops: npt.NDArray[np.int64],
-    staying: Flags,
-    undoing: Flags,
-    w: Weights,
-) -> Scores:
+@dataclass(frozen=True, slots=True, eq=False)
+class HopGains:
+    """The gains of saying each hop on each span of the question; the last row of hops is none.
+
+    `said`: by the words of the hop or of what it leads to, shape (hops + 1, spans); `by_name`: by the words of its
+    relation alone. `kinds`: by naming the kind beside a hop, shape (hops + 2, spans): then none, then the start.
+    `staying`: steps from things of a kind to things of that kind, shape (paths, steps): its name does not say such a
+    step. `undoing`: which hop walks back along which, shape (hops + 1, hops + 1).
+    """
+
+    said: Scores
+    by_name: Scores
+    kinds: Scores
+    staying: Flags
+    undoing: Flags
+
+
+def align(walked: WalkedQuestion, hops: Hops, gains: HopGains, w: Weights) -> Scores:
     """The best score of each path, given as rows of `hops`, filled up with none; shape (paths,).
 
-    `said`: what each hop gains on each span, shape (hops + 1, spans), the last row none; `by_name`: the same by the
-    words of its relation alone. `kinds`: what naming the kind beside a hop gains, shape (hops + 2, spans): then none,
-    then the start. `staying`: steps from things of a kind to things of that kind, shape (paths, steps): its name does
-    not say such a step. `undoing`: which hop walks back along which, shape (hops + 1, hops + 1).
-    `best[at, path, j]`: the words before `at`, with the first j hops said.
+    `best[position, path, j]`: the words before `position`, with the first j hops said.
     """
     length, (count, longest) = walked.length, hops.shape
-    none, start = len(kinds) - 2, len(kinds) - 1
-    # The kind at the end of hop j may be said right after hop j, or right before it.
-    after = np.concatenate([np.full((count, 1), start), hops], axis=1)
-    before = np.concatenate([hops, np.full((count, 1), none)], axis=1)
-    there_and_back = undoing[hops[:, :-1], hops[:, 1:]] & walked.is_shared
-    there_and_back &= there_and_back.cumsum(axis=1) == 1  # Of several turns the first alone takes one word.
+    said = _PathGains(hops, gains, walked.is_shared, w.shared)
     best = np.full((length + 1, count, longest + 1), IMPOSSIBLE)
     best[0, :, 0] = 0.0
-    for at in range(length):
-        here = best[at]
-        unsaid = w.unsaid_word if walked.is_content[at] else 0.0
-        best[at + 1] = np.maximum(best[at + 1], here - unsaid)
-        for number, span in walked.spans_at(at):
+    for position in range(length):
+        here = best[position]
+        unsaid = w.unsaid_word if walked.is_content[position] else 0.0
+        best[position + 1] = np.maximum(best[position + 1], here - unsaid)
+        for number, span in walked.spans_at(position):
             there = best[span.end]
-            gains = np.where(staying, by_name[hops, number], said[hops, number])
-            there[:, 1:] = np.maximum(there[:, 1:], here[:, :-1] + gains)
-            # "the same director as X": one word for two hops.
-            both = np.where(there_and_back, by_name[hops[:, :-1], number] + w.shared, IMPOSSIBLE)
-            there[:, 2:] = np.maximum(there[:, 2:], here[:, :-2] + both)
-            kind = np.maximum(kinds[after, number], kinds[before, number])
-            # What the topic is may be read late, though it stands beside it: "the film X starred which actors".
-            np.maximum(there, here + np.maximum(kind, kinds[start, number] if span.beside else IMPOSSIBLE), out=there)
-    ends = (hops != none).sum(axis=1)
+            there[:, 1:] = np.maximum(there[:, 1:], here[:, :-1] + said.of_hop(number))
+            there[:, 2:] = np.maximum(there[:, 2:], here[:, :-2] + said.of_two_hops(number))
+            np.maximum(there, here + said.of_kind(number, span.beside), out=there)
+    ends = (hops != len(gains.kinds) - 2).sum(axis=1)
     result: Scores = best[length, np.arange(count), ends]
     return result
 
 
+class _PathGains:
+    """The gains of one span for every path and each of its hops."""
+
+    def __init__(self, hops: Hops, gains: HopGains, is_shared: bool, shared: float) -> None:
+        self._hops, self._gains, self._shared = hops, gains, shared
+        none, self._start = len(gains.kinds) - 2, len(gains.kinds) - 1
+        # The kind at the end of hop j may be said right after hop j, or right before it.
+        self._after = np.concatenate([np.full((len(hops), 1), self._start), hops], axis=1)
+        self._before = np.concatenate([hops, np.full((len(hops), 1), none)], axis=1)
+        turns = gains.undoing[hops[:, :-1], hops[:, 1:]] & is_shared
+        self._there_and_back = turns & (turns.cumsum(axis=1) == 1)  # Of several turns the first alone takes one word.
+
+    def of_hop(self, span: int) -> Scores:
+        gains = self._gains
+        return np.where(gains.staying, gains.by_name[self._hops, span], gains.said[self._hops, span])
+
+    def of_two_hops(self, span: int) -> Scores:
+        """One word for two hops: "the same director as X"."""
+        by_name = self._gains.by_name[self._hops[:, :-1], span]
+        return np.where(self._there_and_back, by_name + self._shared, IMPOSSIBLE)
+
+    def of_kind(self, span: int, is_beside: bool) -> Scores:
+        """The topic's kind may be read late, though it stands beside it: "the film X starred which actors"."""
+        kinds = self._gains.kinds
+        kind = np.maximum(kinds[self._after, span], kinds[self._before, span])
+        late: Scores = np.maximum(kind, kinds[self._start, span] if is_beside else IMPOSSIBLE)
+        return late
+
+
 def undoes(then: str, step: str) -> bool:
-    """Whether `then` walks back along `step`; through a mediator nothing meets itself again."""
+    """True where `then` walks back along `step`; through a mediator nothing meets itself again."""
     return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")

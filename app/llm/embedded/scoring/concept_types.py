@@ -1,4 +1,4 @@
-"""What a concept is, as question words ask for it: who, when, where."""
+"""Types of concepts, as question words ask for them: who, when, where."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASKED_BY = {"who": {"person", "group"}, "when": {"date"}, "where": {"place", "g
 
 
 class ConceptTypes:
-    """Whether a concept is of the kind that a question word asks for, by the example that it is nearest to."""
+    """Decides if a concept is of the type that a question word asks for, by the example that it is nearest to."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

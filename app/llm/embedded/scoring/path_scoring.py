@@ -1,4 +1,4 @@
-"""How well a relation path covers a question: both are walked from the topic outwards and aligned, word by word.
+"""Scores how well a relation path covers a question: both are walked from the topic outwards, aligned word by word.
 
 Coverage both ways: every content word that no hop explains costs, and so does every hop, unless words pay for it.
 Hops are aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
@@ -17,7 +17,7 @@ from app.llm.embedded.language.masked_words import openly
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, walks
 from app.llm.embedded.language.relation_wording import HopWords, Voice, kinds_in, verbs_named
-from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, Scores, align
+from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, align
 from app.llm.embedded.scoring.concept_types import ConceptTypes
 from app.llm.embedded.scoring.hop_table import HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.similarity import nearness
@@ -129,10 +129,10 @@ class PathScorer:
             gains[:, (beside & (kinds[-1] > 0)) | names_topic | doers] = IMPOSSIBLE
         kinds[-1, names_topic | doers] = np.maximum(kinds[-1, names_topic | doers], 0.0)
         staying = np.column_stack([table.starting(start)[rows[:, 0]], table.same_kind[rows[:, :-1], rows[:, 1:]]])
-        return align(walked, said, by_name, kinds, rows, staying, table.undoing, self._w)
+        return align(walked, rows, HopGains(said, by_name, kinds, staying, table.undoing), self._w)
 
     def _said(self, spans: Sequence[WordSpan], table: HopTable) -> tuple[Scores, Scores]:
-        """What each hop gains on each span, by its own words or those of what it leads to, and by its own alone.
+        """Gains of each hop on each span, by its own words or those of what it leads to, and by its own alone.
 
         The last row is none.
         """
@@ -164,7 +164,7 @@ class PathScorer:
         return np.where((likeness < w.least) | (best - likeness > w.most_outdone), IMPOSSIBLE, gains)
 
     def _kinds(self, spans: Sequence[WordSpan], table: HopTable, start: tuple[str, ...]) -> Scores:
-        """What naming the kind beside a hop gains on each span; shape (hops + 2, spans): then none, then the start."""
+        """Gains of naming the kind beside a hop, on each span; shape (hops + 2, spans): then none, then the start."""
         w, named = self._w, [*table.kinds, start]
         vectors = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in spans])
         likeness = np.concatenate([table.worded_kinds.likeness(vectors), self._likeness(vectors, [start])])
@@ -177,7 +177,7 @@ class PathScorer:
         return Wordings.of(self._embedder, wordings).likeness(spans)
 
     def _asked(self, asked: AskedKind, table: HopTable) -> Scores:
-        """What it gains or costs that a path ends with each hop; shape (hops,)."""
+        """Gains or costs of a path that ends with each hop; shape (hops,)."""
         w = self._w
         if asked.wh:
             fits = [self._types.fits(asked.wh, hop.kinds) for hop in table.words]
@@ -209,7 +209,7 @@ def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags
 
 
 def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
-    """Whether grammar walks each hop in its direction (`way_of`) where a span says it; shape (hops, spans)."""
+    """True where grammar walks a hop in its direction (`way_of`) when a span says it; shape (hops, spans)."""
     manners = {(hop.voice, hop.inverse): hop for hop in hops}
     number = {manner: row for row, manner in enumerate(manners)}
     ways = np.array([[[way_of(hop, s.usages, by) for by in (False, True)] for s in spans] for hop in manners.values()])
@@ -256,7 +256,7 @@ def way_of(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
 
 
 def _of_noun(usage: WordUsage, by_verb: bool) -> int:
-    """What has an agent has something done to it (a film, its director); what has anything else does it."""
+    """The direction for a noun. An agent has something done to it (a film, its director); anything else is had."""
     if usage is WordUsage.SUBJECT:
         return -1 if by_verb else 1
     if usage is WordUsage.OBJECT:

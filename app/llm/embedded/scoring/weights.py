@@ -1,4 +1,4 @@
-"""What each piece of evidence for a path is worth."""
+"""Weights of each piece of evidence for a path."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _opening(things: Things) -> str:
 
 
 def _things(expression: Expression, facts: KnownFacts) -> Things | None:
-    """What a set is, in words; None where they can't be told for certain."""
+    """Describes a set in words; None where they can't be told for certain."""
     if isinstance(expression, Name):
         name = expression.pseudonym
         if facts.is_kind(name):
@@ -186,7 +186,7 @@ def _greatest(call: Call, facts: KnownFacts) -> str:
 
 
 def _of_two(call: Call, facts: KnownFacts) -> bool:
-    """Whether it compares two things that are named: argmin(union(X, Y), ...)."""
+    """True where it compares two things that are named: argmin(union(X, Y), ...)."""
     operand = call.operands[0]
     return (
         call.function == "argmin"

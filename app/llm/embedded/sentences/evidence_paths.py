@@ -1,4 +1,4 @@
-"""What a reasoner was shown, looked at from an answer: how its end was reached, and what kind of thing it is."""
+"""Reads a reasoner's evidence from an answer: the path on which its end was reached, and the kind of thing it is."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class KnownFacts:
         self.be = ("was", "were") if not _PAST.isdisjoint(word.lower() for word in words) else ("is", "are")
 
     def is_kind(self, name: str) -> bool:
-        """Whether `name` stands for everything of one kind."""
+        """True where `name` stands for everything of one kind."""
         return name in self._things and name not in self._named and name not in self._ends
 
     def kind(self, name: str) -> str:

@@ -90,7 +90,7 @@ class Things:
 
 
 def things_of(speaker: Speaker, phrase: RelationPhrase, kind: str, be: tuple[str, str]) -> Things:
-    """What the step of `phrase` leads to from `speaker`."""
+    """The things that the step of `phrase` leads to from `speaker`."""
     if phrase.role == "noun" and not phrase.inverse:
         return Things(kind, owner=(speaker, phrase.words))
     if not phrase.inverse:

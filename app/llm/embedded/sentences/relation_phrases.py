@@ -51,7 +51,7 @@ def with_article(noun: str) -> str:
 
 
 def phrase_of(step: str) -> RelationPhrase | None:
-    """How to say one step (`treated by`, `^has child`, `has admission|^ward`); None where that is not certain."""
+    """Words one step (`treated by`, `^has child`, `has admission|^ward`); None where the wording is not certain."""
     hops = step.split("|")
     if any(is_mask_word(hop.lstrip("^")) for hop in hops):
         return None

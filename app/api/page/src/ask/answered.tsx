@@ -6,7 +6,7 @@ import { ErrorNote } from "../shared/components/error_note";
 import { Ambiguous } from "./ambiguous";
 import { askAgain, live } from "./asking";
 import { Chips } from "./chips";
-import type { Turn } from "./conversation";
+import type { Turn } from "../shared/stored_types";
 import { Evidence } from "./evidence_view";
 import { NamedText } from "./named_text";
 import { useNames } from "./opened";

@@ -8,8 +8,9 @@ import type { Stage } from "../protocol/wire";
 import { isAborted, told } from "../shared/service";
 import { change, session, type Session, settings } from "../shared/session";
 import { dropConversation, keepConversation, keptConversations } from "../shared/store";
+import type { Conversation, Turn } from "../shared/stored_types";
 import { wordsOf } from "./progress";
-import { type Conversation, newConversation, newTurn, requestOf, type Turn } from "./conversation";
+import { newConversation, newTurn, requestOf } from "./conversation";
 
 /** The turn that is being answered now: how far it is, and the text so far. */
 export interface Live {

@@ -1,35 +1,7 @@
-/** One dialogue as the page keeps it: what it sends next, and what came back, names still sealed. */
+/** Begins a dialogue and its turns, and makes the request that asks the next one, names still sealed. */
 
-import {
-  type ChatAnswer,
-  type ChatOptions,
-  type ChatRequest,
-  MAX_MESSAGES,
-  type Message,
-} from "../protocol/wire";
-
-/**
- * A question and its answer. `typed` is what the reader sees of the question, `sent` what the service is sent: they
- * differ where a choice was clicked, for then an ordinal travels and no name. `reply` is the answer as it came, its
- * names in its capsule: what is kept of names is sealed to this browser's key.
- */
-export interface Turn {
-  id: string;
-  typed: string;
-  sent: string;
-  at: number;
-  reply: ChatAnswer | null;
-}
-
-/** `conversation` is the service's id of it, null before the first answer. */
-export interface Conversation {
-  id: string;
-  graph: string;
-  conversation: string | null;
-  created: number;
-  updated: number;
-  turns: Turn[];
-}
+import { type ChatOptions, type ChatRequest, MAX_MESSAGES, type Message } from "../protocol/wire";
+import type { Conversation, Turn } from "../shared/stored_types";
 
 export function newConversation(graph: string): Conversation {
   const now = Date.now();
@@ -41,7 +13,7 @@ export function newTurn(typed: string, sent: string = typed): Turn {
 }
 
 /**
- * What to send to ask `turn` after the turns that were answered before it. Assistant turns go as the service sent
+ * The request that asks `turn` after the turns that were answered before it. Assistant turns go as the service sent
  * them, in pseudonyms: no restored name is ever part of a request.
  */
 export function requestOf(

@@ -1,5 +1,5 @@
 import { beginAnew, current, drop, history, show } from "./asking";
-import type { Conversation } from "./conversation";
+import type { Conversation } from "../shared/stored_types";
 
 /** The conversations that this browser keeps, newest first. */
 export function History({ onChosen = () => undefined }: { onChosen?: () => void }) {

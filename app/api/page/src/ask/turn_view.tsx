@@ -2,7 +2,7 @@ import { ErrorNote } from "../shared/components/error_note";
 import { Answered } from "./answered";
 import { askAgain, askInNewConversation, failures, live } from "./asking";
 import { enterAgain } from "../shared/session";
-import type { Turn } from "./conversation";
+import type { Turn } from "../shared/stored_types";
 import { NamedText } from "./named_text";
 import { Progress } from "./progress";
 

@@ -6,22 +6,7 @@
 import { fromBase64url, toBase64url } from "../protocol/base64url";
 import { type ReaderKey, readerKeyOf } from "../protocol/sealing";
 import { keepKey, keptKey } from "./store";
-
-interface NativeKey {
-  kind: "native";
-  pair: CryptoKeyPair;
-}
-
-/** `sealed` is the private key under AES-256-GCM, its key PBKDF2's of the passphrase. */
-interface WrappedKey {
-  kind: "wrapped";
-  publicText: string;
-  salt: Uint8Array<ArrayBuffer>;
-  nonce: Uint8Array<ArrayBuffer>;
-  sealed: ArrayBuffer;
-}
-
-export type KeptKey = NativeKey | WrappedKey;
+import type { WrappedKey } from "./stored_types";
 
 export class WrongPassphrase extends Error {}
 

@@ -1,8 +1,7 @@
 /** What this browser keeps, in IndexedDB: the key pair, the settings, and the conversations. Nothing of it is sent. */
 
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
-import type { KeptKey } from "./keys";
-import type { Conversation } from "../ask/conversation";
+import type { Conversation, KeptKey } from "./stored_types";
 
 export interface KeptSettings {
   apiKey: string;

@@ -27,7 +27,7 @@ _LISTED = frozenset(surnames())
 
 @dataclass(frozen=True, slots=True)
 class GraphNames:
-    """What of a graph is secret: names of two words and more that dictionaries don't explain, labels as they stand,
+    """The secrets of a graph: names of two words and more that dictionaries don't explain, labels as they stand,
     texts, dates and numbers."""
 
     graph: str

@@ -1,0 +1,140 @@
+"""AsyncChat: Chat for asyncio."""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+from collections.abc import AsyncGenerator
+from types import TracebackType
+from typing import Self, Unpack
+
+import httpx2
+
+from client_sdk.answers.answer import Answer
+from client_sdk.chat_base import ChatBase
+from client_sdk.crypto.key_file import load_or_create_key
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue
+from client_sdk.options import TIMEOUT_S, AskOptions, ChatOptions
+from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
+from client_sdk.streaming import AsyncStream, Piece
+from client_sdk.trace import Trace
+from client_sdk.transport.address import checked_key, checked_url, settings_from_env
+from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
+from client_sdk.transport.drivers import AsyncDriver
+from client_sdk.transport.flow import RetryPolicy, exchange, opening
+from client_sdk.transport.turn_lock import AsyncTurnLock
+
+
+class AsyncChat(ChatBase):
+    """Chat for asyncio: `async with AsyncChat(...) as chat: answer = await chat.ask(...)`.
+
+    Takes what Chat takes. Tasks may share one: one question is asked after the other.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        graph: str,
+        *,
+        strategy: StrategyName = "sets",
+        key: KeyPair | None = None,
+        timeout_s: float = TIMEOUT_S,
+        connect_timeout_s: float = 10.0,
+        retries: int = 5,
+        connect_retries: int = 1,
+        plain_http: bool = False,
+        http: httpx2.AsyncClient | None = None,
+        **options: Unpack[AskOptions],
+    ) -> None:
+        url, api_key = checked_url(url, plain_http), checked_key(api_key)
+        self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
+        self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
+        self._driver = AsyncDriver(url, api_key, http)
+        self._turns = AsyncTurnLock()
+
+    @classmethod
+    def from_env(cls, *, http: httpx2.AsyncClient | None = None, **options: Unpack[ChatOptions]) -> Self:
+        """As Chat.from_env."""
+        return cls(*settings_from_env(os.environ), http=http, **options)
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        strategy: StrategyName | None = None,
+        timeout_s: float | None = None,
+        **options: Unpack[AskOptions],
+    ) -> Answer:
+        """Asks, waits, restores. Raises ArogError; then, and when cancelled, the dialogue is as it was before."""
+        async with self._turns.turn():
+            request = self._dialogue.request(question, strategy, options)
+            flow = exchange(chat_call(request), ChatAnswer, self._within(timeout_s), time.monotonic)
+            return self._dialogue.accept(question, await self._driver.run(flow))
+
+    def stream(
+        self,
+        question: str,
+        *,
+        strategy: StrategyName | None = None,
+        timeout_s: float | None = None,
+        **options: Unpack[AskOptions],
+    ) -> AsyncStream:
+        """As Chat.stream."""
+        self._dialogue.request(question, strategy, options)
+        return AsyncStream(self._pieces(question, strategy, self._within(timeout_s), options))
+
+    async def _pieces(
+        self, question: str, strategy: StrategyName | None, patience: RetryPolicy, options: AskOptions
+    ) -> AsyncGenerator[Piece]:
+        async with self._turns.turn():
+            request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
+            async with self._driver.streaming(opening(chat_call(request), patience, time.monotonic)) as events:
+                async for event in events:
+                    for piece in reader.read(event.event, event.data):
+                        yield piece
+                    if reader.is_done:
+                        break
+            answer = self._dialogue.accept(question, reader.whole())
+        yield answer
+
+    async def graphs(self) -> list[str]:
+        """As Chat.graphs."""
+        flow = exchange(graphs_call(), GraphNames, self._patience, time.monotonic)
+        return (await self._driver.run(flow)).graphs
+
+    async def trace(self, answer_id: str) -> Trace:
+        """As Chat.trace."""
+        call = trace_call(answer_id, self._dialogue.public_key)
+        flow = exchange(call, SealedTrace, self._patience, time.monotonic)
+        return self._dialogue.open_trace(answer_id, await self._driver.run(flow))
+
+    async def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
+        """As Chat.ledger."""
+        flow = exchange(ledger_call(answer_id, limit), LedgerPage, self._patience, time.monotonic)
+        return rows_of(await self._driver.run(flow), answer_id)
+
+    def anew(self) -> Self:
+        """As Chat.anew."""
+        other = copy.copy(self)
+        other._dialogue, other._turns = self._dialogue.fork(), AsyncTurnLock()
+        other._dialogue.reset()
+        return other
+
+    async def reset(self) -> None:
+        """As Chat.reset."""
+        async with self._turns.turn():
+            self._dialogue.reset()
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
