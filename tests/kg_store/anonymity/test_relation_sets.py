@@ -72,6 +72,7 @@ def numbered(sets: list[frozenset[Step]] | list[frozenset[Path]]) -> list[int]:
     return [known.index(each) for each in sets]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3, relation_sets.MAX_ROWS])
 @settings(max_examples=150)
 @given(graphs())

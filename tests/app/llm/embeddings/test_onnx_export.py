@@ -225,6 +225,7 @@ def test_many_threads_get_their_own_vectors_and_counts(tiny: ModelFolder, cache:
     assert not wrong
 
 
+@pytest.mark.process
 def test_an_exported_model_is_loaded_without_torch(embedder: Embedder) -> None:
     program = (
         "import sys; from pathlib import Path; from app.llm.embeddings.embedder import Embedder; "
