@@ -21,6 +21,8 @@ from app.llm.embeddings.torch_encoder import TorchEncoder
 from app.settings import load_settings
 from tests.support.processes.tiny_model import make_tiny_model
 
+pytestmark = pytest.mark.model
+
 WORDS = (
     "treated by", "lives in", "Žofštenbrück", "дата рождения", "出生地", "تاريخ", "जन्म", "생년월일", "ημερομηνία",
     "people.person.place_of_birth", "Eq7f2k", "1961-07-23", "O'Brien-Smith", "🙂", "e\u0301tude",

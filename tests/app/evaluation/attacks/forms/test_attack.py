@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 import ast
 from pathlib import Path
+
+import pytest
 
 from app.evaluation.attacks import forms
 from app.evaluation.attacks.forms.asking import Judged
