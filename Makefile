@@ -1,5 +1,5 @@
 # make serve: install, build the page, load the demo graph if there is none, start on 127.0.0.1:8000.
-# make test: the tests.
+# make test: the tests. make test FAST=1: without those that start processes, load a model or take long.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -47,12 +47,15 @@ has-chromium:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
 		|| { echo "Installing Chromium (once) ..."; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium; }
 
+# Whole files go to a worker, those that take long first (tests/conftest.py). FAST=1, for the inner loop: no test that
+# starts a process, loads a model or takes seconds (the marks in pyproject.toml).
+TESTS = -n 2 --dist loadfile --no-loadscope-reorder
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
 
 # The same with what of the code they reach; slower.
 coverage: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
+	@$(BIN)/python -m pytest $(TESTS) --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .

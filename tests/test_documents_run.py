@@ -64,6 +64,7 @@ def test_a_block_of_data_can_be_read(block: Block) -> None:
             assert other == "text"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda path: path.name)
 def test_the_blocks_of_a_document_run_one_after_the_other(document: Path, service: DemoService) -> None:
     kept = service.folder / f"{document.stem}.environment"
@@ -89,6 +90,7 @@ def run(language: str, text: str, kept: Path, service: DemoService) -> subproces
     )  # fmt: skip
 
 
+@pytest.mark.process
 def test_the_notebook_runs_and_holds_no_output(service: DemoService, monkeypatch: pytest.MonkeyPatch) -> None:
     notebook = nbformat.read(ROOT / "docs" / "quickstart.ipynb", as_version=4)
     assert not [cell for cell in notebook.cells if cell.get("outputs")]

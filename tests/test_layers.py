@@ -118,6 +118,11 @@ def test_every_folder_says_what_it_is() -> None:
             assert ast.get_docstring(tree), module
 
 
+def test_the_folders_of_the_tests_are_those_of_the_code() -> None:
+    folders = {path.parent for package in OURS for path in (ROOT / "tests" / package).rglob("*.py")}
+    assert {path for path in folders if not (ROOT / path.relative_to(ROOT / "tests")).is_dir()} == set()
+
+
 @pytest.mark.parametrize("module", modules())
 def test_a_strategy_imports_no_other_strategy(module: str) -> None:
     parts = module.split(".")

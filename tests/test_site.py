@@ -24,18 +24,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.process
 def test_every_document_is_a_page(site: Path) -> None:
     documents = {path.relative_to(ROOT / "docs").with_suffix("") for path in (ROOT / "docs").rglob("*.md")}
     pages = {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")} - {Path("404")}
     assert {Path("decisions/index") if path == Path("decisions/README") else path for path in documents} == pages
 
 
+@pytest.mark.process
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     files = [path for path in site.rglob("*") if path.suffix in (".html", ".css", ".svg")]
     assert files
     assert not {found for path in files for found in FROM_ELSEWHERE.findall(path.read_text("utf-8"))}
 
 
+@pytest.mark.process
 def test_the_reference_has_every_route_type_and_name_of_the_sdk(site: Path) -> None:
     http = (site / "reference" / "http.html").read_text("utf-8")
     assert "POST /chat" in http

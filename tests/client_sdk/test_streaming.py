@@ -429,6 +429,7 @@ def test_a_text_that_was_changed_on_the_way_shows_no_name_however_it_is_split(te
             assert not reader.is_done
 
 
+@pytest.mark.slow
 @given(texts.filter(len))
 @settings(max_examples=40)
 def test_every_cut_into_three_is_shown_as_the_same_text(text: str) -> None:

@@ -13,6 +13,8 @@ from tests.support.documents import blocks_of
 from tests.support.processes.demo_service import DemoService
 from tests.support.processes.proxy import ROOT, ProxyProcess, proxy_process
 
+pytestmark = pytest.mark.process
+
 PAGES = ("openai-clients", "langchain", "llamaindex")
 
 

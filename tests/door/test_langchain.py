@@ -19,6 +19,8 @@ from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, prob
 from tests.support.processes.demo_service import DemoService
 from tests.support.processes.proxy import ProxyProcess
 
+pytestmark = pytest.mark.process
+
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 KEY = KeyPair.generate()
 

@@ -13,6 +13,8 @@ from client_sdk import Chat, KeyPair, UnknownGraphError
 from client_sdk.integrations.llamaindex import ArogQueryEngine
 from tests.support.processes.demo_service import DemoService
 
+pytestmark = pytest.mark.process
+
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 KEY = KeyPair.generate()
 

@@ -16,6 +16,8 @@ import pytest
 from tests.support.processes.demo_service import DemoService
 from tests.support.processes.proxy import ROOT, ProxyProcess, proxy_process
 
+pytestmark = pytest.mark.process
+
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 NAMES = ("Valeska", "Dornbusch", "Emeka", "Osakwani", "Alder Clinic", "Lindqvist", "Rosalind", "Gallenbach")
 

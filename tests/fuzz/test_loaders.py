@@ -42,6 +42,7 @@ def test_every_file_of_the_corpus_loads_as_it_is(tmp_path: Path) -> None:
         assert load_bytes(tmp_path / name, data) > 10, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_any_bytes_are_a_graph_or_a_typed_error(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     path = tmp_path_factory.mktemp("fuzz") / name
@@ -57,6 +58,7 @@ def test_any_bytes_are_a_graph_or_a_typed_error(tmp_path_factory: pytest.TempPat
     load()
 
 
+@pytest.mark.slow
 @drawing(12)
 @given(st.sampled_from(NAMES).flatmap(lambda name: st.tuples(st.just(name), mutated_file(name, files()[name]))))
 def test_a_load_of_any_bytes_is_whole_or_changes_nothing(

@@ -38,6 +38,8 @@ from tests.support.service import (
     settings_in,
 )
 
+pytestmark = pytest.mark.slow
+
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -410,6 +410,7 @@ def load_in_a_process(folder: Path, source: Path, killed_at: int) -> subprocess.
     return subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False, timeout=120)
 
 
+@pytest.mark.process
 def test_kill_9_at_any_moment_of_a_load_leaves_a_whole_version(tmp_path: Path) -> None:
     data = tmp_path / "data"
     info = load_text(catalog_in(data), CLINIC, tmp_path)

@@ -30,6 +30,8 @@ from client_sdk.protocol import ChatAnswer, ErrorBody, SealedTrace, capsule_cont
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 
+pytestmark = pytest.mark.process
+
 TREATED_BY = "Who is Vexquilda Thrombury treated by?"
 TREATERS, HOMES, INHABITANTS, ILLNESSES = (
     QueryPlan(sets={"A": PlanSet(start="topic:0", path=(relation,))}, answer=("A",))

@@ -16,6 +16,8 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from kg_store.graph.masked_relations import masks_of
 
+pytestmark = pytest.mark.model
+
 CALLER = Caller(TENANT, "asker", "user", frozenset({EVERY_GRAPH}))
 BY_DESCRIPTION = "What illness does Vexquilda Thrombury have?"
 BY_LABEL = "What is the Snorkelwick ague of Vexquilda Thrombury?"

@@ -16,6 +16,8 @@ from tests.support.odd_files import CANARIES, ODD_FILES, REFUSED, TABLE, TRIPLES
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 
+pytestmark = pytest.mark.process
+
 QUESTIONS = {
     "What is the diagnosis of Ines Brackwede?": "Brackwede",
     "what city does otto murglewort live in?": "Murglewort",

@@ -15,6 +15,8 @@ from client_sdk.crypto.sealing import KeyPair, open_capsule, open_trace
 from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_context
 from tests.support.service import OPERATOR, Running, running
 
+pytestmark = pytest.mark.model
+
 ROLES = """
 [roles.reception]
 show_relations = ["treated by", "lives in"]

@@ -91,6 +91,7 @@ def test_a_ledger_with_a_strange_end_goes_on_only_when_told_to(store: ServiceCon
     assert arog("verify").exit_code == 0
 
 
+@pytest.mark.process
 def test_the_commands_stand_beside_the_listing_of_the_sdk(store: ServiceContext) -> None:
     def run(*arguments: str) -> str:
         command = [sys.executable, "-m", "client_sdk", "ledger", *arguments]

@@ -116,6 +116,7 @@ def without_old(path: Path) -> MasterKey:
     return MasterKey.from_text(path.read_text().split(",")[0])
 
 
+@pytest.mark.process
 def test_everything_is_sealed_anew_and_then_the_old_key_can_go(path_of_either: Path) -> None:
     path = path_of_either
     rotated = arog("keys", "rotate")

@@ -22,6 +22,8 @@ from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
 from tests.support.service import OPERATOR, Running, running
 
+pytestmark = pytest.mark.model
+
 CANARIES = ("Vexquilda", "Thrombury", "Grizzlewick", "Jaskworthy", "Zimbrelkov", "Glimdossier")
 GRAPH = (
     PREFIXES

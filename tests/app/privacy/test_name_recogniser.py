@@ -128,6 +128,7 @@ def test_one_that_breaks_lets_nothing_pass(names: NameIndex, public: PublicWords
         anonymiser.anonymise(dialogue("who is here"), table, lambda word: members(table, word))
 
 
+@pytest.mark.process
 def test_its_library_is_imported_only_when_one_is_opened() -> None:
     program = "import app.privacy.name_recogniser, sys; sys.exit('spacy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[3]).returncode == 0

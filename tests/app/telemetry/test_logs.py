@@ -104,6 +104,7 @@ def test_uncaught_exceptions_of_threads_and_of_the_process_tell_no_text(
     assert CANARY not in stream.getvalue() + "".join(capsys.readouterr())
 
 
+@pytest.mark.process
 def test_core_dumps_can_be_forbidden() -> None:
     # In a process of its own: what is forbidden can't be allowed again.
     script = """

@@ -76,6 +76,7 @@ def test_too_few_questions_are_told(embedder: Embedder, examples: list[Example])
         train(embedder, examples, seed=0)
 
 
+@pytest.mark.model
 async def test_examples_hold_the_gold_path_among_those_that_the_service_shows() -> None:
     questions = read_questions(QUESTIONS_FILE)
     async with Bench("embedded") as bench:
@@ -89,6 +90,7 @@ async def test_examples_hold_the_gold_path_among_those_that_the_service_shows() 
         assert example.topic in example.question
 
 
+@pytest.mark.model
 def test_the_command_says_that_there_are_too_few_questions(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     write_questions(read_questions(QUESTIONS_FILE)[:2], file)

@@ -283,6 +283,7 @@ class Terminal:
         os.close(self._ours)
 
 
+@pytest.mark.process
 def test_in_a_terminal_it_has_colours_completes_and_keeps_lines_only_where_it_is_told(
     env: FakeService, tmp_path: Path
 ) -> None:
@@ -297,6 +298,7 @@ def test_in_a_terminal_it_has_colours_completes_and_keeps_lines_only_where_it_is
     assert "Who treats Anna Keller?" in kept.read_text()
 
 
+@pytest.mark.process
 def test_without_colours_there_are_none_and_nothing_is_kept(env: FakeService, config: Path, tmp_path: Path) -> None:
     with Terminal({"NO_COLOR": "1", "HOME": str(tmp_path)}) as terminal:
         terminal.type("Who treats Anna Keller?\n", until="is not.")
@@ -308,6 +310,7 @@ def test_without_colours_there_are_none_and_nothing_is_kept(env: FakeService, co
     assert b"Anna" not in written[0]
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_the_shell_completes_commands_once_it_is_told_how(tmp_path: Path) -> None:
     """As `arog --install-completion bash` writes it, in a home of its own."""

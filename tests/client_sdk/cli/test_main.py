@@ -490,6 +490,7 @@ def test_exit_codes_are_in_the_help(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert "Exit codes: 0 done" in capsys.readouterr().out
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("library", ["typer", "rich"])
 def test_without_the_cli_extra_it_says_how_to_get_it(library: str) -> None:
     program = (
@@ -503,6 +504,7 @@ def test_without_the_cli_extra_it_says_how_to_get_it(library: str) -> None:
     assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"
 
 
+@pytest.mark.process
 def test_it_runs_as_a_module_too() -> None:
     command = [sys.executable, "-m", "client_sdk", "keygen"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False)

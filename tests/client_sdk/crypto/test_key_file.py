@@ -102,6 +102,7 @@ def test_without_the_suite_in_the_library_it_is_said(monkeypatch: pytest.MonkeyP
     assert load_key() is None
 
 
+@pytest.mark.process
 def test_parallel_first_starts_get_the_same_key(config: Path) -> None:
     context = multiprocessing.get_context("spawn")
     gate, results = context.Event(), context.Queue()

@@ -31,6 +31,7 @@ def close(one: ProfileRisk, other: ProfileRisk) -> bool:
     return exact and (one.expected, one.few) == pytest.approx((other.expected, other.few))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(graphs())
 def test_figures_are_those_of_walking_from_every_entity(graph: CompactGraph) -> None:

@@ -62,6 +62,7 @@ def test_other_languages_have_their_small_words() -> None:
     assert not words_of_language("xx")
 
 
+@pytest.mark.slow
 def test_the_lists_are_what_their_sources_give() -> None:
     assert ENGLISH.read_text(encoding="utf-8").splitlines() == list(english())
     assert OTHER.read_text(encoding="utf-8").splitlines() == list(others())

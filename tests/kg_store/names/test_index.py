@@ -390,6 +390,7 @@ def test_an_index_of_before_rows_were_kept_is_read() -> None:
     assert old.with_public(public).find_inexact(text) == index.with_public(public).find_inexact(text) != []
 
 
+@pytest.mark.process
 def test_the_same_bytes_come_of_every_process() -> None:
     """Strings hash otherwise in each: what is kept must not hang on that."""
     program = (

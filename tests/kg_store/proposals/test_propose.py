@@ -176,6 +176,7 @@ def test_the_hospital_works_at_the_first_try() -> None:
     assert (kinds["birth date"], kinds["admitted"], kinds["bed capacity"]) == ("date", "date", "number")
 
 
+@pytest.mark.slow
 def test_the_bank_works_at_the_first_try() -> None:
     loaded, policy = loaded_real("rdf/aml.ttl")
     assert policy.composite_names == (("tag:stardog:demo:aml:firstName", "tag:stardog:demo:aml:lastName"),)
@@ -198,6 +199,7 @@ def test_friends_of_a_friend_work_at_the_first_try() -> None:
     assert {"knows", "maker", "same as"} <= set(labels_of(loaded))
 
 
+@pytest.mark.slow
 def test_films_work_at_the_first_try() -> None:
     loaded, policy = loaded_real("metaqa/kb.txt")
     assert {p: s.value_kind for p, s in policy.relations.items()} == {"release_year": ValueKind.DATE}
@@ -205,6 +207,7 @@ def test_films_work_at_the_first_try() -> None:
     assert loaded.facts == 133_582
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "facts", "mediators"), [("webqsp/triples.tsv", 137_290, 25_743), ("opendialkg/triples.tsv", 218_342, 0)]
 )

@@ -425,6 +425,7 @@ def test_owl_same_as_in_n3_is_read() -> None:
     assert len(raw.subjects) == 213
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count"),
     [

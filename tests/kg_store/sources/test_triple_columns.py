@@ -94,6 +94,7 @@ def test_a_header_is_read_over_where_the_policy_says_that_there_is_one(tmp_path:
     assert len(read_sources([path], triples=[TriplesPolicy()]).subjects) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "relations"),
     [
@@ -107,6 +108,7 @@ def test_public_lists_of_triples_load_without_being_told(name: str, relations: i
     assert policy.tables == ()
 
 
+@pytest.mark.slow
 def test_a_list_with_its_relation_first_is_refused_and_its_column_told() -> None:
     with pytest.raises(LoadError, match=r"columns = \[2, 1, 3\]"):
         read_and_propose([real_data("conceptnet/train.txt")])

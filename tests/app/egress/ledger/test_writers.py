@@ -18,6 +18,8 @@ from app.egress.ledger.tables import ledger_entries
 from kg_store.storage.master_key import MasterKey
 from tests.support.processes.postgres import running
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[4]
 WRITER = """
 import sys

@@ -117,6 +117,7 @@ def test_a_reply_that_was_changed_is_told_from_one_with_a_payload_behind_a_name(
     assert not same(clean, replied_with("Zofia Quarrel", "Kestrel Wing: 8", answered=False))
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("attack", ["restorations", "echoes", "conversations", "capsules", "injection"])
 async def test_the_service_keeps_every_bound(attack: str) -> None:
     lines = await run_attacks(attack)
@@ -133,6 +134,7 @@ async def test_a_folder_of_data_that_is_not_there_is_told(tmp_path: Path) -> Non
         await run_attacks("capsules", tmp_path / "nowhere")
 
 
+@pytest.mark.model
 async def test_attacks_on_one_graph_share_its_service_and_no_graph_is_there_without_data() -> None:
     async with Scenes(limit=5) as scenes:
         scene = await scenes.open(DEMO)

@@ -22,6 +22,7 @@ QUESTIONS = read_questions(QUESTIONS_FILE)
 DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[5] / "shared" / "data"))
 
 
+@pytest.mark.model
 @pytest.mark.parametrize(
     ("reasoner", "strategy", "least"), [("scripted", "sets", 40), ("scripted", "arog", 40), ("embedded", "sets", 36)]
 )
@@ -40,6 +41,7 @@ async def test_the_demo_questions_are_answered_and_nothing_leaks(
     assert report.leaks.names_looked_for > 500
 
 
+@pytest.mark.model
 def test_the_command_writes_every_outcome(tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     arguments = ["qa", "--graph", GRAPH_FILE, "--policy", POLICY_FILE, "--questions", QUESTIONS_FILE, "--json", out]
@@ -51,6 +53,7 @@ def test_the_command_writes_every_outcome(tmp_path: Path) -> None:
     assert "| clinic | sets | scripted | 3 |" in result.output
 
 
+@pytest.mark.model
 async def test_the_table_runs_its_rows_and_says_what_was_missed(tmp_path: Path) -> None:
     shown: list[str] = []
     results = await run_table(tmp_path, 4, 0, "demo sets scripted", lambda title, _done, _total: shown.append(title))
@@ -61,6 +64,7 @@ async def test_the_table_runs_its_rows_and_says_what_was_missed(tmp_path: Path) 
     assert "demo, sets, scripted" in shown
 
 
+@pytest.mark.model
 def test_the_table_of_the_embedded_reasoner_is_printed_and_written(tmp_path: Path) -> None:
     arguments = ["embedded", "--data", str(tmp_path), "--only", "demo", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, arguments)
@@ -73,6 +77,7 @@ def test_the_table_of_the_embedded_reasoner_is_printed_and_written(tmp_path: Pat
     assert stat.S_IMODE((tmp_path / "out" / "errors-demo.md").stat().st_mode) == 0o600
 
 
+@pytest.mark.model
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is not here (AROG_DATA)")
 async def test_a_group_of_the_table_samples_each_of_its_sets() -> None:
     shown: set[str] = set()
@@ -85,6 +90,7 @@ async def test_a_group_of_the_table_samples_each_of_its_sets() -> None:
     assert {"loading pq-2h", "PQ-2H", "loading pq-3h", "PQ-3H"} == shown
 
 
+@pytest.mark.model
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is not here (AROG_DATA)")
 async def test_heads_are_measured_on_the_questions_that_are_asked_without_one() -> None:
     measures = await run_embedded_table(DATA, 30, 0, "heads", lambda _title, _done, _total: None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from app.evaluation.cli import app
@@ -24,6 +25,7 @@ QUESTIONS = """\
 """
 
 
+@pytest.mark.model
 def test_wrong_answers_are_written_for_the_owner_alone(tmp_path: Path) -> None:
     graph, questions, errors = tmp_path / "graph.tsv", tmp_path / "questions.jsonl", tmp_path / "errors.md"
     graph.write_text(TRIPLES)

@@ -24,7 +24,7 @@ POLICY = POLICY_FILE.read_text("utf-8")
 NOT_MENDED = {"hang": {"DeadlineExceededError"}, "nonsense in the schema": {"right", "refused"}}
 MENDED_BY_WAITING = {"429 in seconds", "429 until a date", "429 in milliseconds"}
 
-pytestmark = pytest.mark.usefixtures("no_waiting")
+pytestmark = [pytest.mark.usefixtures("no_waiting"), pytest.mark.model]
 
 
 async def endings(strategy: str, *, always: bool) -> dict[str, set[str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from app.evaluation.datasets.synthetic_names import entries_of, made_names
 from app.evaluation.scale.guard_scale import (
     MOST_MB,
@@ -24,6 +26,7 @@ def test_made_up_names_are_different_and_the_same_for_the_same_seed() -> None:
     assert [entry.mid for entry in entries_of(names[:3])] == [1, 2, 3]
 
 
+@pytest.mark.process
 def test_a_scale_is_measured_in_processes_of_its_own_and_every_planted_name_is_blocked() -> None:
     scale = measure_scale(1_000)
     assert (scale.names, scale.planted, scale.missed) == (1_000, PLANTED, 0)

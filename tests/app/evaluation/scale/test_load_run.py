@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.datasets.questions import read_questions
 from app.evaluation.scale.load_run import MAX_TIMES_IDEAL, LoadReport, run_load
 
 
+@pytest.mark.model
 async def test_chats_at_once_are_all_answered() -> None:
     question = next(each for each in read_questions(QUESTIONS_FILE) if each.id == "nickname")
     report = await run_load([GRAPH_FILE], POLICY_FILE.read_text("utf-8"), question, chats=12, latency_s=0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from app.evaluation.cli import app
@@ -63,6 +64,7 @@ def test_the_score_of_a_question_is_the_least_of_its_steps(embedder: Embedder) -
     assert least_score(scorer, []) == -math.inf
 
 
+@pytest.mark.model
 def test_the_command_asks_without_a_threshold(tmp_path: Path) -> None:
     out = tmp_path / "curve.md"
     arguments = ["reliability", "--data", str(tmp_path), "--only", "demo", "--out", str(out)]

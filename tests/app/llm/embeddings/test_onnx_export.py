@@ -21,6 +21,8 @@ from app.llm.embeddings.torch_encoder import TorchEncoder
 from app.settings import load_settings
 from tests.support.processes.tiny_model import make_tiny_model
 
+pytestmark = pytest.mark.model
+
 WORDS = (
     "treated by", "lives in", "Žofštenbrück", "дата рождения", "出生地", "تاريخ", "जन्म", "생년월일", "ημερομηνία",
     "people.person.place_of_birth", "Eq7f2k", "1961-07-23", "O'Brien-Smith", "🙂", "e\u0301tude",
@@ -225,6 +227,7 @@ def test_many_threads_get_their_own_vectors_and_counts(tiny: ModelFolder, cache:
     assert not wrong
 
 
+@pytest.mark.process
 def test_an_exported_model_is_loaded_without_torch(embedder: Embedder) -> None:
     program = (
         "import sys; from pathlib import Path; from app.llm.embeddings.embedder import Embedder; "

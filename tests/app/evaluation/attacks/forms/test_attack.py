@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from app.evaluation.attacks import forms
 from app.evaluation.attacks.forms.asking import Judged
 from app.evaluation.attacks.forms.attack import lines
@@ -59,6 +61,8 @@ def test_the_judge_and_the_families_share_nothing_with_what_is_judged() -> None:
         assert not any(isinstance(node, ast.Import) and "kg_store" in ast.dump(node) for node in ast.walk(tree))
 
 
+@pytest.mark.slow
+@pytest.mark.model
 async def test_the_service_is_asked_by_every_family_and_nothing_of_a_name_leaves() -> None:
     found = await run_attacks("forms", limit=2)
     names = [line.name for line in found]

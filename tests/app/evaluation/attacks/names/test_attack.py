@@ -91,6 +91,7 @@ def test_the_made_up_graph_holds_every_script() -> None:
     assert all(name in graph for names in SCRIPTS.values() for name in names)
 
 
+@pytest.mark.model
 async def test_no_name_leaves_the_service() -> None:
     found = await run_attacks("names", limit=80)
     assert [line.name for line in found if not line.passed] == []

@@ -32,6 +32,8 @@ from client_sdk.crypto.sealing import KeyPair
 from kg_store.terms import Relation, RelationId, ValueKind, as_mids
 from tests.app.evaluation.attacks.made import step
 
+pytestmark = pytest.mark.model
+
 TEXTS = {mid: str(1_000 + 37 * mid) for mid in range(1, 41)}
 SPREAD = Counter(dict.fromkeys(TEXTS, 2) | {7: 5})
 RANKS = {mid: mid for mid in TEXTS}

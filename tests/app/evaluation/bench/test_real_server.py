@@ -14,6 +14,8 @@ from app.evaluation.datasets.questions import read_questions
 from app.llm.endpoint.dialects import Dialect
 from tests.support.processes.nonsense_server import serving_nonsense, serving_nonsense_by_schema
 
+pytestmark = [pytest.mark.process, pytest.mark.model]
+
 QUESTIONS = read_questions(QUESTIONS_FILE)[:2]
 
 
