@@ -41,7 +41,7 @@ def test_the_reference_has_every_route_type_and_name_of_the_sdk(site: Path) -> N
     assert "POST /chat" in http
     assert 'id="chatanswer"' in http
     sdk = (site / "reference" / "sdk.html").read_text("utf-8")
-    for name in ("Chat.ask", "Chat.from_env", "AsyncChat.stream", "Answer.to_dataframe", "errors.StreamCut"):
+    for name in ("Chat.ask", "Chat.from_env", "AsyncChat.stream", "Answer.to_dataframe", "errors.StreamCutError"):
         assert re.search(rf'id="client_sdk\.{re.escape(name)}"', sdk), name
 
 
