@@ -83,9 +83,10 @@ def test_every_link_to_a_heading_finds_it(document: Path) -> None:
 
 @pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)
 def test_every_path_that_is_told_is_there(document: Path) -> None:
-    built = ("app/api/page/dist",)
     for path in re.findall(rf"`((?:{OURS})/[\w./*-]+)", document.read_text("utf-8")):
-        assert path.startswith(built) or any(ROOT.glob(path.rstrip("./"))), path
+        # NAME stands for the reader's own; the page is built later.
+        pattern = path.rstrip("./").replace("NAME", "*")
+        assert path.startswith("app/api/page/dist") or any(ROOT.glob(pattern)), path
 
 
 @pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)

@@ -13,8 +13,9 @@ _HEAD = """# Promises and their tests
 
 <!-- Written by `python -m tests.write_docs` from tests/promises.toml. -->
 
-[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the tests that keep it: one that
-fails, or is not there, fails the build. Each holds while the server and the master key are not in the attacker's hands.
+[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the tests that keep it: one
+that fails, or is not there, fails the build. Each holds while the server and the master key are not in the attacker's
+hands.
 """
 
 
