@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,13 @@ from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
 from kg_store.errors import LoadError, PolicyError
+from tests.support import layers_page, layers_picture
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+# A change log and decisions tell of their day, and name files that may be gone.
+TOLD_AS_THEY_ARE = [path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent.name != "decisions"]
+OURS = "app|kg_store|client_sdk|tests|docs|deploy"
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
 CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), INTERNAL)} | {
     problem_of(error).code
@@ -67,3 +73,53 @@ def test_every_route_is_described(route: object) -> None:
 def test_every_link_leads_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\((?!https?://)([^)#]+)", document.read_text("utf-8")):
         assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_to_a_heading_finds_it(document: Path) -> None:
+    for target, heading in re.findall(r"\]\((?!https?://)([^)#]*)#([^)]+)\)", document.read_text("utf-8")):
+        assert heading in headings_of(document.parent / target if target else document), f"{target}#{heading}"
+
+
+@pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)
+def test_every_path_that_is_told_is_there(document: Path) -> None:
+    for path in re.findall(rf"`((?:{OURS})/[\w./*-]+)", document.read_text("utf-8")):
+        # NAME stands for the reader's own; the page is built later.
+        pattern = path.rstrip("./").replace("NAME", "*")
+        assert path.startswith("app/api/page/dist") or any(ROOT.glob(pattern)), path
+
+
+@pytest.mark.parametrize("document", TOLD_AS_THEY_ARE, ids=lambda path: path.name)
+def test_every_function_that_is_told_is_there(document: Path) -> None:
+    for path, name in re.findall(rf"`((?:{OURS})/[\w./-]+\.py)::([\w.]+)`", document.read_text("utf-8")):
+        assert name in definitions_of(path), f"{path}::{name}"
+
+
+def test_the_map_of_the_architecture_is_that_of_the_layers() -> None:
+    assert layers_page.PAGE.read_text("utf-8") == layers_page.page(), "run `python -m tests.write_docs`"
+
+
+def test_the_picture_of_the_layers_is_drawn_from_them() -> None:
+    assert layers_picture.PICTURE.read_text("utf-8") == layers_picture.picture(), "run `python -m tests.write_docs`"
+
+
+@cache
+def headings_of(document: Path) -> frozenset[str]:
+    """The headings of a document as they stand in addresses."""
+    if document.suffix != ".md":
+        return frozenset()
+    told = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", document.read_text("utf-8"), flags=re.M | re.S), re.M)
+    return frozenset(re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in told)
+
+
+@cache
+def definitions_of(path: str) -> frozenset[str]:
+    """Functions and classes of a file, and the methods of its classes as `Class.method`."""
+    found = set()
+    for node in ast.parse((ROOT / path).read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            inner = (each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+            found |= {f"{node.name}.{each.name}" for each in inner}
+    return frozenset(found)

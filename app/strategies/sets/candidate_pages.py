@@ -17,7 +17,7 @@ from kg_store.terms import Path
 MAX_LENGTH = 3
 SECOND_PAGE = 12
 # A first page holds ways that score little less than the best: fewer once something was walked, one alone where what
-# was walked covers best. Their recall is measured in docs/evaluation.md.
+# was walked covers best. Their recall is measured in docs/results.md.
 MOST_FIRST, MOST_LATER = 4, 2
 WORSE = 0.75
 

@@ -1,0 +1,61 @@
+"""The promises of docs/privacy.md with their tests, read from tests/promises.toml, and the page that shows them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "promises.md"
+_HEAD = """# Promises and their tests
+
+<!-- Written by `python -m tests.write_docs` from tests/promises.toml. -->
+
+[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the tests that keep it: one
+that fails, or is not there, fails the build. Each holds while the server and the master key are not in the attacker's
+hands.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPromise:
+    """`kept_by`: tests, each as `path::name`."""
+
+    says: str
+    kept_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseGroup:
+    title: str
+    promise: str
+    exactly: tuple[ExactPromise, ...]
+
+    @property
+    def anchor(self) -> str:
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+
+def read_groups() -> list[PromiseGroup]:
+    """The groups of tests/promises.toml, in their order."""
+    table = tomllib.loads((ROOT / "tests" / "promises.toml").read_text("utf-8"))
+    return [
+        PromiseGroup(
+            each["title"],
+            each["promise"],
+            tuple(ExactPromise(row["says"], tuple(row["kept_by"])) for row in each["exactly"]),
+        )
+        for each in table["group"]
+    ]
+
+
+def page() -> str:
+    """The text of docs/promises.md."""
+    parts = [_HEAD]
+    for group in read_groups():
+        parts += [f"## {group.title}", "", group.promise, "", "| exactly | kept by |", "|---|---|"]
+        parts += [f"| {row.says} | {' '.join(f'`{test}`' for test in row.kept_by)} |" for row in group.exactly]
+        parts.append("")
+    return "\n".join(parts)
