@@ -61,8 +61,10 @@ async def road_of_a_question(folder: Path, reasoner: str = "endpoint") -> list[s
     """The files on the road of one question, which is answered with a name."""
     with serving() as server, watching() as road:
         server.replies = drafting("It is {1}.", "{treated by}")
-        asks = {"endpoint_url": server.url, "endpoint_model": "m"} if reasoner == "endpoint" else {}
-        async with running(folder, thinks=True, reasoner=reasoner, **asks) as service:
+        # In a graph of three patients the house would take each step itself.
+        asked_of = {"endpoint_url": server.url, "endpoint_model": "m", "disclosure": "tell"}
+        changes = asked_of if reasoner == "endpoint" else {}
+        async with running(folder, thinks=True, reasoner=reasoner, **changes) as service:
             service.load(turtle=PEOPLE)
             headers = service.key("default", "clinic")
             asked = question(DOCTOR_OF, public_key=KEY.public_text, strategy="sets")

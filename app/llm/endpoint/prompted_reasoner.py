@@ -16,11 +16,11 @@ from app.llm.endpoint.request_body import body_of, statics_of, text_read
 from app.llm.endpoint.token_counts import checked_tokens
 from app.llm.endpoint.transport import MAX_WHITE_SPACE
 from app.llm.reasoner import (
-    ReasonerError,
     ReasonerRefusedError,
     ReasonerUnavailableError,
     Reply,
     ReplyUnusableError,
+    Retry,
     Tokens,
 )
 from app.llm.tasks import ReplyT, Task, TaskKind
@@ -31,8 +31,8 @@ class PromptedReasoner:
     """Every task is one chat completion under a JSON schema.
 
     `fallbacks` are asked in their order where `endpoint` rests, is out of reach or refuses. A reply that can't be
-    used is asked for once more, with what was wrong. Both are told as the error's `again`, so that the guard and the
-    ledger see them like any request. `salt_key` keeps the prefix caches of tenants apart.
+    used is asked for once more, with what was wrong. Both come back as a Retry, so that the guard and the ledger see
+    them like any request. `salt_key` keeps the prefix caches of tenants apart.
     """
 
     def __init__(
@@ -60,24 +60,23 @@ class PromptedReasoner:
     def tokens_in(self, egress: Egress) -> int:
         return self._embedder.count_tokens(text_read(egress.body))
 
-    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
         endpoint = self._endpoints[egress.endpoint]
         try:
             completion = await endpoint.complete(egress.body, task.manner.tenant)
-        except (ReasonerUnavailableError, ReasonerRefusedError) as error:
-            if egress.endpoint + 1 < len(self._endpoints):
-                error.again = replace(task, manner=replace(task.manner, endpoint=egress.endpoint + 1))
-            raise
-        except ReplyUnusableError as error:
-            raise _with_repair(error, task, (EMPTY,)) from None
+        except (ReasonerUnavailableError, ReasonerRefusedError):
+            if egress.endpoint + 1 == len(self._endpoints):
+                raise
+            return Retry(replace(task.manner, endpoint=egress.endpoint + 1))
+        except ReplyUnusableError:
+            if task.manner.complaints:
+                raise
+            return Retry(replace(task.manner, complaints=(EMPTY,)))
         tokens = self._tokens(endpoint, egress, completion)
         try:
-            value = _parsed(task, completion)
+            return Reply(_parsed(task, completion), tokens, completion.content)
         except _MisfitError as misfit:
-            unusable = ReplyUnusableError(f"{task.kind.name}: {''.join(misfit.complaints).strip()}")
-            unusable.tokens, unusable.words = tokens, completion.content
-            raise _with_repair(unusable, task, misfit.complaints) from None
-        return Reply(value, tokens, completion.content)
+            return _repair(task, misfit.complaints, tokens, completion.content)
 
     def _position(self, first: int) -> int:
         """The first endpoint from `first` on that does not rest; `first` itself where all do."""
@@ -106,10 +105,13 @@ class _MisfitError(Exception):
         self.complaints = complaints
 
 
-def _with_repair(error: ReasonerError, task: Task[ReplyT], complaints: tuple[str, ...]) -> ReasonerError:
+def _repair(task: Task[ReplyT], complaints: tuple[str, ...], tokens: Tokens, words: str) -> Retry:
+    """Raises ReplyUnusableError where the reply was a repair itself."""
     if not task.manner.complaints:
-        error.again = replace(task, manner=replace(task.manner, complaints=complaints))
-    return error
+        return Retry(replace(task.manner, complaints=complaints), tokens, words)
+    unusable = ReplyUnusableError(f"{task.kind.name}: {''.join(complaints).strip()}")
+    unusable.tokens, unusable.words = tokens, words
+    raise unusable from None
 
 
 def _parsed(task: Task[ReplyT], completion: Completion) -> ReplyT:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.chat.service import ODD_COUNTS
+from app.chat.search import ODD_COUNTS
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.bench.bench import CALLER, Bench
 from app.evaluation.bench.report import RunLabel
