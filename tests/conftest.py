@@ -1,11 +1,24 @@
-"""No test depends on how fast the machine is: examples have no deadline. None reaches beyond this machine."""
+"""No test depends on how fast the machine is: examples have no deadline. None reaches beyond this machine, and only
+those that are marked so start other programs or load a sentence model.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
+
+from app.settings import load_settings
+
+if TYPE_CHECKING:
+    from app.llm.embeddings.embedder import Embedder
+
+WEIGHTS = (".safetensors", ".onnx")
+LONG = ("process", "slow")
 
 settings.register_profile("unhurried", settings.get_profile(settings.get_current_profile_name()), deadline=None)
 settings.load_profile("unhurried")
@@ -13,6 +26,54 @@ settings.load_profile("unhurried")
 
 class NetworkRefusedError(Exception):
     """A test tried to reach another machine. No OSError: code under test may wait and try again after one."""
+
+
+class UnmarkedTestError(Exception):
+    """A test does what its marks don't tell: `make test FAST=1` would not leave it out."""
+
+
+running: list[pytest.Item] = []
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    """The sentence model, loaded once a worker. Tests of the SDK alone don't import it."""
+    from app.llm.embeddings.embedder import Embedder
+
+    embedder = Embedder(cache_dir=load_settings(None).cache_dir)
+    embedder.load()
+    return embedder
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks those that take the sentence model, and puts long files first: none of them runs alone at the end."""
+    for item in items:
+        if "embedder" in getattr(item, "fixturenames", ()):
+            item.add_marker("model")
+    long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
+    items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    running.append(item)
+    try:
+        return (yield)
+    finally:
+        running.pop()
+
+
+def refuse_what_is_not_marked(event: str, arguments: tuple[object, ...]) -> None:
+    """Of this process, threads included; between tests everything is allowed."""
+    if event == "subprocess.Popen":
+        needed = "process"
+    elif event == "open" and isinstance(arguments[0], str) and arguments[0].endswith(WEIGHTS):
+        needed = "model"
+    else:
+        return
+    if running and not running[-1].get_closest_marker(needed):
+        raise UnmarkedTestError(f"{running[-1].nodeid} has to be marked `{needed}`: {arguments[0]}")
 
 
 def refuse_other_machines(event: str, arguments: tuple[object, ...]) -> None:
@@ -34,3 +95,4 @@ def is_loopback(host: str) -> bool:
 
 
 sys.addaudithook(refuse_other_machines)
+sys.addaudithook(refuse_what_is_not_marked)

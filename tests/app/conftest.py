@@ -1,4 +1,4 @@
-"""The embedding model, loaded once for all tests of the service, and models over real HTTP."""
+"""Models over real HTTP, and retries that wait for nothing."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ import stamina
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.settings import load_settings
 from tests.support.processes.model_server import ModelServer, serving
-
-
-@pytest.fixture(scope="session")
-def embedder() -> Embedder:
-    embedder = Embedder(cache_dir=load_settings(None).cache_dir)
-    embedder.load()
-    return embedder
 
 
 @pytest.fixture

@@ -390,7 +390,7 @@ def test_no_byte_of_the_data_folder_tells_a_name_a_value_or_an_iri(tmp_path: Pat
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tests.kg_store.stores import SECOND_MASTER, catalog_in, concepts_of
+from tests.support.stores import SECOND_MASTER, catalog_in, concepts_of
 folder, source, last = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 count = 0
 def progress(step, done):

@@ -94,5 +94,5 @@ def test_it_stops_when_it_is_closed(embedder: Embedder, encoder: Counting) -> No
 
 
 def test_no_more_is_embedded_than_fits_beside_what_questions_bring(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_TEXTS", 3)
+    monkeypatch.setattr(module, "MAX_TEXTS", 3)
     assert len(texts_of(schema_of(*LABELS))) == 3
