@@ -1,4 +1,4 @@
-"""What an answer rests on: the facts that lead to it, what is kept of them, and "why?" told from that."""
+"""The facts that an answer rests on, what the conversation keeps of them, and "why?" told from that."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from app.chat.answers.capsule import names_of_masks, seal_names
 from app.chat.answers.execution import AnswerExecutor, Conclusion
-from app.chat.conversations import Conversation, Reason
+from app.chat.conversations import Conversation, ConversationStore, Reason
 from app.chat.dialogue.explanation_requests import NO_REASON, reason_of
+from app.chat.question_run import QuestionRun
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
-from client_sdk.protocol import ChatAnswer, ChatRequest, Fact, Message, Usage
-from kg_store.catalog import PrivateGraph
+from client_sdk.protocol import ChatAnswer, Fact, Message, Usage
 from kg_store.terms import Schema
 
 NAMES_IN_A_REASON = 5  # of one set
@@ -51,7 +51,25 @@ def as_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
     )
 
 
-def keep_reason(conversation: Conversation, finding: RetrievalResult, conclusion: Conclusion | None) -> None:
+class AnswerKeeper:
+    """The last stage: saves the conversation with what leads to its newest answer, and tells of that when asked."""
+
+    def __init__(self, conversations: ConversationStore) -> None:
+        self._conversations = conversations
+
+    def keep(self, run: QuestionRun) -> None:
+        """Saves the conversation. Raises ConversationBusyError."""
+        _keep_reason(run.conversation, run.found, run.ended.conclusion)
+        self._conversations.save(run.conversation, run.graph.blind.schema)
+
+    def explain(self, run: QuestionRun) -> ChatAnswer:
+        """The reason of the last answer, from what the conversation kept: nothing is asked of anybody. Raises
+        ConversationBusyError."""
+        self._conversations.save(run.conversation, run.graph.blind.schema)
+        return _explanation(run)
+
+
+def _keep_reason(conversation: Conversation, finding: RetrievalResult, conclusion: Conclusion | None) -> None:
     """Remembers what leads to this answer, in place of what led to the one before."""
     cited = cited_by(conversation.table, finding, conclusion)
     reason = conversation.reason
@@ -59,14 +77,14 @@ def keep_reason(conversation: Conversation, finding: RetrievalResult, conclusion
     reason.expressions[:] = finding.draft.expressions if finding.draft and conclusion else ()
 
 
-def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conversation: Conversation) -> ChatAnswer:
-    """What the last answer rests on, in pseudonyms, with the capsule of their names."""
-    reason = _still_shown(conversation.reason, graph.blind.schema)
+def _explanation(run: QuestionRun) -> ChatAnswer:
+    """The facts that the last answer rests on, in pseudonyms, with the capsule of their names."""
+    reason = _still_shown(run.conversation.reason, run.graph.blind.schema)
     text = reason_of(reason.facts, reason.expressions)
     answer = ChatAnswer(
-        id=answer_id,
-        conversation=conversation.id,
-        graph=request.graph,
+        id=run.answer_id,
+        conversation=run.conversation.id,
+        graph=run.request.graph,
         message=Message(role="assistant", content=text),
         answered=text != NO_REASON,
         entities=[],
@@ -75,11 +93,12 @@ def explanation(answer_id: str, request: ChatRequest, graph: PrivateGraph, conve
         ambiguous=[],
         usage=Usage(),
     )
-    if request.public_key is None:
+    if run.request.public_key is None:
         return answer
-    names = AnswerExecutor(graph, conversation.table, NAMES_IN_A_REASON).names_of(conversation.table.known(text))
-    names |= names_of_masks(graph, [text, *(step for fact in reason.facts for step in fact.path)])
-    return seal_names(request.public_key, answer, names)
+    table = run.conversation.table
+    names = AnswerExecutor(run.graph, table, NAMES_IN_A_REASON).names_of(table.known(text))
+    names |= names_of_masks(run.graph, [text, *(step for fact in reason.facts for step in fact.path)])
+    return seal_names(run.request.public_key, answer, names)
 
 
 def _still_shown(reason: Reason, schema: Schema) -> Reason:

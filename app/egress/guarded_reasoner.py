@@ -1,4 +1,4 @@
-"""GuardedReasoner: afford, clear, record, ask. The only way by which a strategy reaches a reasoner."""
+"""GuardedReasoner: measure, afford, clear, record, ask. The only way by which a strategy reaches a reasoner."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
+from app.egress.disclosure_control import QuestionDisclosure
 from app.egress.guard import BlockedError, Guard, digest_of
-from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply
-from app.egress.wire_pseudonyms import PseudonymSubstitution
-from app.llm.reasoner import Reasoner, ReasonerError, Reply, Tokens
+from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply, ReplyOutcome
+from app.egress.wire_pseudonyms import WirePseudonyms
+from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, Task
 from app.privacy.safe_text import Egress
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """On whose behalf a question is asked; ids only."""
+    """The tenant and caller for whom a question is asked; ids only."""
 
     tenant: str
     caller: str
@@ -30,7 +34,7 @@ class RequestContext:
 
 @dataclass(slots=True)
 class UsageTotals:
-    """What the calls of one question have cost so far."""
+    """The cost of one question's calls so far."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -57,12 +61,21 @@ class UsageTotals:
         self.cost = None if self.cost is None or tokens.cost is None else self.cost + tokens.cost
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted(Generic[ReplyT]):
+    """A prompt that may leave: its task in the words that are sent, its bytes, and their row in the ledger."""
+
+    task: Task[ReplyT]
+    egress: Egress
+    entry: LedgerEntry
+
+
 @dataclass(slots=True)
 class GuardedReasoner:
     """A reasoner for one question. Leaving its `async with` records what was replied, in one go.
 
-    Promise: no byte reaches `inner` that the guard has not cleared and the ledger has not recorded.
-    Condition: `veil` gives the pseudonyms of this conversation. Limit: what the guard does not promise.
+    Promise: no byte reaches `inner` but by `_admit`. Condition: `pseudonyms` are those of this conversation. Limit:
+    that of the disclosure meter, and of the guard.
     `most_tokens` is what the question may take, None for no limit; `account` is its tenant's, None where asking
     costs nothing.
     """
@@ -71,7 +84,8 @@ class GuardedReasoner:
     guard: Guard
     ledger: Ledger
     errand: RequestContext
-    veil: Callable[[], PseudonymSubstitution]
+    pseudonyms: WirePseudonyms
+    disclosure: QuestionDisclosure = field(default_factory=QuestionDisclosure)
     most_tokens: int | None = None
     account: Account | None = None
     spent: UsageTotals = field(default_factory=UsageTotals)
@@ -101,37 +115,65 @@ class GuardedReasoner:
         # A word that is sent for another is as long, so bytes can be counted without it.
         if self._surely_fit([self.inner.egress_of(task) for task in tasks]):
             return True
-        return self._fit([self.inner.egress_of(self._mine(task)) for task in tasks])
+        return self._fit([self.inner.egress_of(self._worded(task)) for task in tasks])
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises BlockedError, LedgerUnavailable or BudgetUsedUp, and then nothing was sent; ReasonerError.
+        """Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError or BelowAnonymityThresholdError, and then
+        nothing was sent; ReasonerError.
 
-        A repair, or another endpoint, is a request of its own: cleared, recorded, sent.
+        A repair, or another endpoint, is a request of its own: admitted like the first one.
         """
-        task = self._mine(task)
         while True:
-            try:
-                return self.veil().taken_off(await self._once(task))
-            except ReasonerError as error:
-                if error.tokens is not None:
-                    self.spent.add(error.tokens)
-                if error.again is None:
-                    raise
-                self.spent.retries += 1
-                task = error.again
+            # Reading, counting and writing take their time, which other questions should not wait for.
+            admitted = await _in_thread(self._admit, task)
+            if admitted is None:
+                return await self.disclosure.in_house(task)
+            reply = await self._send(admitted)
+            if isinstance(reply, Reply):
+                return self.pseudonyms.now().taken_off(reply)
+            self.spent.retries += 1
+            task = replace(task, manner=reply.manner)
 
-    async def _once(self, task: Task[ReplyT]) -> Reply[ReplyT]:
+    def _admit(self, task: Task[ReplyT]) -> Admitted[ReplyT] | None:
+        """All that stands before a prompt, in the order of docs/privacy.md: disclosure, budgets, guard, ledger.
+
+        None where the house has to take the step. Nothing of a task leaves where any of it raises.
+        """
+        measured = self.disclosure.measured(task)
+        if measured is None:
+            return None
         began = time.perf_counter()
-        egress = self.inner.egress_of(task)
-        await self._afford(egress)
-        entry = await self._clear(task, egress)
-        sent = time.perf_counter()
-        self.spent.guard_s += sent - began
+        worded = self._worded(measured)
+        egress = self.inner.egress_of(worded)
+        self._afford(egress)
+        entry = self._cleared(worded, egress)
+        self.ledger.record(entry)
+        self.spent.guard_s += time.perf_counter() - began
+        return Admitted(worded, egress, entry)
+
+    def _afford(self, egress: Egress) -> None:
+        """Reserves what the call takes at most. Raises QuestionBudgetUsedUpError, TenantBudgetUsedUpError."""
+        if not self._fit([egress]):
+            raise QuestionBudgetUsedUpError(f"of {self.most_tokens} tokens {self.spent.tokens} are spent")
+        if self.account is not None and self.account.is_limited:
+            self.account.reserve(self.inner.tokens_in(egress) + self.inner.longest_reply, self.spent.tokens)
+
+    def _cleared(self, task: Task[Any], egress: Egress) -> LedgerEntry:
+        """The row of a request that the guard lets pass. Raises BlockedError, when that has been recorded."""
         try:
-            reply = await self.inner.reply_to(task, egress)
+            # The pseudonyms are asked for anew: one that is to go out under another word may not go under its own.
+            digest = self.guard.clear(egress, self.pseudonyms.now().sendable)
+        except BlockedError as blocked:
+            self.ledger.record(self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True))
+            raise
+        return self._entry(task, egress, digest)
+
+    async def _send(self, admitted: Admitted[ReplyT]) -> Reply[ReplyT] | Retry:
+        egress, sent = admitted.egress, time.perf_counter()
+        try:
+            reply = await self.inner.reply_to(admitted.task, egress)
         except ReasonerError as error:
-            if error.words is not None:
-                self.heard.append(LedgerReply(entry, "unusable", error.words))
+            self._hear(admitted.entry, error.tokens, "unusable", error.words)
             raise
         except asyncio.CancelledError:
             # The caller went away; the endpoint may have read the prompt all the same.
@@ -139,18 +181,18 @@ class GuardedReasoner:
             raise
         finally:
             self.spent.reasoner_s += time.perf_counter() - sent
-        self.spent.add(reply.tokens)
-        words = reply.value.model_dump_json() if reply.words is None else reply.words
-        self.heard.append(LedgerReply(entry, "used", words))
+        if isinstance(reply, Retry):
+            self._hear(admitted.entry, reply.tokens, "unusable", reply.words)
+        else:
+            words = reply.value.model_dump_json() if reply.words is None else reply.words
+            self._hear(admitted.entry, reply.tokens, "used", words)
         return reply
 
-    async def _afford(self, egress: Egress) -> None:
-        """Raises QuestionBudgetUsedUpError, or TenantBudgetUsedUp; else what the call takes at most is reserved."""
-        if not self._fit([egress]):
-            raise QuestionBudgetUsedUpError(f"of {self.most_tokens} tokens {self.spent.tokens} are spent")
-        if self.account is not None and self.account.is_limited:
-            most = self.inner.tokens_in(egress) + self.inner.longest_reply
-            await asyncio.to_thread(self.account.reserve, most, self.spent.tokens)
+    def _hear(self, entry: LedgerEntry, tokens: Tokens | None, outcome: ReplyOutcome, words: str | None) -> None:
+        if tokens is not None:
+            self.spent.add(tokens)
+        if words is not None:
+            self.heard.append(LedgerReply(entry, outcome, words))
 
     def _fit(self, requests: Sequence[Egress]) -> bool:
         if self.most_tokens is None or self._surely_fit(requests):
@@ -158,25 +200,15 @@ class GuardedReasoner:
         return sum(self.inner.tokens_in(egress) for egress in requests) <= self._left_for(requests)
 
     def _surely_fit(self, requests: Sequence[Egress]) -> bool:
-        """No token is shorter than a byte, so most requests need not be counted."""
+        """True where bytes alone tell it. No token is shorter than a byte, so most requests need not be counted."""
         return sum(len(egress.body) for egress in requests) <= self._left_for(requests)
 
     def _left_for(self, requests: Sequence[Egress]) -> int:
         return (self.most_tokens or 0) - self.spent.tokens - len(requests) * self.inner.longest_reply
 
-    def _mine(self, task: Task[ReplyT]) -> Task[ReplyT]:
-        return replace(self.veil().put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
-
-    async def _clear(self, task: Task[ReplyT], egress: Egress) -> LedgerEntry:
-        try:
-            digest = self.guard.clear(egress, self.veil().sendable)
-        except BlockedError as blocked:
-            entry = self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True)
-            await asyncio.to_thread(self.ledger.record, entry)
-            raise
-        entry = self._entry(task, egress, digest)
-        await asyncio.to_thread(self.ledger.record, entry)
-        return entry
+    def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
+        """`task` in the words that are sent, for this tenant."""
+        return replace(self.pseudonyms.now().put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
 
     def _entry(
         self, task: Task[ReplyT], egress: Egress, digest: str, hits: int = 0, blocked: bool = False
@@ -194,3 +226,15 @@ class GuardedReasoner:
             payload=None if blocked else egress.body,
             anonymity=None if blocked else task.manner.anonymity,
         )
+
+
+async def _in_thread(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
+    """Waits for the end of `call` also where the question is given up: nothing is counted or written after that."""
+    work = asyncio.ensure_future(asyncio.to_thread(call, *given, **more))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        if not work.cancelled():
+            work.exception()
+        raise

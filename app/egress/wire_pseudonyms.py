@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, Task, TaskModel
+from app.privacy.pseudonyms import PseudonymTable
+from kg_store.terms import Schema
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _ModelT = TypeVar("_ModelT", bound=TaskModel)
@@ -40,6 +42,34 @@ class PseudonymSubstitution:
             return reply
         back = {word: own for own, word in self.words.items()}
         return replace(reply, value=_renamed(reply.value, back))
+
+
+class WirePseudonyms(Protocol):
+    """The pseudonyms of one question, of which there are more with every step."""
+
+    def now(self) -> PseudonymSubstitution:
+        """All that have been issued so far."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoPseudonyms:
+    """For requests that speak of nothing but relations."""
+
+    def now(self) -> PseudonymSubstitution:
+        return PseudonymSubstitution()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPseudonyms:
+    """Those of a conversation, as they are sent for one of its answers."""
+
+    table: PseudonymTable = field(repr=False)
+    schema: Schema = field(repr=False)
+    answer_id: str
+
+    def now(self) -> PseudonymSubstitution:
+        return PseudonymSubstitution(self.table.sent_words(self.schema, self.answer_id), self.table.issued)
 
 
 def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:

@@ -12,7 +12,7 @@ from app.accounts.quotas import Budgets
 from app.egress.guard import BlockedError, Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
 from app.egress.ledger.ledger import Ledger
-from app.egress.wire_pseudonyms import PseudonymSubstitution
+from app.egress.wire_pseudonyms import NoPseudonyms
 from app.graphs.admin import summary_of
 from app.graphs.jobs import JobResult, Progress, Work
 from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
@@ -157,7 +157,7 @@ class ConceptRefiner:
             guard=self._guard(graph),
             ledger=self._ledger,
             errand=RequestContext(tenant, caller, secrets.token_urlsafe(12), ""),
-            veil=PseudonymSubstitution,
+            pseudonyms=NoPseudonyms(),
             account=tenants.account(tenant) if tenants else None,
         )
 

@@ -1,28 +1,17 @@
-"""The Reasoner: the things a model is asked, as typed tasks. Field names here are the public contract."""
+"""The Reasoner: the interface of a model that is asked typed tasks, and what comes of asking."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
-from app.llm.tasks import ReplyT, Task, TaskKind
+from app.llm.tasks import CallOptions, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress
-
-"""A bucket; empty where a prompt does not tell it."""
-
-
-# --- what tasks are made of -------------------------------------------------------------------------------
-
-
-# --- the five tasks: inputs and replies -------------------------------------------------------------------
-
-
-# --- the interface ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What one call took; `by_endpoint` is true when the endpoint counted the tokens itself.
+    """The tokens of one call; `by_endpoint` is true when the endpoint counted the tokens itself.
 
     `retries` are requests that failed before it; `cost` is in the currency of the settings, None without a price.
     `odd_counts` is 1 where the endpoint's own count could not be right, so that it was counted here.
@@ -48,6 +37,19 @@ class Reply(Generic[ReplyT]):
     words: str | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """No usable reply, and the manner in which asking the same task again may bring one.
+
+    That is a request like any other, to be cleared and recorded. `tokens` is what the failed call took, where there
+    was a reply; `words` is that reply, for the ledger alone.
+    """
+
+    manner: CallOptions
+    tokens: Tokens | None = None
+    words: str | None = field(default=None, repr=False)
+
+
 class Reasoner(Protocol):
     """A model, or what stands in for one. Wiring hands out none that is not behind the guard."""
 
@@ -68,16 +70,16 @@ class Reasoner(Protocol):
         """Tokens of what a model reads of `egress`, counted here; 0 where asking costs nothing."""
         ...
 
-    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
-        """Sends exactly `egress` and parses the reply. Raises ReasonerError, and never guesses."""
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
+        """Sends exactly `egress` and parses the reply. Raises ReasonerError where asking again will not help."""
         ...
 
 
 class TaskRunner(Protocol):
-    """What strategies are given: a reasoner whose every call has passed the guard (see guarded.py)."""
+    """A reasoner as strategies are given it: each call has passed `app.egress.guarded_reasoner`."""
 
     def fits(self, *tasks: Task[Any]) -> bool:
-        """Whether asking all of `tasks` stays within what the question may still take, longest replies included."""
+        """True where asking all of `tasks` stays within what the question may still take, longest replies included."""
         ...
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
@@ -88,12 +90,10 @@ class TaskRunner(Protocol):
 class ReasonerError(Exception):
     """The reasoner could not give a usable reply. Text: ids, counts, codes; never the reply's words.
 
-    `again` is the task in another manner, where asking so may help: a request like any other, to be cleared and
-    recorded. `tokens` is what the failed call took, where there was a reply; `words` is that reply, for the ledger
-    alone. `status` is the endpoint's, where it gave one.
+    `tokens` is what the failed call took, where there was a reply; `words` is that reply, for the ledger alone.
+    `status` is the endpoint's, where it gave one.
     """
 
-    again: Task[Any] | None = None
     tokens: Tokens | None = None
     words: str | None = None
     status: int | None = None

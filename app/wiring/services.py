@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
+from app.chat.options import ChatOptions, no_remark
 from app.chat.service import ChatService
 from app.chat.stages import OnStage, tell_nobody
 from app.chat.traces import Tracer
@@ -127,12 +128,14 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
             reasoner=thinking.reasoner,
             strategies=thinking.strategies,
             statics=_statics(thinking),
-            remark_on=remark_on if english else lambda _question: None,
-            currency=settings.currency,
-            budgets=store.budgets,
-            recogniser=_recogniser_of(settings),
-            profile=Profile(settings.told),
-            disclosure=_disclosure_of(settings, thinking),
+            options=ChatOptions(
+                remark_on=remark_on if english else no_remark,
+                currency=settings.currency,
+                budgets=store.budgets,
+                recogniser=_recogniser_of(settings),
+                profile=Profile(settings.told),
+                disclosure=_disclosure_of(settings, thinking),
+            ),
         ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(

@@ -61,6 +61,16 @@ SECRETS = (
 """What must never reach a model; none of it stands anywhere else in the project."""
 
 
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """Implements WirePseudonyms: all go out as they are."""
+
+    table: PseudonymTable
+
+    def now(self) -> PseudonymSubstitution:
+        return PseudonymSubstitution(issued=self.table.issued)
+
+
 @dataclass(slots=True)
 class Asked:
     """One conversation about one graph. `rounds` is what strategies told of their progress."""
@@ -95,7 +105,7 @@ class Asked:
         guarded = GuardedReasoner(
             reasoner, Guard(self.graph.names, self.statics, self.lexicon), self.ledger,
             RequestContext("t1", "k", "a", "c"),
-            lambda: PseudonymSubstitution(issued=self.table.issued), most_tokens,
+            Issued(self.table), most_tokens=most_tokens,
         )  # fmt: skip
         told = self.rounds.append
         dialogue = self.dialogue(*turns)

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from app.api.problems import error_body
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind
-from app.main import create_app
+from app.main import build_services, create_app
 from app.privacy.safe_text import Egress, Segment
 from app.settings import Settings
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
@@ -175,7 +175,7 @@ def question(text: str = QUESTION, **more: object) -> dict[str, object]:
 async def running(folder: Path, *, thinks: bool = False, **changes: object) -> AsyncIterator[Running]:
     """The real application over `folder`, started and ready. `thinks`: with the reasoner that its settings name."""
     reasoner = ScriptedReasoner()
-    app = create_app(settings_in(folder, **changes), build if thinks else build_with(reasoner))
+    app = create_app(settings_in(folder, **changes), build_services if thinks else build_with(reasoner))
     async with app.router.lifespan_context(app):
         while app.state.services is None:
             await asyncio.sleep(0.005)

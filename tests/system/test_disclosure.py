@@ -9,7 +9,9 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
-from app.chat.service import WITHHELD, ChatService
+from app.chat.conclusion import WITHHELD
+from app.chat.options import ChatOptions
+from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
 from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure, Policy
@@ -64,7 +66,7 @@ def around(store: ServiceContext, embedder: Embedder) -> Around:
             statics.register(data)
         chat = ChatService(
             store.catalog, store.conversations, store.ledger, reasoner, {"sets": SetsStrategy(embedder)}, statics,
-            profile=profile, disclosure=disclosure, budgets=budgets,
+            ChatOptions(profile=profile, disclosure=disclosure, budgets=budgets),
         )  # fmt: skip
         return House(chat, store.ledger)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.chat.options import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.llm.embedded.concept_namer import ConceptNamer
@@ -55,7 +56,13 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def house(store: ServiceContext, embedder: Embedder) -> House:
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
     chat = ChatService(
-        store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments(), remark_on
+        store.catalog,
+        store.conversations,
+        store.ledger,
+        reasoner,
+        strategies,
+        StaticSegments(),
+        ChatOptions(remark_on),
     )
     return House(chat, store.ledger)
 

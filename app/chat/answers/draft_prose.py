@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from app.chat.answers.link_finder import holds_link
-from app.chat.answers.link_readings import EndlessEscapesError, is_without_capitals, readings
+from app.chat.answers.link_finder import EndlessEscapesError, holds_link, is_without_capitals, readings
 from app.privacy.pseudonym_format import words_in
 
 # `{1}`, or words that agree in number with what expression 1 gives: `{1:is|are}`.

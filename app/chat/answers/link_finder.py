@@ -3,11 +3,84 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 from markdown_it import MarkdownIt
 
-from app.chat.answers.link_readings import EndlessEscapesError, joined, readings
+from app.privacy.visible_text import Visible
+
+MAX_ROUNDS: Final = 5
+
+# What browsers map to the signs of an address beyond NFKC (IDNA's full stops), and what people can't tell from them.
+_SIGNS: Final = str.maketrans(
+    {"。": ".", "｡": ".", "⁄": "/", "∕": "/", "⧸": "/", "╱": "/", "∖": "\\", "⧵": "\\", "⧹": "\\", "∶": ":", "꞉": ":"}
+)
+# Letters and marks that show nothing: fillers of Hangul, Khmer and Mongolian, joiners, variation selectors.
+_SHOWS_NOTHING: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]"
+)
+_MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ASCII_DOTS: Final = re.compile(r"\.{2,}")
+# Between letters without capitals these part sentences: no space follows them in Chinese or Japanese.
+_EAST_ASIAN_STOPS: Final = "，、；！？：（）「」『』《》〈〉【】・"
+_LABEL_AHEAD: Final = re.compile(r"(\w{1,4})(?=$|[\s/:?#])")
+
+
+class EndlessEscapesError(ValueError):
+    """Escapes within escapes, deeper than anybody writes."""
+
+
+def readings(text: str) -> Iterator[str]:
+    """`text` as it is, with escapes undone, with those of Markdown undone, and with back slashes as slashes.
+
+    In all of them forms of letters are one (NFKC), full stops and slashes of other scripts are ours, and what shows
+    nothing is gone. Raises EndlessEscapesError.
+    """
+    plain = _unescaped(_prose_stops(text))
+    yield plain
+    yield _MARKDOWN_ESCAPE.sub(r"\1", plain)
+    # WHATWG URL: a back slash is a slash, and tabs and line ends inside an address are dropped.
+    yield plain.replace("\\", "/")
+
+
+def joined(text: str) -> str:
+    """`text` without tabs and line ends, which browsers drop from an address."""
+    return re.sub(r"[\t\r\n]", "", text)
+
+
+def _unescaped(text: str) -> str:
+    for _ in range(MAX_ROUNDS):
+        shown = _SHOWS_NOTHING.sub("", unicodedata.normalize("NFKC", text).translate(_SIGNS))
+        after = Visible.of_typed(shown).text
+        if after == text:
+            # Two full stops in a row are in no host's name.
+            return _ASCII_DOTS.sub(" ", after)
+        text = after
+    raise EndlessEscapesError
+
+
+def _prose_stops(text: str) -> str:
+    """Full stops and other signs of East Asian prose as spaces, but for a full stop that could be a host's."""
+    return "".join(_as_prose(text, at, letter) for at, letter in enumerate(text)).replace("…", " ")
+
+
+def _as_prose(text: str, at: int, letter: str) -> str:
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if letter in _EAST_ASIAN_STOPS and (is_without_capitals(before) or is_without_capitals(after)):
+        return " "
+    if letter in "。｡" and is_without_capitals(before) and not after.isascii():
+        return " " if _LABEL_AHEAD.match(text, at + 1) is None else letter
+    if letter in "。｡" and is_without_capitals(after) and _LABEL_AHEAD.match(text, at + 1) is None:
+        return " "
+    return letter
+
+
+def is_without_capitals(letter: str) -> bool:
+    """Of a script in which words stand together without a space."""
+    return bool(letter) and unicodedata.category(letter) == "Lo"
+
 
 _ACTIVE: Final = frozenset({"link_open", "image", "html_inline", "html_block", "fence"})
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": True, "linkify": True}).enable(

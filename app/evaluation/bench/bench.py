@@ -16,8 +16,9 @@ from pydantic import SecretStr
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.api.problems import error_body
-from app.chat.service import OPEN_ALONE, ChatService
-from app.egress.disclosure_control import IN_THE_HOUSE
+from app.chat.options import OPEN_ALONE
+from app.chat.service import ChatService
+from app.chat.stages import OnStage, tell_nobody
 from app.egress.profile import Profile
 from app.evaluation.bench.asker import Asking, QuestionOutcome
 from app.evaluation.bench.name_lookup import NameLookup
@@ -36,6 +37,7 @@ from app.settings import Settings, load_settings
 from app.wiring.endpoints import probe_all
 from app.wiring.services import ReasonerBundle, Services, build, think
 from client_sdk.answers.answer import Answer
+from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import PrivateGraph
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import Policy
@@ -64,6 +66,29 @@ class LoadedSet:
     graph: str
     secrets: frozenset[str] = field(repr=False)
     policy: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatByStrategy:
+    """Two services over the same graphs: strategies that need an open profile ask `opened`, all others `own`."""
+
+    own: ChatService
+    opened: ChatService
+
+    @classmethod
+    def around(cls, chat: ChatService) -> ChatByStrategy:
+        """`chat` as its settings say, and beside it one that tells all and withholds nothing."""
+        disclosure = dataclasses.replace(chat.options.disclosure, policy="tell")
+        options = dataclasses.replace(chat.options, profile=Profile.OPEN, disclosure=disclosure)
+        return cls(chat, chat.with_options(options))
+
+    @property
+    def strategies(self) -> list[str]:
+        return self.opened.strategies
+
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
+        chat = self.opened if request.strategy in OPEN_ALONE else self.own
+        return await chat.answer(caller, request, on_stage)
 
 
 class Bench:
@@ -99,10 +124,9 @@ class Bench:
         self._reasoner = thinking.reasoner
         self._recorder = RecordingReasoner(thinking.reasoner)
         self._scorer = _scorer_of(thinking, settings)
-        self._profile = Profile(settings.told)
-        self._services: Services = build(settings, error_body, dataclasses.replace(thinking, reasoner=self._recorder))
-        chat = self._services.chat
-        self._disclosure = chat.disclosure if isinstance(chat, ChatService) else IN_THE_HOUSE
+        services = build(settings, error_body, dataclasses.replace(thinking, reasoner=self._recorder))
+        chat = ChatByStrategy.around(services.chat) if isinstance(services.chat, ChatService) else services.chat
+        self._services: Services = dataclasses.replace(services, chat=chat)
         return self
 
     async def __aexit__(
@@ -174,13 +198,6 @@ class Bench:
         """A loaded graph, as the service has it."""
         return self._services.store.catalog.open(TENANT, loaded.graph)
 
-    def allow(self, strategy: str) -> None:
-        """Lets questions be asked by `strategy`: what needs an open profile gets one, all others the settings' own."""
-        if isinstance(chat := self._services.chat, ChatService):
-            is_open = strategy in OPEN_ALONE
-            chat.profile = Profile.OPEN if is_open else self._profile
-            chat.disclosure = dataclasses.replace(self._disclosure, policy="tell") if is_open else self._disclosure
-
     async def ask(
         self,
         loaded: LoadedSet,
@@ -193,7 +210,6 @@ class Bench:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
         graph = self.graph(loaded)
         first = self.sent_so_far
-        self.allow(label.strategy)
         asking = Asking(
             chat=self._services.chat,
             caller=CALLER,

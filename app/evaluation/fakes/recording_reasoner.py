@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.llm.reasoner import Reasoner, Reply
+from app.llm.reasoner import Reasoner, Reply, Retry
 from app.llm.tasks import ReplyT, Task, TaskKind, TaskModel
 from app.privacy.safe_text import Egress
 
@@ -46,9 +46,10 @@ class RecordingReasoner:
     def tokens_in(self, egress: Egress) -> int:
         return self._inner.tokens_in(egress)
 
-    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
         self.sent.append(egress.body)
         self.instructions.add(task.kind.instructions)
         reply = await self._inner.reply_to(task, egress)
-        self.steps.append(Step(task.input, reply.value))
+        if isinstance(reply, Reply):
+            self.steps.append(Step(task.input, reply.value))
         return reply

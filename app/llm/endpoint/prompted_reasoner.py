@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import ValidationError
 
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.completion import CompletesChats, Completion
-from app.llm.endpoint.repair_messages import BLANK, CUT_OFF, EMPTY, complaints_about
-from app.llm.endpoint.reply_validation import broken_rules
+from app.llm.endpoint.completion import CompletesChats, Completion, checked_tokens
+from app.llm.endpoint.repair_messages import (
+    BLANK,
+    CUT_OFF,
+    EMPTY,
+    NO_ANSWER,
+    NO_CHOICE_OFFERED,
+    NOTHING_SHOWN,
+    TEXT_UNBOUND,
+    complaints_about,
+)
 from app.llm.endpoint.request_body import body_of, statics_of, text_read
-from app.llm.endpoint.token_counts import checked_tokens
 from app.llm.endpoint.transport import MAX_WHITE_SPACE
 from app.llm.reasoner import (
-    ReasonerError,
     ReasonerRefusedError,
     ReasonerUnavailableError,
     Reply,
     ReplyUnusableError,
+    Retry,
     Tokens,
 )
-from app.llm.tasks import ReplyT, Task, TaskKind
+from app.llm.tasks import (
+    AnswerReply,
+    Candidate,
+    ChooseInput,
+    ChooseReply,
+    ReplyT,
+    StepInput,
+    StepReply,
+    Task,
+    TaskKind,
+    TaskModel,
+)
 from app.privacy.safe_text import Egress
 
 
@@ -31,8 +50,8 @@ class PromptedReasoner:
     """Every task is one chat completion under a JSON schema.
 
     `fallbacks` are asked in their order where `endpoint` rests, is out of reach or refuses. A reply that can't be
-    used is asked for once more, with what was wrong. Both are told as the error's `again`, so that the guard and the
-    ledger see them like any request. `salt_key` keeps the prefix caches of tenants apart.
+    used is asked for once more, with what was wrong. Both come back as a Retry, so that the guard and the ledger see
+    them like any request. `salt_key` keeps the prefix caches of tenants apart.
     """
 
     def __init__(
@@ -60,24 +79,23 @@ class PromptedReasoner:
     def tokens_in(self, egress: Egress) -> int:
         return self._embedder.count_tokens(text_read(egress.body))
 
-    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
         endpoint = self._endpoints[egress.endpoint]
         try:
             completion = await endpoint.complete(egress.body, task.manner.tenant)
-        except (ReasonerUnavailableError, ReasonerRefusedError) as error:
-            if egress.endpoint + 1 < len(self._endpoints):
-                error.again = replace(task, manner=replace(task.manner, endpoint=egress.endpoint + 1))
-            raise
-        except ReplyUnusableError as error:
-            raise _with_repair(error, task, (EMPTY,)) from None
+        except (ReasonerUnavailableError, ReasonerRefusedError):
+            if egress.endpoint + 1 == len(self._endpoints):
+                raise
+            return Retry(replace(task.manner, endpoint=egress.endpoint + 1))
+        except ReplyUnusableError:
+            if task.manner.complaints:
+                raise
+            return Retry(replace(task.manner, complaints=(EMPTY,)))
         tokens = self._tokens(endpoint, egress, completion)
         try:
-            value = _parsed(task, completion)
+            return Reply(_parsed(task, completion), tokens, completion.content)
         except _MisfitError as misfit:
-            unusable = ReplyUnusableError(f"{task.kind.name}: {''.join(misfit.complaints).strip()}")
-            unusable.tokens, unusable.words = tokens, completion.content
-            raise _with_repair(unusable, task, misfit.complaints) from None
-        return Reply(value, tokens, completion.content)
+            return _repair(task, misfit.complaints, tokens, completion.content)
 
     def _position(self, first: int) -> int:
         """The first endpoint from `first` on that does not rest; `first` itself where all do."""
@@ -106,10 +124,13 @@ class _MisfitError(Exception):
         self.complaints = complaints
 
 
-def _with_repair(error: ReasonerError, task: Task[ReplyT], complaints: tuple[str, ...]) -> ReasonerError:
+def _repair(task: Task[ReplyT], complaints: tuple[str, ...], tokens: Tokens, words: str) -> Retry:
+    """Raises ReplyUnusableError where the reply was a repair itself."""
     if not task.manner.complaints:
-        error.again = replace(task, manner=replace(task.manner, complaints=complaints))
-    return error
+        return Retry(replace(task.manner, complaints=complaints), tokens, words)
+    unusable = ReplyUnusableError(f"{task.kind.name}: {''.join(complaints).strip()}")
+    unusable.tokens, unusable.words = tokens, words
+    raise unusable from None
 
 
 def _parsed(task: Task[ReplyT], completion: Completion) -> ReplyT:
@@ -145,3 +166,48 @@ def _bare(content: str) -> str:
     if text.startswith("```") and text.endswith("```"):
         text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     return text
+
+
+_PSEUDONYM = re.compile(r"\b[EVS][a-z0-9]{5}\b")
+_WAY = re.compile(r"\bway\(\s*(\d+)\s*\)")
+_PLACE = re.compile(r"\{\s*(\d+)\s*[:}]")
+
+
+def broken_rules(asked: TaskModel, reply: TaskModel) -> tuple[str, ...]:
+    """Complaints about a reply that fits its schema; empty when it keeps to the rules.
+
+    A choice that was not offered is let be where another one was: strategies ignore it.
+    """
+    if isinstance(reply, ChooseReply) and isinstance(asked, ChooseInput):
+        return _of_choices(reply.choices, asked.candidates)
+    if isinstance(reply, AnswerReply):
+        return _of_answer(reply.answer, reply.text, asked) if reply.sufficient else ()
+    if isinstance(reply, StepReply) and isinstance(asked, StepInput):
+        if reply.action == "answer":
+            return _of_answer(reply.answer, reply.text, asked)
+        if reply.action == "follow":
+            return _of_choices(reply.choices, asked.candidates)
+    return ()
+
+
+def _offered(asked: TaskModel) -> set[int]:
+    return {candidate.number for candidate in asked.candidates} if isinstance(asked, StepInput) else set()
+
+
+def _of_choices(choices: list[int], candidates: list[Candidate]) -> tuple[str, ...]:
+    offered = {candidate.number for candidate in candidates}
+    return (NO_CHOICE_OFFERED,) if choices and offered and offered.isdisjoint(choices) else ()
+
+
+def _of_answer(answer: list[str], text: str, asked: TaskModel) -> tuple[str, ...]:
+    if not answer:
+        return (NO_ANSWER,)
+    shown = set(_PSEUDONYM.findall(asked.model_dump_json()))
+    named = set(_PSEUDONYM.findall(" ".join(answer)))
+    ways = {int(number) for number in _WAY.findall(" ".join(answer))}
+    if not (named or ways) or not named <= shown or not ways <= _offered(asked):
+        return (NOTHING_SHOWN,)
+    is_bound = set(_PSEUDONYM.findall(text)) <= shown and all(
+        1 <= int(number) <= len(answer) for number in _PLACE.findall(text)
+    )
+    return () if is_bound else (TEXT_UNBOUND,)

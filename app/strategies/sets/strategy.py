@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.egress.budgets import QuestionBudgetUsedUpError
@@ -24,7 +26,6 @@ from app.strategies.retrieval import (
     show_things,
     steps_shown,
 )
-from app.strategies.sets.answer_references import filled, numbers_in
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator
 from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.path_ranking import PathPrefix, PathRanker
@@ -236,3 +237,22 @@ def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
         tuple(progress.notes),
         not draft and progress.is_cut,
     )
+
+
+# What stands in quotes is a relation's words.
+_WAY = re.compile(r'"[^"]*"|\bway\(\s*(\d{1,4})\s*\)')
+
+
+def numbers_in(expressions: Sequence[str]) -> list[int]:
+    """The candidates that `expressions` speak of, each once."""
+    found = (match[1] for expression in expressions for match in _WAY.finditer(expression))
+    return list(dict.fromkeys(int(number) for number in found if number))
+
+
+def filled(expression: str, pseudonym_of: Callable[[int], str | None]) -> str:
+    """`expression` with a pseudonym for each candidate; one without a pseudonym stays, and nothing will parse it."""
+
+    def replace(match: re.Match[str]) -> str:
+        return (pseudonym_of(int(match[1])) if match[1] else None) or match[0]
+
+    return _WAY.sub(replace, expression)

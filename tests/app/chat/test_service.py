@@ -9,8 +9,10 @@ import pytest
 from sqlalchemy import create_engine
 
 from app.accounts.quotas import UNLIMITED, Budgets
+from app.chat.conclusion import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
 from app.chat.conversations import UnknownConversationError
-from app.chat.service import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, ChatService
+from app.chat.options import ChatOptions
+from app.chat.service import ChatService
 from app.egress.guard import BlockedError, StaticSegments
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailableError
 from app.egress.profile import Profile
@@ -75,6 +77,7 @@ def around(store: ServiceContext, embedder: Embedder) -> Around:
         ledger: Ledger | None = None,
         strategy: str = "sets",
         budgets: Budgets = UNLIMITED,
+        profile: Profile = Profile.OPEN,
         **options: int,
     ) -> House:
         statics = StaticSegments()
@@ -85,7 +88,7 @@ def around(store: ServiceContext, embedder: Embedder) -> Around:
         ledger = ledger or store.ledger
         chat = ChatService(
             store.catalog, store.conversations, ledger, reasoner, strategies, statics,
-            currency="USD", budgets=budgets,
+            ChatOptions(currency="USD", budgets=budgets, profile=profile),
         )  # fmt: skip
         return House(chat, ledger, strategy, options)
 
@@ -279,8 +282,7 @@ async def _words_sent(house: House, server: ModelServer, question: str) -> set[s
 async def test_questions_that_lean_on_nothing_share_no_pseudonym_on_the_wire(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
-    house = around(model)
-    house.chat.profile = Profile.KIND
+    house = around(model, profile=Profile.KIND)
     server.replies = drafting("It is {1}.", "{treated by}")
     questions = (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", DOCTOR_OF)
     sent = [await _words_sent(house, server, question) for question in questions]
@@ -294,8 +296,7 @@ async def test_questions_that_lean_on_nothing_share_no_pseudonym_on_the_wire(
 async def test_a_question_that_leans_takes_along_the_turns_of_its_thread_alone(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
-    house = around(model)
-    house.chat.profile = Profile.KIND
+    house = around(model, profile=Profile.KIND)
     server.replies = drafting("It is {1}.", "{treated by}")
     turns = []
     for question in (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", "And there?"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.egress.disclosure_control import Disclosure
 from app.egress.disclosure_meter import DisclosureMeter, readings, things_shown
+from app.egress.guarded_reasoner import GuardedReasoner
 from app.egress.profile import Profile
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -130,8 +130,9 @@ async def test_of_every_prompt_it_gives_the_number_that_walking_gives(
     asked = bench.asked(model)
     server.replies = follows_all
     inquiry = asked.inquiry(model, f"Which ward is {name} in?", profile=Profile.KIND)
-    metered = Disclosure().around(inquiry.reasoner, asked.graph.blind, Profile.KIND)
-    await SetsStrategy(embedder).find(replace(inquiry, reasoner=metered))
+    assert isinstance(inquiry.reasoner, GuardedReasoner)
+    metered = inquiry.reasoner.disclosure = Disclosure().of_question(asked.graph.blind, Profile.KIND)
+    await SetsStrategy(embedder).find(inquiry)
     (word,) = [word for word in asked.table.issued if word.startswith("E")]
     wanted = [naively(asked, word, StepInput.model_validate(given)) for given in sent_to(server, "step")]
     kept = [entry.anonymity for entry in asked.ledger.entries("t1", answer_id="a", limit=len(wanted))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger, LedgerUnavailableError
 from app.egress.ledger.tables import metadata
 from app.egress.wire_pseudonyms import PseudonymSubstitution
-from app.llm.reasoner import ReasonerUnavailableError, Reply, ReplyUnusableError, Tokens
+from app.llm.reasoner import ReasonerUnavailableError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, StructureInput, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
@@ -58,7 +57,7 @@ class KeepingReasoner:
     def tokens_in(self, egress: Egress) -> int:
         return 10
 
-    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
         self.tenants.append(task.manner.tenant)
         self.sent.append(egress.body)
         self.recorded.append(len(self.ledger.entries("t1")))
@@ -67,12 +66,24 @@ class KeepingReasoner:
         if self.fails:
             raise ReasonerUnavailableError("no")
         if self.complains and not task.manner.complaints:
-            unusable = ReplyUnusableError("no")
-            unusable.tokens, unusable.words = self.tokens, "neither {this} nor that"
-            unusable.again = replace(task, manner=replace(task.manner, complaints=("Be brief. ",)))
-            raise unusable
+            manner = replace(task.manner, complaints=("Be brief. ",))
+            return Retry(manner, self.tokens, "neither {this} nor that")
         value = task.kind.reply_model.model_validate({"thought": "", "path": [], "guess": ""})
         return Reply(value, self.tokens, self.words)
+
+
+class Told:
+    """Implements WirePseudonyms: each of `substitutions` in turn, the last for good; a test may change them."""
+
+    def __init__(self, *substitutions: PseudonymSubstitution) -> None:
+        self.substitutions = list(substitutions)
+
+    def now(self) -> PseudonymSubstitution:
+        return self.substitutions.pop(0) if len(self.substitutions) > 1 else self.substitutions[0]
+
+
+def issued(*words: str) -> PseudonymSubstitution:
+    return PseudonymSubstitution(issued=frozenset(words))
 
 
 @pytest.fixture
@@ -98,13 +109,12 @@ def guarded(ledger: Ledger) -> GuardedReasoner:
         NameEntry(2, "Eq7f2k", "name", None, True, True),
     ]
     names = NameIndex.build(entries).with_public(PublicWords.of(()))
-    veil = PseudonymSubstitution(issued=frozenset({"Eq7f2k"}))
     return GuardedReasoner(
         KeepingReasoner(ledger),
         Guard(names, StaticSegments(), LEXICON),
         ledger,
         ERRAND,
-        lambda: veil,
+        Told(issued("Eq7f2k")),
     )
 
 
@@ -155,27 +165,24 @@ async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
 
 
 async def test_a_pseudonym_issued_meanwhile_is_known_at_the_next_call(guarded: GuardedReasoner) -> None:
-    issued = {"Eq7f2k"}
-    guarded.veil = lambda: PseudonymSubstitution(issued=frozenset(issued))
-    issued.clear()
+    guarded.pseudonyms = Told(issued())
     with pytest.raises(BlockedError):
         await guarded.ask(task("who is Eq7f2k"))
-    issued.add("Eq7f2k")
+    guarded.pseudonyms.substitutions = [issued("Eq7f2k")]
     await guarded.ask(task("who is Eq7f2k"))
     assert len(inner(guarded).sent) == 1
 
 
 async def test_a_pseudonym_goes_out_under_its_sent_word_alone(guarded: GuardedReasoner) -> None:
-    guarded.veil = lambda: PseudonymSubstitution({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    guarded.pseudonyms = Told(PseudonymSubstitution({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"})))
     await guarded.ask(task("who is Eq7f2k"))
     assert b"Ez9y8x" in inner(guarded).sent[0]
     assert b"Eq7f2k" not in inner(guarded).sent[0]
 
 
 async def test_a_pseudonym_that_kept_its_own_word_is_blocked(guarded: GuardedReasoner) -> None:
-    put_on, needed = PseudonymSubstitution(), PseudonymSubstitution({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
-    veils = chain((put_on,), repeat(needed))
-    guarded.veil = lambda: next(veils)
+    needed = PseudonymSubstitution({"Eq7f2k": "Ez9y8x"}, frozenset({"Eq7f2k"}))
+    guarded.pseudonyms = Told(PseudonymSubstitution(), needed)
     with pytest.raises(BlockedError):
         await guarded.ask(task("who is Eq7f2k"))
     assert not inner(guarded).sent
@@ -218,7 +225,8 @@ async def test_a_repair_is_cleared_recorded_and_counted_like_any_request(
 
 async def test_a_repair_that_would_name_something_is_blocked(guarded: GuardedReasoner) -> None:
     inner(guarded).complains = True
-    guarded.veil = lambda: PseudonymSubstitution(issued=frozenset({"Eq7f2k"} if not inner(guarded).sent else ()))
+    # Once for each request's words, and once for the guard.
+    guarded.pseudonyms = Told(issued("Eq7f2k"), issued("Eq7f2k"), issued())
     with pytest.raises(BlockedError):
         await guarded.ask(task("who is Eq7f2k"))
     assert len(inner(guarded).sent) == 1

@@ -92,7 +92,6 @@ async def names_in_egress(scenes: Scenes) -> list[Attempted]:
     for reasoner, strategy in _ROADS:
         for source in sources:
             scene = await _opened(scenes, source, reasoner)
-            scene.bench.allow(strategy)
             title = f"names, {TITLES.get(source, source)}, {reasoner}"
             tried += await try_all(scene, strategy, _corpus(scene, count), partial(_tell, scenes.show, title, count))
     return lines(tried, scenes.at_most(MIN_TRIES))

@@ -39,7 +39,6 @@ async def exchange_all(
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[Exchange]:
     """Each question in a conversation of its own, its turns one after the other; `scene` has a scripted endpoint."""
-    scene.bench.allow(strategy)
     found = []
     for done, question in enumerate(questions, start=1):
         found.append(await _exchange(scene, question, strategy))

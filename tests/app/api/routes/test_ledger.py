@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
 from sqlalchemy import update
 
+from app.chat.service import ChatService
 from app.database.tables import conversations
 from app.egress.profile import Profile
 from app.llm.reasoner import ReasonerUnavailableError
@@ -69,7 +71,10 @@ async def test_names_behind_an_escape_are_found(service: Running) -> None:
 
 async def test_each_answer_is_traced_by_the_words_that_were_sent_for_it(service: Running) -> None:
     """The same thing went out under other words in each of two questions that lean on nothing."""
-    service.services.chat.profile = Profile.KIND
+    chat = service.services.chat
+    assert isinstance(chat, ChatService)
+    of_kinds = chat.with_options(replace(chat.options, profile=Profile.KIND))
+    service.app.state.services = replace(service.services, chat=of_kinds)
     key = service.key("default", *INSPECTS)
     reply = (await service.http.post("/chat", json=question(), headers=key)).json()
     again = await asked(service, key, conversation=reply["conversation"])

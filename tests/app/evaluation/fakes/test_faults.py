@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.chat.service import ODD_COUNTS
+from app.chat.search import ODD_COUNTS
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.bench.bench import CALLER, Bench
 from app.evaluation.bench.report import RunLabel
@@ -56,7 +56,13 @@ async def test_one_fault_is_mended(strategy: str) -> None:
 @pytest.mark.parametrize("strategy", ["sets", "arog"])
 async def test_a_fault_that_stays_ends_in_a_right_answer_a_refusal_or_a_typed_error(strategy: str) -> None:
     met = await endings(strategy, always=True)
-    typed = {"ReplyUnusableError", "ReasonerUnavailableError", "EndpointRateLimitError", "DeadlineExceededError", "CircuitOpenError"}
+    typed = {
+        "ReplyUnusableError",
+        "ReasonerUnavailableError",
+        "EndpointRateLimitError",
+        "DeadlineExceededError",
+        "CircuitOpenError",
+    }
     assert {fault: ended for fault, ended in met.items() if not ended <= typed | {"right", "refused"}} == {}
     assert {fault for fault, ended in met.items() if ended == {"right"}} >= {
         "slow",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -12,13 +13,13 @@ from app.egress.guard import StaticSegments
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.completion import Price
+from app.llm.endpoint.completion import MAX_FRAME_TOKENS, MAX_TIMES_OURS, Price
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import RequestTemplate
-from app.llm.endpoint.token_counts import MAX_FRAME_TOKENS, MAX_TIMES_OURS
-from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, Reply, ReplyUnusableError, Tokens
+from app.llm.reasoner import Reasoner, ReasonerUnavailableError, Reply, ReplyUnusableError, Retry, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
+from app.privacy.safe_text import Egress
 from app.strategies.arog.prompts import ANSWER
 from tests.support.processes.model_server import (
     Canned,
@@ -52,10 +53,17 @@ async def reasoner(server: ModelServer, embedder: Embedder) -> AsyncIterator[Pro
     await endpoint.close()
 
 
+async def replied(reasoner: Reasoner, egress: Egress | None = None) -> Reply[AnswerReply]:
+    """The first reply, which can be used."""
+    got = await reasoner.reply_to(TASK, egress or reasoner.egress_of(TASK))
+    assert isinstance(got, Reply)
+    return got
+
+
 async def test_a_reply_is_parsed_and_the_body_is_the_egress(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(completion(json.dumps(GOOD), usage=(40, 9)))
     egress = reasoner.egress_of(TASK)
-    got = await reasoner.reply_to(TASK, egress)
+    got = await replied(reasoner, egress)
     assert got.value == AnswerReply.model_validate(GOOD)
     assert (got.tokens.prompt, got.tokens.completion, got.tokens.by_endpoint) == (40, 9, True)
     assert [request.body for request in server.received] == [egress.body]
@@ -66,7 +74,7 @@ async def test_tokens_are_counted_here_where_the_endpoint_tells_none(
     server: ModelServer, reasoner: PromptedReasoner
 ) -> None:
     server.replies = in_turn(reply(GOOD))
-    tokens = (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).tokens
+    tokens = (await replied(reasoner)).tokens
     assert not tokens.by_endpoint
     assert tokens.prompt > tokens.completion > 5
 
@@ -85,7 +93,7 @@ async def test_counts_that_can_not_be_right_are_counted_here_and_told(
     reasoner = PromptedReasoner(endpoint, embedder)
     server.replies = in_turn(with_usage(usage, streamed))
     egress = reasoner.egress_of(TASK)
-    tokens = (await reasoner.reply_to(TASK, egress)).tokens
+    tokens = (await replied(reasoner, egress)).tokens
     await endpoint.close()
     assert (tokens.by_endpoint, tokens.odd_counts) == (False, 1)
     assert (tokens.prompt, tokens.completion) == (reasoner.tokens_in(egress), embedder.count_tokens(json.dumps(GOOD)))
@@ -97,7 +105,7 @@ async def test_usage_of_an_odd_shape_is_told_and_the_reply_is_used(
     server: ModelServer, reasoner: PromptedReasoner, usage: object
 ) -> None:
     server.replies = in_turn(with_usage(usage, streamed=False))
-    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    got = await replied(reasoner)
     assert got.value.answer == ["Sa1b2c"]
     assert (got.tokens.by_endpoint, got.tokens.odd_counts) == (False, 1)
 
@@ -111,7 +119,7 @@ async def test_counts_are_believed_up_to_what_the_request_may_take(
     for prompt, completed, odd in ((0, 0, 0), (most, written, 0), (most + 1, written, 1), (most, written + 1, 1)):
         usage = {"prompt_tokens": prompt, "completion_tokens": completed}
         server.replies = in_turn(with_usage(usage, streamed=False))
-        tokens = (await reasoner.reply_to(TASK, egress)).tokens
+        tokens = (await replied(reasoner, egress)).tokens
         assert tokens.odd_counts == odd
         assert (tokens.prompt, tokens.completion) == (prompt, completed) or odd
 
@@ -122,7 +130,7 @@ async def test_a_reply_longer_than_was_asked_for_counts_as_what_was_asked_for(
     endpoint = ModelEndpoint(server.url, "m", deadline_s=10, wording=RequestTemplate("m", max_tokens=8))
     reasoner = PromptedReasoner(endpoint, embedder)
     server.replies = in_turn(reply(GOOD | {"thought": "t " * 5_000}))
-    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).tokens.completion == 8
+    assert (await replied(reasoner)).tokens.completion == 8
     await endpoint.close()
 
 
@@ -142,7 +150,7 @@ async def test_a_fence_around_the_reply_is_taken_off(
     server: ModelServer, reasoner: PromptedReasoner, fence: str
 ) -> None:
     server.replies = in_turn(completion(fence.replace("{}", json.dumps(GOOD))))
-    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).value.answer == ["Sa1b2c"]
+    assert (await replied(reasoner)).value.answer == ["Sa1b2c"]
 
 
 BAD = [
@@ -162,15 +170,11 @@ BAD = [
 
 
 async def repaired(reasoner: PromptedReasoner) -> Reply[AnswerReply]:
-    """Asks as the guarded reasoner does: again, as long as the error says how."""
+    """Asks as the guarded reasoner does: again, as long as the result says how."""
     task: Task[AnswerReply] = TASK
-    while True:
-        try:
-            return await reasoner.reply_to(task, reasoner.egress_of(task))
-        except ReasonerError as error:
-            if error.again is None:
-                raise
-            task = error.again
+    while isinstance(got := await reasoner.reply_to(task, reasoner.egress_of(task)), Retry):
+        task = replace(task, manner=got.manner)
+    return got
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -223,10 +227,9 @@ async def test_every_byte_of_a_repair_but_its_input_is_known_to_the_guard(
     for data in reasoner.statics_of(ANSWER):
         statics.register(data)
     server.replies = in_turn(reply({"thought": "Canaria"}))
-    with pytest.raises(ReplyUnusableError) as caught:
-        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
-    assert caught.value.again is not None
-    segments = reasoner.egress_of(caught.value.again).segments
+    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert isinstance(got, Retry)
+    segments = reasoner.egress_of(replace(TASK, manner=got.manner)).segments
     (read,) = [segment.data for segment in segments if not segment.static]
     assert json.loads(json.loads(f'"{read.decode()}"')) == TASK.input.model_dump(exclude_defaults=True)
     assert all(segment.data in statics for segment in segments if segment.static)
@@ -242,29 +245,31 @@ async def test_what_was_not_shown_is_handed_on_after_the_repair_for_the_groundin
 
 async def test_a_failed_call_tells_what_it_took(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(completion("{}", usage=(30, 4)))
+    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    assert isinstance(got, Retry)
+    assert (got.tokens, got.words) == (Tokens(30, 4, by_endpoint=True), "{}")
     with pytest.raises(ReplyUnusableError) as caught:
-        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
-    assert caught.value.tokens == Tokens(30, 4, by_endpoint=True)
-    assert caught.value.words == "{}"
+        await repaired(reasoner)
+    assert (caught.value.tokens, caught.value.words) == (Tokens(30, 4, by_endpoint=True), "{}")
 
 
 async def test_a_reply_keeps_the_models_own_words(server: ModelServer, reasoner: PromptedReasoner) -> None:
     said = f"<think>Hm.</think>\n```json\n{json.dumps(GOOD)}\n```"
     server.replies = in_turn(completion(said))
-    got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+    got = await replied(reasoner)
     assert got.words == said
     assert "Hm." not in repr(got)
 
 
 async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(completion("<think>Canaria {}</think>\n" + json.dumps(GOOD)))
-    assert (await reasoner.reply_to(TASK, reasoner.egress_of(TASK))).value.text == "It is {1}."
+    assert (await replied(reasoner)).value.text == "It is {1}."
 
 
 async def test_the_error_says_which_fields_did_not_fit(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(reply({"thought": "t", "answer": [], "text": 5}))
     with pytest.raises(ReplyUnusableError, match=r"answer: `sufficient` is missing. `text` must be text."):
-        await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+        await repaired(reasoner)
 
 
 @asynccontextmanager
@@ -314,7 +319,7 @@ async def test_the_scripted_endpoint_is_a_model_like_any_other(embedder: Embedde
         )
         endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=10)
         reasoner = PromptedReasoner(endpoint, embedder)
-        got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
+        got = await replied(reasoner)
         await endpoint.close()
         assert (got.value.sufficient, got.value.answer, got.tokens.by_endpoint) == (True, ["Sa1b2c"], True)
         assert scripted.contract_breaks == []

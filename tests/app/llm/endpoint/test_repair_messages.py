@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from app.egress.guard import MIN_STATIC_BYTES
+from app.llm.endpoint.prompted_reasoner import broken_rules
 from app.llm.endpoint.repair_messages import MAX_REPORTED, NOTHING_SHOWN, complaints_about, complaints_of
-from app.llm.endpoint.reply_validation import broken_rules
 from app.llm.endpoint.request_body import _escaped
 from app.llm.tasks import (
     AnswerReply,

@@ -1,0 +1,77 @@
+"""The second stage: the dialogue in pseudonyms, with its last question in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
+from app.chat.dialogue.explanation_requests import asks_why
+from app.chat.dialogue.follow_ups import needs_context
+from app.chat.options import ChatOptions
+from app.chat.question_run import NOT_FOUND, QuestionReading, QuestionRun
+from app.privacy.anonymiser import Anonymised, Anonymiser
+from app.privacy.pseudonyms import PseudonymTable
+from app.strategies.base import Draft, RetrievalResult
+from kg_store.graph.masked_relations import masks_of
+from kg_store.names.linker import has_capitals
+
+
+class QuestionReader:
+    """Replaces names by pseudonyms, and puts in what the question leaves to earlier turns."""
+
+    def __init__(self, options: ChatOptions) -> None:
+        self._options = options
+
+    def read(self, run: QuestionRun) -> QuestionRun:
+        completed = self._completed(run)
+        dialogue = completed.read.dialogue
+        needs = needs_context(dialogue)
+        # A profile that is open sends all turns; the others leave out those that the question can do without.
+        earlier = run.conversation.table.join_thread(run.answer_id, leans=self._options.profile.is_open or needs)
+        read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
+        readings = tuple(_readings(read, needs))
+        return replace(
+            run, readings=readings, reading=readings[0], known=_known(completed), asks_why=asks_why(dialogue.question)
+        )
+
+    def _completed(self, run: QuestionRun) -> Completed:
+        graph, table = run.graph, run.conversation.table
+        anonymiser = Anonymiser(
+            graph.linker,
+            graph.names,
+            run.lexicon,
+            masks=masks_of(graph.blind.schema),
+            holds=graph.holds,
+            recogniser=self._options.recogniser,
+        )
+        read = anonymiser.anonymise(run.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
+        if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
+            read = replace(read, notes=(*read.notes, remark))
+        return DialogueCompleter(table, PseudonymMeanings(graph, table, run.executor)).complete(read)
+
+
+def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
+    """The dialogue as it was read, and others in which less of it is a name: those may need the turns before."""
+    first, *others = read.readings()
+    yield QuestionReading(first, needs)
+    yield from (QuestionReading(each, needs_context(each.dialogue)) for each in others)
+
+
+def _known(completed: Completed) -> RetrievalResult | None:
+    """The one thing of an earlier answer that the question points at, or that there is none; else None."""
+    if completed.lost:
+        return NOT_FOUND
+    pointed = completed.pointed
+    return RetrievalResult(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
+
+
+def _as_worded(question: str, table: PseudonymTable) -> str:
+    """The question with the words that were replaced since the lexicon does not have them: they tell its language.
+    It stays in the house."""
+    for word in table.known(question):
+        meaning = table.meaning(word)
+        begins = question.lstrip("¿¡ ").startswith(word)
+        if meaning is not None and meaning.literal and (begins or not has_capitals(meaning.literal)):
+            question = question.replace(word, meaning.literal)
+    return question
