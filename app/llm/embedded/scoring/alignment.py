@@ -72,7 +72,8 @@ class _PathGains:
 
     def of_hop(self, span: int) -> Scores:
         gains = self._gains
-        return np.where(gains.staying, gains.by_name[self._hops, span], gains.said[self._hops, span])
+        scores: Scores = np.where(gains.staying, gains.by_name[self._hops, span], gains.said[self._hops, span])
+        return scores
 
     def of_two_hops(self, span: int) -> Scores:
         """One word for two hops: "the same director as X"."""
