@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from app.accounts.api_keys import Caller
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import TITLES, Scene, Scenes
+from app.evaluation.attacks.setup.scenes import TITLES, AttackTarget, AttackTargets
 from app.evaluation.bench.asker import MAX_NAMES
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.bench.question_sets import DEMO, PQ_3H
@@ -42,7 +42,7 @@ Way = tuple[Kind, str]
 class Crawler:
     """The names and facts that the user has found so far. `read` holds each fact in both directions that were seen."""
 
-    scene: Scene
+    scene: AttackTarget
     caller: Caller
     key: KeyPair = field(default_factory=KeyPair.generate)
     names: dict[str, Kind] = field(default_factory=dict, repr=False)
@@ -125,7 +125,7 @@ class Crawler:
                     yield kinds[candidate["start"]], candidate["path"][0]
 
 
-async def extraction(scenes: Scenes) -> list[Attempted]:
+async def extraction(scenes: AttackTargets) -> list[Attempted]:
     """Told without a bound: whoever may ask a graph may ask all of it."""
     lines = []
     for source in scenes.among(DEMO, PQ_3H):
@@ -134,7 +134,7 @@ async def extraction(scenes: Scenes) -> list[Attempted]:
     return lines
 
 
-async def crawled(scene: Scene, title: str, questions: int) -> list[Attempted]:
+async def crawled(scene: AttackTarget, title: str, questions: int) -> list[Attempted]:
     """Counts the names, the facts between named things, and the facts with values that were read."""
     graph = scene.bench.graph(scene.loaded)
     names, facts = true_names(graph), true_facts(graph)

@@ -10,7 +10,7 @@ from typing import Final
 from app.evaluation.attacks.link_judge import follows
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.scenes import Scene, Scenes
+from app.evaluation.attacks.setup.scenes import AttackTarget, AttackTargets
 from app.evaluation.bench.bench import TO_THE_MODEL
 from app.evaluation.bench.question_sets import DEMO
 from app.evaluation.datasets.questions import Question
@@ -37,7 +37,7 @@ def prose_forms() -> list[str]:
     return _told()["prose"]
 
 
-async def links_on_demo(scenes: Scenes) -> list[Attempted]:
+async def links_on_demo(scenes: AttackTargets) -> list[Attempted]:
     """A model whose every draft is one of these forms, asked through the whole service."""
     scene = await scenes.open(DEMO, "scripted", TO_THE_MODEL)
     question = next(each for each in scene.questions if each.plan is not None and len(each.texts) == 1)
@@ -68,7 +68,7 @@ async def links_on_demo(scenes: Scenes) -> list[Attempted]:
     ]
 
 
-async def _answered(scene: Scene, question: Question, draft: str) -> Answer:
+async def _answered(scene: AttackTarget, question: Question, draft: str) -> Answer:
     assert scene.endpoint is not None
     assert question.plan is not None
     text = question.texts[0]

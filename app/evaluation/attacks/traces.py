@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.scenes import AttackTargets
 from app.evaluation.checks.canaries import ALL, BROKEN_GRAPH, FORMS, GRAPH, POLICY, canaries_in
 from app.evaluation.fakes.service_process import ServiceProcess, service_process
 from client_sdk.crypto.sealing import KeyPair
@@ -65,13 +65,13 @@ class LeftTraces:
             self.core_files += Path(path).name.startswith("core")
 
 
-async def traces(scenes: Scenes) -> list[Attempted]:
+async def traces(scenes: AttackTargets) -> list[Attempted]:
     """A service as a process, with canaries in its graph, questions and requests; loaded, asked, broken and killed."""
     scenes.show("traces", 0, len(KILLS))
     return await asyncio.to_thread(_walk, scenes)
 
 
-def _walk(scenes: Scenes) -> list[Attempted]:
+def _walk(scenes: AttackTargets) -> list[Attempted]:
     trail = LeftTraces()
     with tempfile.TemporaryDirectory(prefix="arog-traces-") as name:
         folder = Path(name)

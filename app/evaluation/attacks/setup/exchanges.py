@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.scenes import Scene
+from app.evaluation.attacks.setup.scenes import AttackTarget
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.datasets.questions import Question
 from app.llm.reasoner import ReasonerError
@@ -33,7 +33,7 @@ class Exchange:
 
 
 async def exchange_all(
-    scene: Scene,
+    scene: AttackTarget,
     questions: Sequence[Question],
     strategy: str = "sets",
     progress: Callable[[int], None] = lambda _done: None,
@@ -47,7 +47,7 @@ async def exchange_all(
     return found
 
 
-async def _exchange(scene: Scene, question: Question, strategy: str) -> Exchange:
+async def _exchange(scene: AttackTarget, question: Question, strategy: str) -> Exchange:
     assert scene.endpoint is not None, "the bytes are recorded by the scripted endpoint"
     dialogue = Dialogue(scene.loaded.graph, scene.victim, strategy, {})
     turns, answered, conversation = [], [], None
@@ -66,7 +66,7 @@ async def _exchange(scene: Scene, question: Question, strategy: str) -> Exchange
     return Exchange(question, tuple(turns), tuple(answered), _truth(scene, conversation))
 
 
-def _truth(scene: Scene, conversation: str | None) -> dict[str, Mids]:
+def _truth(scene: AttackTarget, conversation: str | None) -> dict[str, Mids]:
     if conversation is None:
         return {}
     graph = scene.bench.graph(scene.loaded).blind

@@ -87,6 +87,6 @@ class _PathGains:
         return late
 
 
-def undoes(then: str, step: str) -> bool:
+def is_inverse_of(then: str, step: str) -> bool:
     """True where `then` walks back along `step`; through a mediator nothing meets itself again."""
     return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")
