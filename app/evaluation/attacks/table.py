@@ -9,7 +9,7 @@ from app.evaluation.attacks import extraction, injection, links, membership, pse
 from app.evaluation.attacks.forms import attack as forms
 from app.evaluation.attacks.names import attack as names
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import AttackTargets, no_progress
+from app.evaluation.attacks.setup.targets import AttackTargets, no_progress
 from app.evaluation.attacks.structure import attack as structure
 from app.evaluation.attacks.structure import replay
 from app.evaluation.attacks.users import frequency, linkage
@@ -53,8 +53,8 @@ async def run_attacks(
     if data is not None and not data.is_dir():
         raise QuestionsError("the folder of --data is not there")
     lines = []
-    async with AttackTargets(data, limit, show) as scenes:
+    async with AttackTargets(data, limit, show) as targets:
         for done, (name, attack) in enumerate(chosen.items()):
             show(name, done, len(chosen))
-            lines += await attack(scenes)
+            lines += await attack(targets)
     return lines

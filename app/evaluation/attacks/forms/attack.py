@@ -27,7 +27,7 @@ from app.evaluation.attacks.forms.graphs import Attacked, open_graphs, others, p
 from app.evaluation.attacks.forms.judge import can_be_judged
 from app.evaluation.attacks.forms.tables import cells_in_egress
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import AttackTargets
+from app.evaluation.attacks.setup.targets import AttackTargets
 
 COUNT = 40
 # Two that everybody is asked in, and a third that changes from graph to graph.
@@ -38,26 +38,26 @@ _OWN = (names_in_texts, lone_surnames, names_at_a_start, middle_words, dirty_lab
         look_alikes, suffixed_names)  # fmt: skip
 
 
-async def forms_in_egress(scenes: AttackTargets) -> list[Attempted]:
+async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
     """Families 1 to 10 on each graph, `COUNT` names and values a family and language; then tables and drafts."""
-    found = lines(await judged_forms(scenes))
-    return [*found, *await cells_in_egress(scenes), *await restored_into_addresses(scenes)]
+    found = lines(await judged_forms(targets))
+    return [*found, *await cells_in_egress(targets), *await restored_into_addresses(targets)]
 
 
-async def judged_forms(scenes: AttackTargets) -> list[JudgedCase]:
+async def judged_forms(targets: AttackTargets) -> list[JudgedCase]:
     """Every case with what came of it."""
-    bench, attacked = await open_graphs(scenes)
+    bench, attacked = await open_graphs(targets)
     found: list[JudgedCase] = []
     for one in attacked:
-        cases = list(cases_of(one, attacked, scenes.at_most(COUNT)))
-        show = partial(_tell, scenes, f"forms, {one.title}", len(cases))
+        cases = list(cases_of(one, attacked, targets.at_most(COUNT)))
+        show = partial(_tell, targets, f"forms, {one.title}", len(cases))
         private = frozenset(word for name in one.private_relations for word in rare_words_of(name))
         found += await CaseAsker(bench, one.loaded, private).judge_all(cases, show)
     return found
 
 
-def _tell(scenes: AttackTargets, title: str, total: int, done: int) -> None:
-    scenes.show(title, done, total)
+def _tell(targets: AttackTargets, title: str, total: int, done: int) -> None:
+    targets.show(title, done, total)
 
 
 def cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import Prompt, prompts_of
 from app.evaluation.attacks.setup.related_questions import askable
-from app.evaluation.attacks.setup.scenes import TITLES, AttackTargets
+from app.evaluation.attacks.setup.targets import TITLES, AttackTargets
 from app.evaluation.attacks.users.simulated_users import (
     SimulatedConversation,
     UserPopulation,
@@ -53,14 +53,14 @@ SHAPES: dict[str, Shape] = {
 }  # fmt: skip
 
 
-async def frequency(scenes: AttackTargets) -> list[Attempted]:
+async def frequency(targets: AttackTargets) -> list[Attempted]:
     lines = []
-    for source in scenes.among(PQ_3H, METAQA[3]):
-        scene = await scenes.open(source, "scripted")
-        questions = askable(scene.questions)
-        crowd = UserPopulation(1, scenes.at_most(CONVERSATIONS), QUESTIONS, alike=True)
-        progress = scenes.counter(f"{TITLES[source]}, frequency", crowd.conversations)
-        talks = await simulate_conversations(scene, questions, crowd, _SEED, progress)
+    for source in targets.among(PQ_3H, METAQA[3]):
+        target = await targets.open(source, "scripted")
+        questions = askable(target.questions)
+        crowd = UserPopulation(1, targets.at_most(CONVERSATIONS), QUESTIONS, alike=True)
+        progress = targets.counter(f"{TITLES[source]}, frequency", crowd.conversations)
+        talks = await simulate_conversations(target, questions, crowd, _SEED, progress)
         lines += counted(talks, favourites(list(topics_of(questions)), _SEED), TITLES[source])
     return lines
 

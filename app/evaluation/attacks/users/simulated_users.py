@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.setup.related_questions import joined
-from app.evaluation.attacks.setup.scenes import AttackTarget
+from app.evaluation.attacks.setup.targets import AttackTarget
 from app.evaluation.datasets.questions import Question
 
 TOPICS = 50
@@ -63,7 +63,7 @@ def favourites(topics: Sequence[str], seed: int) -> list[str]:
 
 
 async def simulate_conversations(
-    scene: AttackTarget,
+    target: AttackTarget,
     questions: Sequence[Question],
     crowd: UserPopulation,
     seed: int,
@@ -80,7 +80,7 @@ async def simulate_conversations(
             topics = draw.choices(order, chances, k=crowd.questions)
             asked.append((user, tuple(draw.choice(by_topic[topic]) for topic in topics)))
     turns = [joined(each, f"talk-{number}") for number, (_, each) in enumerate(asked)]
-    exchanges = await exchange_all(scene, turns, progress=progress)
+    exchanges = await exchange_all(target, turns, progress=progress)
     return [
         SimulatedConversation(user, questions, exchange)
         for (user, questions), exchange in zip(asked, exchanges, strict=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.exchanges import exchange_all
-from app.evaluation.attacks.setup.scenes import AML, TITLES, AttackTarget, AttackTargets
+from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
 from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values.guesses import (
     by_dictionary,
@@ -45,24 +45,24 @@ class ObservedRelation:
     seen: list[Observation] = field(repr=False)
 
 
-async def values(scenes: AttackTargets) -> list[Attempted]:
+async def values(targets: AttackTargets) -> list[Attempted]:
     """As it is by default, within bounds; then openly, where a line says that its end is a value, with controls."""
     lines: list[Attempted] = []
-    for title, scene in (await _graphs(scenes, {})).items():
-        lines += guessed(await _read(scenes, scene, title), title)
-    for title, scene in (await _graphs(scenes, OPENLY)).items():
-        read = await _read(scenes, scene, title)
+    for title, target in (await _graphs(targets, {})).items():
+        lines += guessed(await _read(targets, target, title), title)
+    for title, target in (await _graphs(targets, OPENLY)).items():
+        read = await _read(targets, target, title)
         lines += [line.model_copy(update={"most": 1.0}) for line in guessed(read, f"{title}, openly")]
         if title == MADE_UP:
             lines += controls(read)
-            lines.append(await _told_by_the_dialogue(scenes, scene, read))
+            lines.append(await _told_by_the_dialogue(targets, target, read))
     return lines
 
 
-async def _graphs(scenes: AttackTargets, changes: Mapping[str, object]) -> dict[str, AttackTarget]:
-    demo = await scenes.open(DEMO, "scripted", changes)
+async def _graphs(targets: AttackTargets, changes: Mapping[str, object]) -> dict[str, AttackTarget]:
+    demo = await targets.open(DEMO, "scripted", changes)
     graphs = {MADE_UP: replace(demo, loaded=_load_made_up(demo), _recorded=[]), TITLES[DEMO]: demo}
-    return graphs | {TITLES[source]: await scenes.open(source, "scripted", changes) for source in scenes.among(AML)}
+    return graphs | {TITLES[source]: await targets.open(source, "scripted", changes) for source in targets.among(AML)}
 
 
 def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
@@ -102,24 +102,24 @@ WAYS: dict[str, Callable[[ObservedRelation], Sequence[int]]] = {
 }
 
 
-async def _read(scenes: AttackTargets, scene: AttackTarget, title: str) -> list[ObservedRelation]:
+async def _read(targets: AttackTargets, target: AttackTarget, title: str) -> list[ObservedRelation]:
     found = []
-    count = scenes.at_most(TALKS[title])
-    for asked in sorted(asked_of(scene.bench.graph(scene.loaded), _SEED), key=lambda each: -len(each.holders))[
+    count = targets.at_most(TALKS[title])
+    for asked in sorted(asked_of(target.bench.graph(target.loaded), _SEED), key=lambda each: -len(each.holders))[
         :_RELATIONS
     ]:
-        progress = scenes.counter(f"{title}, values of one relation", count)
-        exchanges = await exchange_all(scene, conversations(asked, count, _SEED), "sets", progress)
+        progress = targets.counter(f"{title}, values of one relation", count)
+        exchanges = await exchange_all(target, conversations(asked, count, _SEED), "sets", progress)
         found.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
     return found
 
 
 async def _told_by_the_dialogue(
-    scenes: AttackTargets, scene: AttackTarget, read: Sequence[ObservedRelation]
+    targets: AttackTargets, target: AttackTarget, read: Sequence[ObservedRelation]
 ) -> Attempted:
     """No bound: what a question says in plain words, and its answer behind it, no pseudonym can take back."""
     asked = next(each.asked for each in read if each.asked.relation.value_kind is ValueKind.NUMBER)
-    exchanges = await exchange_all(scene, greatest_first(asked, scenes.at_most(GREATEST)))
+    exchanges = await exchange_all(target, greatest_first(asked, targets.at_most(GREATEST)))
     seen = seen_in(exchanges, asked.relation.label)
     greatest = max(asked.texts, key=lambda mid: _order_of(asked, mid))
     found = sum(each.truth == greatest for each in seen)
@@ -129,11 +129,11 @@ async def _told_by_the_dialogue(
     )
 
 
-def _load_made_up(scene: AttackTarget) -> LoadedSet:
+def _load_made_up(target: AttackTarget) -> LoadedSet:
     with tempfile.TemporaryDirectory(prefix="arog-values-") as folder:
         file = Path(folder) / "made-up.ttl"
         file.write_text(made_up_graph(), "utf-8")
-        return scene.bench.load("made-up", [file], made_up_policy())
+        return target.bench.load("made-up", [file], made_up_policy())
 
 
 def _control(

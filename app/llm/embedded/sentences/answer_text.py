@@ -67,7 +67,9 @@ def _counted(operand: Expression, facts: KnownFacts) -> str:
 
 def _holds(call: Call, facts: KnownFacts) -> str:
     things = _things(call.operands[0], facts) if call.function == "filter" else None
-    return f"that holds for {things.definite(agree_with_count)} {{1}}" if things and things.kind else "that holds for {1}"
+    if things and things.kind:
+        return f"that holds for {things.definite(agree_with_count)} {{1}}"
+    return "that holds for {1}"
 
 
 def _of_name(name: str, facts: KnownFacts) -> str:

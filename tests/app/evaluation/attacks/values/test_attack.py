@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
-from app.evaluation.attacks.setup.scenes import AttackTarget
+from app.evaluation.attacks.setup.targets import AttackTarget
 from app.evaluation.attacks.values.attack import OPENLY, ObservedRelation, _order_of, controls, guessed
 from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values.guesses import (
@@ -117,9 +117,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ObservedRel
 async def _record(file: Path) -> tuple[list[ObservedRelation], list[bytes], list[Exchange]]:
     endpoint, read, every = ScriptedEndpoint(), [], []
     async with Bench("scripted", scripted=endpoint, changes=OPENLY) as bench:
-        scene = AttackTarget(bench, bench.load("made-up", [file], made_up_policy()), (), KeyPair.generate(), endpoint)
-        for asked in asked_of(bench.graph(scene.loaded), seed=1):
-            exchanges = await exchange_all(scene, conversations(asked, 12, seed=1))
+        target = AttackTarget(bench, bench.load("made-up", [file], made_up_policy()), (), KeyPair.generate(), endpoint)
+        for asked in asked_of(bench.graph(target.loaded), seed=1):
+            exchanges = await exchange_all(target, conversations(asked, 12, seed=1))
             every += exchanges
             read.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
         return read, [received.body for received in endpoint.received], every

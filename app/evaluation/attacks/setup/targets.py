@@ -1,4 +1,4 @@
-"""Where attacks happen: the service as it is deployed, with the graph that an attack asks for."""
+"""The target of an attack: the service as it is deployed, with the graph that an attack asks for."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class AttackTarget:
 
 
 class AttackTargets:
-    """Opens scenes and keeps them, so that attacks on the same graph share one; entered and left in one event loop.
+    """Opens targets and keeps them, so that attacks on the same graph share one; entered and left in one event loop.
 
     Without `data`, the folder of the public sets, there is the demo alone. `limit` is how much of its own measure
     (questions, conversations, users) an attack takes at most.
@@ -63,7 +63,7 @@ class AttackTargets:
         self.data, self.limit, self.show = data, limit, show
         self._stack = AsyncExitStack()
         self._benches: dict[object, tuple[Bench, ScriptedEndpoint | None, QuestionSets]] = {}
-        self._scenes: dict[object, AttackTarget] = {}
+        self._targets: dict[object, AttackTarget] = {}
 
     async def __aenter__(self) -> AttackTargets:
         return self
@@ -93,11 +93,11 @@ class AttackTargets:
         """
         settings = tuple(sorted((changes or {}).items()))
         key = (source, reasoner, settings)
-        if key not in self._scenes:
+        if key not in self._targets:
             bench, endpoint, sets = await self._bench(reasoner, settings)
             loaded, questions = (sets.graph(source), []) if source in (AML, HOSPITAL) else sets.of(source)
-            self._scenes[key] = AttackTarget(bench, loaded, questions, KeyPair.generate(), endpoint)
-        return self._scenes[key]
+            self._targets[key] = AttackTarget(bench, loaded, questions, KeyPair.generate(), endpoint)
+        return self._targets[key]
 
     async def _bench(
         self, reasoner: ReasonerName, settings: tuple[tuple[str, object], ...]
