@@ -104,7 +104,7 @@ async def _ask(
     errors: Path | None,
 ) -> tuple[Report, list[QuestionOutcome]]:
     from app.cli.output import bar
-    from app.evaluation.bench.bench import Bench, unseen
+    from app.evaluation.bench.bench import Bench, ignore_outcome
     from app.evaluation.bench.error_log import ErrorLog
     from app.evaluation.cli_progress import bars_on
 
@@ -120,7 +120,7 @@ async def _ask(
                 chosen,
                 options,
                 lambda done: bars.update(task, completed=done),
-                log.see if log else unseen,
+                log.see if log else ignore_outcome,
             )
         if log and errors:
             log.write(label, errors, result[0].leaks.leaked)

@@ -64,7 +64,7 @@ async def _train(graph: list[Path], policy: Path | None, chosen: list[Question],
     from app.cli.output import bar
     from app.evaluation.bench.bench import Bench
     from app.evaluation.bench.training_examples import gather
-    from app.training.fitting import Fit
+    from app.training.fitting import TrainingConfig
     from app.training.train import train as fit_head
 
     async with Bench("embedded") as bench:
@@ -78,5 +78,5 @@ async def _train(graph: list[Path], policy: Path | None, chosen: list[Question],
                 bench.embedded.embedder,
                 gathered.examples,
                 seed,
-                lambda progress: training(f"loss {progress.loss:.3f}", 100 * progress.epoch / Fit().epochs),
+                lambda progress: training(f"loss {progress.loss:.3f}", 100 * progress.epoch / TrainingConfig().epochs),
             )

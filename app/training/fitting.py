@@ -19,7 +19,7 @@ Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class TrainingConfig:
     """Settings of the training; `pull` draws the adapters back to the untrained vectors."""
 
     rank: int = 16
@@ -41,7 +41,7 @@ class TrainingProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class TrainedAdapter:
     """A head, and how often a right path of the examples held out came first, before and with it."""
 
     head: RelationAdapter
@@ -55,14 +55,14 @@ def fit(
     train: Sequence[int],
     held_out: Sequence[int],
     seed: int,
-    how: Fit | None = None,
+    how: TrainingConfig | None = None,
     tell: Callable[[TrainingProgress], None] = lambda _progress: None,
-) -> Fitted:
+) -> TrainedAdapter:
     """The head with the least loss on the examples `held_out`, which is none where training never lowers it.
 
     `weight`: what a cosine of wholes counts beside the rest of a score. The same input gives the same head.
     """
-    how = how or Fit()
+    how = how or TrainingConfig()
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     net = _Net(data, weight, how)
@@ -87,7 +87,7 @@ def fit(
             break
     net.load_state_dict(kept)
     lower = _room(untrained, net.right_first(every)) / weight
-    return Fitted(net.head(lower), before, after)
+    return TrainedAdapter(net.head(lower), before, after)
 
 
 def _room(before: Scores, after: Scores) -> float:
@@ -101,7 +101,7 @@ def _room(before: Scores, after: Scores) -> float:
 class _Net(torch.nn.Module):
     """Scores as PathScorer would give them, with the nearness of wholes as a function of the adapters."""
 
-    def __init__(self, data: Prepared, weight: float, how: Fit) -> None:
+    def __init__(self, data: Prepared, weight: float, how: TrainingConfig) -> None:
         super().__init__()
         self._data, self._weight, self._how = data, weight, how
         self._refusing = MIN_SCORE / how.temperature

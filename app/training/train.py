@@ -10,7 +10,7 @@ from app.llm.embedded.scoring.weights import Weights
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.training.examples import Example, prepare
-from app.training.fitting import Fit, TrainingProgress, fit
+from app.training.fitting import TrainingConfig, TrainingProgress, fit
 
 HELD_OUT = 0.1
 MIN_EXAMPLES = 20
@@ -36,7 +36,7 @@ def train(
     examples: Sequence[Example],
     seed: int,
     tell: Callable[[TrainingProgress], None] = lambda _progress: None,
-    how: Fit | None = None,
+    how: TrainingConfig | None = None,
 ) -> Trained:
     """The same examples and seed give the same head on one machine. Raises TrainingError."""
     held = [row for row, example in enumerate(examples) if _is_held_out(example.group, seed)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from app.accounts.api_keys import Caller
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import TITLES, Scene, Scenes
+from app.evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
 from app.evaluation.bench.asker import MAX_NAMES
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.bench.question_sets import DEMO, PQ_3H
@@ -42,7 +42,7 @@ Way = tuple[Kind, str]
 class Crawler:
     """The names and facts that the user has found so far. `read` holds each fact in both directions that were seen."""
 
-    scene: Scene
+    target: AttackTarget
     caller: Caller
     key: KeyPair = field(default_factory=KeyPair.generate)
     names: dict[str, Kind] = field(default_factory=dict, repr=False)
@@ -83,9 +83,9 @@ class Crawler:
         return (sum(gave) + hoped) / (len(gave) + 1)
 
     async def _ask(self, text: str) -> None:
-        dialogue = Dialogue(self.scene.loaded.graph, self.key, "sets", {"names": MAX_NAMES})
+        dialogue = Dialogue(self.target.loaded.graph, self.key, "sets", {"names": MAX_NAMES})
         try:
-            reply = await self.scene.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
+            reply = await self.target.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
         except (ReasonerError, PrivacyError):
             return
         answer = dialogue.accept(text, reply)
@@ -117,7 +117,7 @@ class Crawler:
 
     def _ways_seen(self, answer_id: str) -> Iterator[Way]:
         """Off GET /ledger: the candidates that leave what the question named, with the kind of that."""
-        for row in self.scene.bench.services.store.ledger_page(self.caller, answer_id, 10).entries:
+        for row in self.target.bench.services.store.ledger_page(self.caller, answer_id, 10).entries:
             shown = json.loads(row.payload or "{}")
             kinds = {thing["name"]: thing["concept"].split(",")[0] for thing in shown.get("things", [])}
             for candidate in shown.get("candidates", []):
@@ -125,20 +125,20 @@ class Crawler:
                     yield kinds[candidate["start"]], candidate["path"][0]
 
 
-async def extraction(scenes: Scenes) -> list[Attempted]:
+async def extraction(targets: AttackTargets) -> list[Attempted]:
     """Told without a bound: whoever may ask a graph may ask all of it."""
     lines = []
-    for source in scenes.among(DEMO, PQ_3H):
-        scene = await scenes.open(source)
-        lines += await crawled(scene, TITLES[source], scenes.at_most(QUESTIONS))
+    for source in targets.among(DEMO, PQ_3H):
+        target = await targets.open(source)
+        lines += await crawled(target, TITLES[source], targets.at_most(QUESTIONS))
     return lines
 
 
-async def crawled(scene: Scene, title: str, questions: int) -> list[Attempted]:
+async def crawled(target: AttackTarget, title: str, questions: int) -> list[Attempted]:
     """Counts the names, the facts between named things, and the facts with values that were read."""
-    graph = scene.bench.graph(scene.loaded)
+    graph = target.bench.graph(target.loaded)
     names, facts = true_names(graph), true_facts(graph)
-    crawler = Crawler(scene, Caller(TENANT, "crawler", "user", frozenset({scene.loaded.graph})))
+    crawler = Crawler(target, Caller(TENANT, "crawler", "user", frozenset({target.loaded.graph})))
     await crawler.crawl(min(names), questions)
     read = {facts[triple] for triple in crawler.read if triple in facts}
     total = len(set(facts.values()))

@@ -19,7 +19,7 @@ import pyoxigraph
 from app.demo import GRAPH_FILE, POLICY_FILE
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.bench.bench import Bench
 from app.evaluation.bench.question_sets import DEMO
 from app.evaluation.datasets.questions import Question
@@ -85,9 +85,9 @@ def poisoned(place: Place, chosen: Sequence[Payload]) -> bytes:
     return serialised if serialised is not None else b""
 
 
-async def inject_into_demo(scenes: Scenes) -> list[Attempted]:
-    scene = await scenes.open(DEMO)
-    return await inject(scene.bench, scene.questions)
+async def inject_into_demo(targets: AttackTargets) -> list[Attempted]:
+    target = await targets.open(DEMO)
+    return await inject(target.bench, target.questions)
 
 
 async def inject(bench: Bench, questions: Sequence[Question]) -> list[Attempted]:

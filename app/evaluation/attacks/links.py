@@ -10,7 +10,7 @@ from typing import Final
 from app.evaluation.attacks.link_judge import follows
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.scenes import Scene, Scenes
+from app.evaluation.attacks.setup.targets import AttackTarget, AttackTargets
 from app.evaluation.bench.bench import TO_THE_MODEL
 from app.evaluation.bench.question_sets import DEMO
 from app.evaluation.datasets.questions import Question
@@ -37,14 +37,14 @@ def prose_forms() -> list[str]:
     return _told()["prose"]
 
 
-async def links_on_demo(scenes: Scenes) -> list[Attempted]:
+async def links_on_demo(targets: AttackTargets) -> list[Attempted]:
     """A model whose every draft is one of these forms, asked through the whole service."""
-    scene = await scenes.open(DEMO, "scripted", TO_THE_MODEL)
-    question = next(each for each in scene.questions if each.plan is not None and len(each.texts) == 1)
-    forms, prose = link_forms()[: scenes.at_most(10_000)], prose_forms()
-    shown = [await _answered(scene, question, form) for form in forms]
+    target = await targets.open(DEMO, "scripted", TO_THE_MODEL)
+    question = next(each for each in target.questions if each.plan is not None and len(each.texts) == 1)
+    forms, prose = link_forms()[: targets.at_most(10_000)], prose_forms()
+    shown = [await _answered(target, question, form) for form in forms]
     followed = sum(_is_followed(answer) for answer in shown)
-    restored = [await _answered(scene, question, form) for form in prose]
+    restored = [await _answered(target, question, form) for form in prose]
     return [
         Attempted(
             name="such drafts, names put in by hand: taken for what is followed",
@@ -68,13 +68,13 @@ async def links_on_demo(scenes: Scenes) -> list[Attempted]:
     ]
 
 
-async def _answered(scene: Scene, question: Question, draft: str) -> Answer:
-    assert scene.endpoint is not None
+async def _answered(target: AttackTarget, question: Question, draft: str) -> Answer:
+    assert target.endpoint is not None
     assert question.plan is not None
     text = question.texts[0]
-    scene.endpoint.expect(question.plan.model_copy(update={"text": draft}), text)
-    dialogue = Dialogue(scene.loaded.graph, scene.victim, "sets", {})
-    return dialogue.accept(text, await scene.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {})))
+    target.endpoint.expect(question.plan.model_copy(update={"text": draft}), text)
+    dialogue = Dialogue(target.loaded.graph, target.victim, "sets", {})
+    return dialogue.accept(text, await target.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {})))
 
 
 def _is_followed(answer: Answer) -> bool:

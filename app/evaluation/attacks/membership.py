@@ -22,16 +22,16 @@ from app.evaluation.attacks.membership_graphs import (
     NOTED_POLICY,
     ROLE,
     SEED,
-    Halves,
+    MembershipSplit,
     closed_graph,
-    drawn_people,
-    drawn_texts,
     noted_graph,
+    sample_people,
+    sample_texts,
 )
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.http_client import ApiCaller, Seen, served
-from app.evaluation.attacks.setup.scenes import Scene, Scenes
+from app.evaluation.attacks.setup.http_client import ApiCaller, TimedResponse, served
 from app.evaluation.attacks.setup.separation import either_way, learnt
+from app.evaluation.attacks.setup.targets import AttackTarget, AttackTargets
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.bench.question_sets import DEMO
 from app.settings import Settings
@@ -47,7 +47,7 @@ _NOT_PERMITTED = "a value that the policy hides, in a granted graph"
 Ask = Callable[[str], Mapping[str, object]]
 """The body of the request that asks about one person (or graph) by its name."""
 
-Lines = Callable[[str, "Observed", Halves], list[Attempted]]
+Lines = Callable[[str, "Observed", MembershipSplit], list[Attempted]]
 """The lines of one way to look, by its name, of what was seen of names inside and outside."""
 
 
@@ -55,7 +55,7 @@ Lines = Callable[[str, "Observed", Halves], list[Attempted]]
 class Observed:
     """The observations of each name, round by round."""
 
-    rounds: dict[str, list[Seen]] = field(default_factory=dict, repr=False)
+    rounds: dict[str, list[TimedResponse]] = field(default_factory=dict, repr=False)
 
     def contents(self, names: Sequence[str]) -> list[str]:
         return [self.rounds[name][0].content for name in names]
@@ -73,28 +73,28 @@ class Observed:
         return [median(seen.seconds for seen in self.rounds[name]) for name in names]
 
 
-async def membership_on_demo(scenes: Scenes) -> list[Attempted]:
+async def membership_on_demo(targets: AttackTargets) -> list[Attempted]:
     """By what replies say. With a grant the same question is answered: the control."""
-    scene, people = await scenes.open(DEMO), drawn_people(scenes.at_most(PEOPLE))
-    found = await _attack(scene, people, rounds=1, lines=_by_content)
-    async with served(scene.bench) as http:
-        seen = await observe(ApiCaller(http, _key(scene, CLOSED)), people.everything, _about(CLOSED), 1)
+    target, people = await targets.open(DEMO), sample_people(targets.at_most(PEOPLE))
+    found = await _attack(target, people, rounds=1, lines=_by_content)
+    async with served(target.bench) as http:
+        seen = await observe(ApiCaller(http, _key(target, CLOSED)), people.everything, _about(CLOSED), 1)
     control = _by_content("a person in a graph with a grant", seen, people)[0].model_copy(update={"control": KNOWN})
-    texts = drawn_texts(scenes.at_most(PEOPLE))
-    async with served(scene.bench) as http:
-        asker = _asker_of_notes(scene, http, texts)
+    texts = sample_texts(targets.at_most(PEOPLE))
+    async with served(target.bench) as http:
+        asker = _asker_of_notes(target, http, texts)
         noted = await observe(asker, texts.everything, _about_note, 1)
         return [*found, control, *_by_content(_NOT_PERMITTED, noted, texts), await _by_own_ledger(asker, noted, texts)]
 
 
-async def membership_times_on_demo(scenes: Scenes) -> list[Attempted]:
+async def membership_times_on_demo(targets: AttackTargets) -> list[Attempted]:
     """By how long replies take, and say that they took. Without a pace hidden values are told: the control."""
     # A service of its own, with the setting as it comes, for what was asked once is answered faster.
     as_it_comes = Settings.model_fields["reply_step_ms"].default
-    scene, hasty = [await scenes.open(DEMO, changes={"reply_step_ms": step}) for step in (as_it_comes, 0.0)]
-    found = await _attack(scene, drawn_people(scenes.at_most(PEOPLE)), ROUNDS, _by_time)
-    texts = drawn_texts(scenes.at_most(PEOPLE))
-    for each, way, rounds in ((scene, _NOT_PERMITTED, ROUNDS), (hasty, f"{_NOT_PERMITTED}, without a pace", 1)):
+    target, hasty = [await targets.open(DEMO, changes={"reply_step_ms": step}) for step in (as_it_comes, 0.0)]
+    found = await _attack(target, sample_people(targets.at_most(PEOPLE)), ROUNDS, _by_time)
+    texts = sample_texts(targets.at_most(PEOPLE))
+    for each, way, rounds in ((target, _NOT_PERMITTED, ROUNDS), (hasty, f"{_NOT_PERMITTED}, without a pace", 1)):
         async with served(each.bench) as http:
             asker = _asker_of_notes(each, http, texts)
             found += _by_time(way, await observe(asker, texts.everything, _about_note, rounds), texts)
@@ -111,8 +111,8 @@ async def observe(asker: ApiCaller, names: Sequence[str], ask: Ask, rounds: int)
     return seen
 
 
-async def _attack(scene: Scene, people: Halves, rounds: int, lines: Lines) -> list[Attempted]:
-    _load(scene, CLOSED, closed_graph(people.inside), CLOSED_POLICY)
+async def _attack(target: AttackTarget, people: MembershipSplit, rounds: int, lines: Lines) -> list[Attempted]:
+    _load(target, CLOSED, closed_graph(people.inside), CLOSED_POLICY)
     inside = frozenset(people.inside)
     ways: dict[str, Ask] = {
         "a person in a graph without a grant, asked of that graph": _about(CLOSED),
@@ -122,30 +122,30 @@ async def _attack(scene: Scene, people: Halves, rounds: int, lines: Lines) -> li
         ),
     }
     found: list[Attempted] = []
-    async with served(scene.bench) as http:
-        attacker = ApiCaller(http, _key(scene, DEMO))
+    async with served(target.bench) as http:
+        attacker = ApiCaller(http, _key(target, DEMO))
         for way, ask in ways.items():
             found += lines(way, await observe(attacker, people.everything, ask, rounds), people)
-        of_role = ApiCaller(http, _key(scene, f"{CLOSED}#{ROLE}"))
+        of_role = ApiCaller(http, _key(target, f"{CLOSED}#{ROLE}"))
         withheld = await observe(of_role, people.everything, _about(CLOSED), rounds)
         found += lines("a person whom a role of a granted graph is not shown", withheld, people)
     return found
 
 
-def _asker_of_notes(scene: Scene, http: httpx2.AsyncClient, texts: Halves) -> ApiCaller:
+def _asker_of_notes(target: AttackTarget, http: httpx2.AsyncClient, texts: MembershipSplit) -> ApiCaller:
     """Who may ask the graph of notes, and so not see them: its policy hides them."""
-    _load(scene, NOTED, noted_graph(texts.inside), NOTED_POLICY)
-    return ApiCaller(http, _key(scene, NOTED))
+    _load(target, NOTED, noted_graph(texts.inside), NOTED_POLICY)
+    return ApiCaller(http, _key(target, NOTED))
 
 
-async def _by_own_ledger(asker: ApiCaller, seen: Observed, texts: Halves) -> Attempted:
+async def _by_own_ledger(asker: ApiCaller, seen: Observed, texts: MembershipSplit) -> Attempted:
     """Told without a bound: an asker sees what the model was sent, and no text of the graph is sent as typed."""
     sent = {text: float(text in await asker.shown(seen.rounds[text][0].answer)) for text in texts.everything}
     found = either_way([sent[text] for text in texts.inside], [sent[text] for text in texts.outside])
     return _line(f"{_NOT_PERMITTED}: one's own ledger", found, texts).model_copy(update={"most": 1.0})
 
 
-def _by_content(name: str, seen: Observed, halves: Halves) -> list[Attempted]:
+def _by_content(name: str, seen: Observed, halves: MembershipSplit) -> list[Attempted]:
     inside, outside = halves.inside, halves.outside
     return [
         _line(f"{name}: content", learnt(seen.contents(inside), seen.contents(outside)), halves),
@@ -153,7 +153,7 @@ def _by_content(name: str, seen: Observed, halves: Halves) -> list[Attempted]:
     ]
 
 
-def _by_time(name: str, seen: Observed, halves: Halves) -> list[Attempted]:
+def _by_time(name: str, seen: Observed, halves: MembershipSplit) -> list[Attempted]:
     inside, outside = halves.inside, halves.outside
     return [
         _line(f"{name}: time", either_way(seen.times(inside), seen.times(outside)), halves),
@@ -162,7 +162,7 @@ def _by_time(name: str, seen: Observed, halves: Halves) -> list[Attempted]:
     ]
 
 
-def _line(name: str, found: float, halves: Halves) -> Attempted:
+def _line(name: str, found: float, halves: MembershipSplit) -> Attempted:
     """An AUC as a rate: of all pairs, the share that is told apart."""
     tries = len(halves.inside) + len(halves.outside)
     return Attempted(
@@ -170,16 +170,16 @@ def _line(name: str, found: float, halves: Halves) -> Attempted:
     )
 
 
-def _load(scene: Scene, graph: str, turtle: Iterator[str], policy: str | None) -> None:
-    if graph not in scene.bench.services.graphs.names(TENANT):
-        file = scene.bench.services.store.settings.data_dir.parent / f"{graph}.ttl"
+def _load(target: AttackTarget, graph: str, turtle: Iterator[str], policy: str | None) -> None:
+    if graph not in target.bench.services.graphs.names(TENANT):
+        file = target.bench.services.store.settings.data_dir.parent / f"{graph}.ttl"
         file.write_text("\n".join(turtle), "utf-8")
-        scene.bench.load(graph, [file], policy)
+        target.bench.load(graph, [file], policy)
         file.unlink()
 
 
-def _key(scene: Scene, graph: str) -> str:
-    return scene.bench.services.store.access.create(TENANT, "user", [graph]).key
+def _key(target: AttackTarget, graph: str) -> str:
+    return target.bench.services.store.access.create(TENANT, "user", [graph]).key
 
 
 def _about(graph: str) -> Ask:

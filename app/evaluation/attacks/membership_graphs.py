@@ -22,7 +22,7 @@ NOTED_POLICY = 'names = ["http://www.w3.org/2000/01/rdf-schema#label"]\n[relatio
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
+class MembershipSplit:
     """Names that are in a graph, and as many that are not, in the order in which they were drawn."""
 
     inside: Sequence[str] = field(repr=False)
@@ -33,22 +33,22 @@ class Halves:
         return [*self.inside, *self.outside]
 
 
-def drawn_people(count: int) -> Halves:
+def sample_people(count: int) -> MembershipSplit:
     """Invented names of people, half of them for the closed graph."""
     words = tomllib.loads(Path(app.demo.__file__).with_name("clinic_words.toml").read_text("utf-8"))
     dice = random.Random(SEED)  # noqa: S311  # invented names, no secret depends on it  # nosec B311
     every = [f"{first} {family}" for first, family in product((*words["women"], *words["men"]), words["families"])]
     names = dice.sample(every, count)
-    return Halves(names[: count // 2], names[count // 2 :])
+    return MembershipSplit(names[: count // 2], names[count // 2 :])
 
 
-def drawn_texts(count: int) -> Halves:
+def sample_texts(count: int) -> MembershipSplit:
     """Two words of no language each, half of them for a hidden relation."""
     dice = random.Random(SEED)  # noqa: S311  # invented, as above  # nosec B311
     syllables = [a + b for a, b in product("bdfgklmnprstvz", "aeiou")]
     words = ["".join(dice.choices(syllables, k=4)) for _ in range(2 * count)]
     texts = [f"{one} {other}" for one, other in zip(words[::2], words[1::2], strict=True)]
-    return Halves(texts[: count // 2], texts[count // 2 :])
+    return MembershipSplit(texts[: count // 2], texts[count // 2 :])
 
 
 def closed_graph(people: Sequence[str]) -> Iterator[str]:

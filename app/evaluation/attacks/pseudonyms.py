@@ -13,7 +13,7 @@ from itertools import cycle, pairwise
 from app.chat.conversations import UnknownConversationError
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import ATTACKER, VICTIM, Recorded, each_pseudonym
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.bench.asker import ChatEndpoint
 from app.evaluation.bench.question_sets import DEMO
 from app.llm.reasoner import ReasonerError
@@ -33,23 +33,23 @@ _FACT = Fact(head="Eq7f2k", head_concept="thing", path=["knows"], tail="Eq7f2k",
 _QUESTIONS = ("Where does {} live?", "Who is {} treated by?")
 
 
-async def restorations_on_demo(scenes: Scenes) -> list[Attempted]:
-    return restorations(await (await scenes.open(DEMO)).recorded())
+async def restorations_on_demo(targets: AttackTargets) -> list[Attempted]:
+    return restorations(await (await targets.open(DEMO)).recorded())
 
 
-async def echoes_on_demo(scenes: Scenes) -> list[Attempted]:
-    scene = await scenes.open(DEMO)
-    return await echoes(scene.bench.services.chat, await scene.recorded())
+async def echoes_on_demo(targets: AttackTargets) -> list[Attempted]:
+    target = await targets.open(DEMO)
+    return await echoes(target.bench.services.chat, await target.recorded())
 
 
-async def conversations_on_demo(scenes: Scenes) -> list[Attempted]:
-    scene = await scenes.open(DEMO)
-    return await conversations(scene.bench.services.chat, await scene.recorded())
+async def conversations_on_demo(targets: AttackTargets) -> list[Attempted]:
+    target = await targets.open(DEMO)
+    return await conversations(target.bench.services.chat, await target.recorded())
 
 
-async def capsules_on_demo(scenes: Scenes) -> list[Attempted]:
-    scene = await scenes.open(DEMO)
-    return capsules(await scene.recorded(), scene.victim)
+async def capsules_on_demo(targets: AttackTargets) -> list[Attempted]:
+    target = await targets.open(DEMO)
+    return capsules(await target.recorded(), target.victim)
 
 
 def altered(pseudonym: str) -> Iterator[str]:

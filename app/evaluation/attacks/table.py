@@ -9,7 +9,7 @@ from app.evaluation.attacks import extraction, injection, links, membership, pse
 from app.evaluation.attacks.forms import attack as forms
 from app.evaluation.attacks.names import attack as names
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import Scenes, silent
+from app.evaluation.attacks.setup.targets import AttackTargets, no_progress
 from app.evaluation.attacks.structure import attack as structure
 from app.evaluation.attacks.structure import replay
 from app.evaluation.attacks.users import frequency, linkage
@@ -17,7 +17,7 @@ from app.evaluation.attacks.values import attack as values
 from app.evaluation.bench.question_sets import Show
 from app.evaluation.datasets.questions import QuestionsError
 
-Attack = Callable[[Scenes], Awaitable[list[Attempted]]]
+Attack = Callable[[AttackTargets], Awaitable[list[Attempted]]]
 
 ATTACKS: dict[str, Attack] = {
     "restorations": pseudonyms.restorations_on_demo,
@@ -41,11 +41,11 @@ ATTACKS: dict[str, Attack] = {
 
 
 async def run_attacks(
-    only: str = "", data: Path | None = None, limit: int | None = None, show: Show = silent
+    only: str = "", data: Path | None = None, limit: int | None = None, show: Show = no_progress
 ) -> list[Attempted]:
     """The lines of the attacks whose name holds `only`. Raises QuestionsError, StoreError.
 
-    `data`, `limit`: as of `Scenes`; `show` is told what runs and how far it is.
+    `data`, `limit`: as of `AttackTargets`; `show` is told what runs and how far it is.
     """
     chosen = {name: attack for name, attack in ATTACKS.items() if only.casefold() in name}
     if not chosen:
@@ -53,8 +53,8 @@ async def run_attacks(
     if data is not None and not data.is_dir():
         raise QuestionsError("the folder of --data is not there")
     lines = []
-    async with Scenes(data, limit, show) as scenes:
+    async with AttackTargets(data, limit, show) as targets:
         for done, (name, attack) in enumerate(chosen.items()):
             show(name, done, len(chosen))
-            lines += await attack(scenes)
+            lines += await attack(targets)
     return lines

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.checks.canaries import ALL, BROKEN_GRAPH, FORMS, GRAPH, POLICY, canaries_in
 from app.evaluation.fakes.service_process import ServiceProcess, service_process
 from client_sdk.crypto.sealing import KeyPair
@@ -65,13 +65,13 @@ class LeftTraces:
             self.core_files += Path(path).name.startswith("core")
 
 
-async def traces(scenes: Scenes) -> list[Attempted]:
+async def traces(targets: AttackTargets) -> list[Attempted]:
     """A service as a process, with canaries in its graph, questions and requests; loaded, asked, broken and killed."""
-    scenes.show("traces", 0, len(KILLS))
-    return await asyncio.to_thread(_walk, scenes)
+    targets.show("traces", 0, len(KILLS))
+    return await asyncio.to_thread(_walk, targets)
 
 
-def _walk(scenes: Scenes) -> list[Attempted]:
+def _walk(targets: AttackTargets) -> list[Attempted]:
     trail = LeftTraces()
     with tempfile.TemporaryDirectory(prefix="arog-traces-") as name:
         folder = Path(name)
@@ -84,7 +84,7 @@ def _walk(scenes: Scenes) -> list[Attempted]:
                 Visitor(service, key, trail).start_load()
                 service.kill(how)
                 trail.keep_files(f"disk, killed by {how.name}", service.written)
-            scenes.show("traces", done + 1, len(KILLS))
+            targets.show("traces", done + 1, len(KILLS))
         with service_process(folder, ADMIN_KEY=key, REASONER="embedded") as service:
             trail.keep_files("disk, started again", service.written)
         trail.keep("standard output and error", *service.printed.read_bytes().splitlines())

@@ -55,7 +55,9 @@ TO_THE_MODEL = {"disclosure": "tell"}
 CALLER = Caller(TENANT, "evaluation", "user", frozenset({EVERY_GRAPH}))
 
 
-def unseen(_question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: Sequence[Step]) -> None:
+def ignore_outcome(
+    _question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: Sequence[Step]
+) -> None:
     """For runs that nobody looks into."""
 
 
@@ -205,7 +207,7 @@ class Bench:
         questions: Sequence[Question],
         options: Mapping[str, int] | None = None,
         progress: Callable[[int], None] = lambda _done: None,
-        see: See = unseen,
+        see: See = ignore_outcome,
     ) -> tuple[Report, list[QuestionOutcome]]:
         """Asks `questions` one after the other, and scans what reached the reasoner meanwhile."""
         graph = self.graph(loaded)

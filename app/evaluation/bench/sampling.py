@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.evaluation.bench.asker import QuestionOutcome
-from app.evaluation.bench.bench import LoadedSet, sample, unseen
+from app.evaluation.bench.bench import LoadedSet, ignore_outcome, sample
 from app.evaluation.bench.error_log import ErrorLog
 from app.evaluation.bench.question_sets import QuestionSets, Show
 from app.evaluation.bench.report import RunLabel
@@ -56,7 +56,7 @@ class Asker:
             label,
             questions,
             progress=lambda done: self.show(title, done, len(questions)),
-            see=log.see if log else unseen,
+            see=log.see if log else ignore_outcome,
         )
         if log and self.errors and not all(question.half == "unseen" for question in questions):
             file = self.errors / f"errors-{title.lower().replace(' ', '-').replace(',', '')}.md"

@@ -24,7 +24,7 @@ RIGHT = 0.995  # 1.00 in two figures, as of the endpoint without masks
 
 
 @dataclass(slots=True)
-class _Told:
+class _LeakCounts:
     """Leaks over all runs: names, and own words of relations that were masked."""
 
     questions: int = 0
@@ -38,7 +38,7 @@ async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: S
     chosen = {name: source for name, source in SETS.items() if only.casefold() in name.casefold()}
     if not chosen:
         raise QuestionsError(f"no set's name holds what --only asks for; there are {', '.join(SETS)}")
-    told = _Told()
+    told = _LeakCounts()
     measures = []
     for reasoner in ("embedded", "scripted"):
         for name, source in chosen.items():
@@ -51,7 +51,7 @@ async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: S
 
 
 async def _of_set(
-    reasoner: ReasonerName, name: str, source: str, data: Path, limit: int, seed: int, show: Show, told: _Told
+    reasoner: ReasonerName, name: str, source: str, data: Path, limit: int, seed: int, show: Show, told: _LeakCounts
 ) -> list[Measure]:
     endpoint = ScriptedEndpoint() if reasoner == "scripted" else None
     measures = []
@@ -77,7 +77,7 @@ class _Run:
     source: str
     name: str
     show: Show
-    told: _Told
+    told: _LeakCounts
 
     def questions(self, limit: int, seed: int, reasoner: ReasonerName) -> list[Question]:
         """Of those for the scripted endpoint the graph agrees with the gold answers."""

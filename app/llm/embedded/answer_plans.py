@@ -9,7 +9,7 @@ from app.llm.embedded.candidate_paths import KnownPath, ScoredPath
 from app.llm.embedded.language.answer_form import AskedForm
 from app.llm.embedded.language.question_words import content_words, singular
 from app.llm.embedded.language.relation_wording import VALUES
-from app.llm.embedded.scoring.alignment import undoes
+from app.llm.embedded.scoring.alignment import is_inverse_of
 from app.llm.tasks import Thing
 
 # An answer in hand is worth a little more than a longer way that fits equally well.
@@ -59,7 +59,7 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
     return _things(asked)
 
 
-def whole_kind(form: AskedForm, kind: Thing) -> NextAction | None:
+def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
     """Everything of a kind, listed or counted, where the question says no more than the kind's word."""
     said = {singular(word.lower()) for word in content_words(form.rest)}
     if form.form not in ("things", "count") or said != {singular(word) for word in kind.concept.lower().split()}:
@@ -97,7 +97,7 @@ def _of_kind(asked: ParsedQuestion, path: KnownPath) -> str:
 
 def _without_root(path: KnownPath) -> str | None:
     """`films of X's director, and their genres`: what goes there and back goes on from all but X. Else None."""
-    if path.root[0] != "E" or len(path.steps) < 3 or not undoes(path.steps[1], path.steps[0]):
+    if path.root[0] != "E" or len(path.steps) < 3 or not is_inverse_of(path.steps[1], path.steps[0]):
         return None
     done, name = max(waypoint for waypoint in path.waypoints if waypoint[0] <= 2)
     there_and_back = _reached(name, path.steps[done:2])

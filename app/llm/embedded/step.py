@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.llm.embedded.answer_plans import NextAction, ParsedQuestion, plan_of, whole_kind
+from app.llm.embedded.answer_plans import NextAction, ParsedQuestion, answer_whole_concept, plan_of
 from app.llm.embedded.candidate_paths import roots_of, score_paths
 from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.language.question_words import content_words
@@ -69,7 +69,7 @@ def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
     named = [thing for thing in entities if thing.name in asked_words]
     if any(thing.concept == "text" for thing in unheld):
         return None  # The question is about somebody or something that the graph does not hold.
-    if not entities and kinds and (whole := whole_kind(form, kinds[0])):
+    if not entities and kinds and (whole := answer_whole_concept(form, kinds[0])):
         return whole
     roots = entities or kinds
     ends = {fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things}

@@ -50,7 +50,7 @@ def find_model(name: str) -> ModelFolder | None:
     return found
 
 
-def recipe_of(folder: Path) -> EncoderConfig | None:
+def encoder_config_of(folder: Path) -> EncoderConfig | None:
     """None for a model that needs more than its tokens' mean, or does not say how it is to be run."""
     try:
         modules = _json_of(folder / "modules.json")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from app.llm.embeddings.model_files import EncoderConfig, ModelFolder, find_model, recipe_of, sha256_of
+from app.llm.embeddings.model_files import EncoderConfig, ModelFolder, encoder_config_of, find_model, sha256_of
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.torch_encoder import TorchEncoder
 
@@ -38,7 +38,7 @@ def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
     None where onnxruntime is not installed, the model needs more than its tokens' mean, or the export failed: a log
     line says so, and torch does it.
     """
-    recipe = recipe_of(model.path)
+    recipe = encoder_config_of(model.path)
     if recipe is None or not (model.path / "tokenizer.json").is_file():
         _log.info("the sentence model is none that ONNX Runtime runs here: torch runs it")
         return None
@@ -157,7 +157,7 @@ def _export_apart(model: ModelFolder, cache: Path) -> None:
 def main(name: str, cache: str) -> None:
     """Exports the model of a name or folder."""
     model = find_model(name)
-    recipe = recipe_of(model.path) if model else None
+    recipe = encoder_config_of(model.path) if model else None
     if model is None or recipe is None:
         sys.exit("no folder with a sentence model that takes the mean over its tokens")
     with warnings.catch_warnings(action="ignore"):

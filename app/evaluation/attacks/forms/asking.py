@@ -22,7 +22,7 @@ _NEUTRAL = ("who is there", "which of them are married", "how many are there", "
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCase:
     """The result of one case. `found_as_typed`: the judge sees it where nothing is replaced."""
 
     case: Case
@@ -45,7 +45,7 @@ class CaseAsker:
     private: frozenset[str] = field(default=frozenset(), repr=False)
     key: KeyPair = field(default_factory=KeyPair.generate)
 
-    async def judge_all(self, cases: Sequence[Case], progress: Callable[[int], None]) -> list[Judged]:
+    async def judge_all(self, cases: Sequence[Case], progress: Callable[[int], None]) -> list[JudgedCase]:
         judge = Judge(await self._shown())
         found = []
         for done, case in enumerate(cases, start=1):
@@ -53,11 +53,11 @@ class CaseAsker:
             progress(done)
         return found
 
-    async def _judge(self, case: Case, judge: Judge) -> Judged:
+    async def _judge(self, case: Case, judge: Judge) -> JudgedCase:
         sent, blocked = await self.sent_by(case.turns)
         as_typed = judge.judge(case, [self._as_typed(case.turns)])
         verdict = judge.judge(case, sent)
-        return Judged(case, self.loaded.graph, verdict, blocked, len(sent), bool(as_typed.leaked))
+        return JudgedCase(case, self.loaded.graph, verdict, blocked, len(sent), bool(as_typed.leaked))
 
     async def sent_by(self, turns: Sequence[Turn]) -> tuple[list[bytes], bool]:
         """All bytes that the endpoint got for a dialogue, and whether the guard refused one of its prompts."""
@@ -92,6 +92,6 @@ class CaseAsker:
         return self.bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
 
 
-def leaks_of(judged: Sequence[Judged]) -> Iterator[Judged]:
+def leaks_of(judged: Sequence[JudgedCase]) -> Iterator[JudgedCase]:
     """Cases of which something was sent that is not left by the rule."""
     return (each for each in judged if each.verdict.leaked and not each.verdict.is_everyday)

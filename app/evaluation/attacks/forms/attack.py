@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 
-from app.evaluation.attacks.forms.asking import CaseAsker, Judged
+from app.evaluation.attacks.forms.asking import CaseAsker, JudgedCase
 from app.evaluation.attacks.forms.corpus.population import GRAPH
 from app.evaluation.attacks.forms.drafts import restored_into_addresses
 from app.evaluation.attacks.forms.families.case import Case, Family
@@ -27,7 +27,7 @@ from app.evaluation.attacks.forms.graphs import Attacked, open_graphs, others, p
 from app.evaluation.attacks.forms.judge import can_be_judged
 from app.evaluation.attacks.forms.tables import cells_in_egress
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 
 COUNT = 40
 # Two that everybody is asked in, and a third that changes from graph to graph.
@@ -38,26 +38,26 @@ _OWN = (names_in_texts, lone_surnames, names_at_a_start, middle_words, dirty_lab
         look_alikes, suffixed_names)  # fmt: skip
 
 
-async def forms_in_egress(scenes: Scenes) -> list[Attempted]:
+async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
     """Families 1 to 10 on each graph, `COUNT` names and values a family and language; then tables and drafts."""
-    found = lines(await judged_forms(scenes))
-    return [*found, *await cells_in_egress(scenes), *await restored_into_addresses(scenes)]
+    found = lines(await judged_forms(targets))
+    return [*found, *await cells_in_egress(targets), *await restored_into_addresses(targets)]
 
 
-async def judged_forms(scenes: Scenes) -> list[Judged]:
+async def judged_forms(targets: AttackTargets) -> list[JudgedCase]:
     """Every case with what came of it."""
-    bench, attacked = await open_graphs(scenes)
-    found: list[Judged] = []
+    bench, attacked = await open_graphs(targets)
+    found: list[JudgedCase] = []
     for one in attacked:
-        cases = list(cases_of(one, attacked, scenes.at_most(COUNT)))
-        show = partial(_tell, scenes, f"forms, {one.title}", len(cases))
+        cases = list(cases_of(one, attacked, targets.at_most(COUNT)))
+        show = partial(_tell, targets, f"forms, {one.title}", len(cases))
         private = frozenset(word for name in one.private_relations for word in rare_words_of(name))
         found += await CaseAsker(bench, one.loaded, private).judge_all(cases, show)
     return found
 
 
-def _tell(scenes: Scenes, title: str, total: int, done: int) -> None:
-    scenes.show(title, done, total)
+def _tell(targets: AttackTargets, title: str, total: int, done: int) -> None:
+    targets.show(title, done, total)
 
 
 def cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:
@@ -74,7 +74,7 @@ def cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterato
         yield from filter(can_be_judged, every_surname(dice, count))
 
 
-def lines(judged: Sequence[Judged]) -> list[Attempted]:
+def lines(judged: Sequence[JudgedCase]) -> list[Attempted]:
     """A line for each family, then everyday words with their list, what was blocked, and the control."""
     families: list[Family] = sorted({each.case.family for each in judged}, key=lambda name: int(name.split(" ")[0]))
     everyday = [each for each in judged if each.verdict.is_everyday]
@@ -98,7 +98,7 @@ def lines(judged: Sequence[Judged]) -> list[Attempted]:
     ]
 
 
-def _line(family: Family, judged: Sequence[Judged]) -> Attempted:
+def _line(family: Family, judged: Sequence[JudgedCase]) -> Attempted:
     leaks = [each for each in judged if each.verdict.leaked and not each.verdict.is_everyday]
     everyday = sum(each.verdict.is_everyday for each in judged)
     blocked, silent = sum(each.blocked for each in judged), sum(not each.requests for each in judged)

@@ -14,7 +14,7 @@ from app.evaluation.attacks.forms.followed_addresses import followed_in
 from app.evaluation.attacks.forms.hostile_endpoints import PSEUDONYM, DraftingEndpoint
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench
 from app.evaluation.datasets.questions import Question, read_questions
 from app.llm.reasoner import ReasonerError
@@ -50,10 +50,10 @@ def draft_texts() -> list[str]:
     return [*addresses, *told["bare"], *told["markdown"], *told["html"]]
 
 
-async def restored_into_addresses(scenes: Scenes) -> list[Attempted]:
+async def restored_into_addresses(targets: AttackTargets) -> list[Attempted]:
     """Each form once, with the number of an answer or its pseudonym in turn, among words of prose."""
     texts = draft_texts()
-    chosen = texts[:: max(1, len(texts) // scenes.at_most(len(texts)))]
+    chosen = texts[:: max(1, len(texts) // targets.at_most(len(texts)))]
     endpoint = DraftingEndpoint()
     async with Bench("scripted", scripted=endpoint, changes=TO_THE_MODEL) as bench:
         bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))

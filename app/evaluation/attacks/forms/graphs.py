@@ -11,7 +11,7 @@ from pathlib import Path
 from app.demo import GRAPH_FILE
 from app.evaluation.attacks.forms.corpus import population
 from app.evaluation.attacks.forms.corpus.graph_names import GraphNames, names_in_triples, names_in_turtle
-from app.evaluation.attacks.setup.scenes import AML, HOSPITAL, TITLES, Scenes
+from app.evaluation.attacks.setup.targets import AML, HOSPITAL, TITLES, AttackTargets
 from app.evaluation.bench.bench import TENANT, TO_THE_MODEL, Bench, LoadedSet
 from app.evaluation.bench.question_sets import DEMO, PQ_3H
 
@@ -29,13 +29,13 @@ class Attacked:
     private_relations: tuple[str, ...] = field(default=(), repr=False)
 
 
-async def open_graphs(scenes: Scenes) -> tuple[Bench, list[Attacked]]:
+async def open_graphs(targets: AttackTargets) -> tuple[Bench, list[Attacked]]:
     """The demo, a made-up population and, with data, `hospital.ttl`, `aml.ttl` and PathQuestion; every prompt goes to
     the endpoint, however few fit it."""
-    sources = scenes.among(DEMO, HOSPITAL, AML, PQ_3H)
-    opened = [(source, await scenes.open(source, "scripted", TO_THE_MODEL)) for source in sources]
+    sources = targets.among(DEMO, HOSPITAL, AML, PQ_3H)
+    opened = [(source, await targets.open(source, "scripted", TO_THE_MODEL)) for source in sources]
     bench = opened[0][1].bench
-    found = [Attacked(TITLES[source], scene.loaded, _names(source, scenes.data)) for source, scene in opened]
+    found = [Attacked(TITLES[source], target.loaded, _names(source, targets.data)) for source, target in opened]
     return bench, [*found, _population(bench)]
 
 

@@ -13,7 +13,7 @@ from app.evaluation.attacks.forms.graphs import load_as_owner
 from app.evaluation.attacks.forms.hostile_endpoints import FollowingEndpoint
 from app.evaluation.attacks.forms.judge import read_sent, shown_tokens
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench
 from kg_store.errors import StoreError
 
@@ -30,9 +30,9 @@ class LoadedTable:
     control: bool
 
 
-async def cells_in_egress(scenes: Scenes) -> list[Attempted]:
+async def cells_in_egress(targets: AttackTargets) -> list[Attempted]:
     """Each file in a graph of its own, loaded without a policy, and where it has a header with one."""
-    files = table_files()[: scenes.at_most(len(table_files()))]
+    files = table_files()[: targets.at_most(len(table_files()))]
     with tempfile.TemporaryDirectory(prefix="arog-tables-") as folder:
         async with Bench("scripted", scripted=FollowingEndpoint(), changes=TO_THE_MODEL) as bench:
             found = [await _ask(bench, file, Path(folder)) for file in files]

@@ -18,7 +18,7 @@ from app.evaluation.attacks.names.scripts import OTHER_SCRIPTS
 from app.evaluation.attacks.names.values import ask_for_values
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.scenes import AML, TITLES, Scene, Scenes
+from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
 from app.evaluation.bench.bench import ReasonerName
 from app.evaluation.bench.question_sets import DEMO, PQ_3H, Show
 from app.evaluation.checks.decoded_text import words_of
@@ -43,7 +43,7 @@ _ROADS: Sequence[tuple[ReasonerName, StrategyName]] = (("embedded", "sets"), ("s
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class NameTrial:
     """The findings in the bytes that one question sent, and in the same question as it was typed.
 
     `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
@@ -65,14 +65,14 @@ class Judge:
     names: Collection[str] = field(repr=False)
     public: Container[str] = field(repr=False)
 
-    def tried(self, asked: PlantedQuestion, blocked: bool, sent: Sequence[bytes], as_typed: bytes) -> Tried:
+    def tried(self, asked: PlantedQuestion, blocked: bool, sent: Sequence[bytes], as_typed: bytes) -> NameTrial:
         found = self.scanner.scan(sent)
         seen = {phrase for phrase in found.leaks if phrase in asked.planted}
         limits = {phrase for phrase in seen if asked.planted[phrase] and self._is_limit(asked, phrase)}
         public = frozenset(phrase for phrase in found.public_words if phrase in asked.planted)
         control = self.scanner.scan([as_typed])
         typed = any(phrase in asked.planted for phrase in (*control.leaks, *control.public_words))
-        return Tried(asked, blocked, frozenset(seen - limits), frozenset(limits), public, typed)
+        return NameTrial(asked, blocked, frozenset(seen - limits), frozenset(limits), public, typed)
 
     def _is_limit(self, asked: PlantedQuestion, phrase: str) -> bool:
         """A form that is not listed; or everyday words and slips of them, but for whole names."""
@@ -84,39 +84,41 @@ class Judge:
         return len(word) < _MIN_WORD_LENGTH or word in self.public or is_ordinary(word) or may_be_ordinary(word)
 
 
-async def names_in_egress(scenes: Scenes) -> list[Attempted]:
+async def names_in_egress(targets: AttackTargets) -> list[Attempted]:
     """All forms over the demo, a made-up graph of many scripts and, with data, PathQuestion and `aml.ttl`."""
-    sources = [*scenes.among(DEMO, PQ_3H, AML), GRAPH]
-    count = scenes.at_most(QUESTIONS) // len(sources)
-    tried: list[Tried] = []
+    sources = [*targets.among(DEMO, PQ_3H, AML), GRAPH]
+    count = targets.at_most(QUESTIONS) // len(sources)
+    tried: list[NameTrial] = []
     for reasoner, strategy in _ROADS:
         for source in sources:
-            scene = await _opened(scenes, source, reasoner)
+            target = await _opened(targets, source, reasoner)
             title = f"names, {TITLES.get(source, source)}, {reasoner}"
-            tried += await try_all(scene, strategy, _corpus(scene, count), partial(_tell, scenes.show, title, count))
-    return lines(tried, scenes.at_most(MIN_TRIES))
+            tried += await try_all(
+                target, strategy, _corpus(target, count), partial(_tell, targets.show, title, count)
+            )
+    return lines(tried, targets.at_most(MIN_TRIES))
 
 
 def _tell(show: Show, title: str, count: int, done: int) -> None:
     show(title, done, count)
 
 
-async def _opened(scenes: Scenes, source: str, reasoner: ReasonerName) -> Scene:
+async def _opened(targets: AttackTargets, source: str, reasoner: ReasonerName) -> AttackTarget:
     if source != GRAPH:
-        return await scenes.open(source, reasoner)
-    beside = await scenes.open(DEMO, reasoner)
+        return await targets.open(source, reasoner)
+    beside = await targets.open(DEMO, reasoner)
     with tempfile.TemporaryDirectory(prefix="arog-peoples-") as folder:
         file = Path(folder) / "peoples.ttl"
         file.write_text(peoples(), encoding="utf-8")
-        return Scene(beside.bench, beside.bench.load(GRAPH, [file], None), [], beside.victim, beside.endpoint)
+        return AttackTarget(beside.bench, beside.bench.load(GRAPH, [file], None), [], beside.victim, beside.endpoint)
 
 
-def _corpus(scene: Scene, count: int) -> list[PlantedQuestion]:
+def _corpus(target: AttackTarget, count: int) -> list[PlantedQuestion]:
     dice = Random(0)  # noqa: S311  # a sample, no secret  # nosec B311
-    graph = scene.bench.graph(scene.loaded)
-    as_it_is = ask_as_it_is(scene.questions, dice, count // 10)
-    values = ask_for_values(scene.loaded.secrets, dice, count // 10)
-    foreign = [name for names in SCRIPTS.values() for name in names] if scene.loaded.graph == GRAPH else []
+    graph = target.bench.graph(target.loaded)
+    as_it_is = ask_as_it_is(target.questions, dice, count // 10)
+    values = ask_for_values(target.loaded.secrets, dice, count // 10)
+    foreign = [name for names in SCRIPTS.values() for name in names] if target.loaded.graph == GRAPH else []
     scripts = ask_in_every_form(foreign, dice, count // 3, OTHER_SCRIPTS) if foreign else []
     rest = count - len(as_it_is) - len(values) - len(scripts)
     return [*as_it_is, *values, *scripts, *ask_in_every_form(_names_of(graph, dice), dice, rest)]
@@ -132,37 +134,37 @@ def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
 
 
 async def try_all(
-    scene: Scene, strategy: StrategyName, questions: Sequence[PlantedQuestion], progress: Callable[[int], None]
-) -> list[Tried]:
+    target: AttackTarget, strategy: StrategyName, questions: Sequence[PlantedQuestion], progress: Callable[[int], None]
+) -> list[NameTrial]:
     """Asks one after the other, each in a conversation of its own."""
-    judge = judge_of(scene, questions)
+    judge = judge_of(target, questions)
     found = []
     for done, asked in enumerate(questions):
-        first = scene.bench.sent_so_far
-        blocked = await _is_blocked(scene, strategy, asked)
-        found.append(judge.tried(asked, blocked, scene.bench.sent_from(first), _as_typed(scene, asked)))
+        first = target.bench.sent_so_far
+        blocked = await _is_blocked(target, strategy, asked)
+        found.append(judge.tried(asked, blocked, target.bench.sent_from(first), _as_typed(target, asked)))
         progress(done)
     return found
 
 
-def judge_of(scene: Scene, questions: Sequence[PlantedQuestion]) -> Judge:
+def judge_of(target: AttackTarget, questions: Sequence[PlantedQuestion]) -> Judge:
     planted = {phrase for asked in questions for phrase in asked.planted}
-    names = {" ".join(word.folded for word in words_of(name)) for name in scene.loaded.secrets}
+    names = {" ".join(word.folded for word in words_of(name)) for name in target.loaded.secrets}
     several = frozenset(name for name in names if " " in name)
-    return Judge(scene.bench.scanner(scene.loaded, planted), several, scene.bench.graph(scene.loaded).public)
+    return Judge(target.bench.scanner(target.loaded, planted), several, target.bench.graph(target.loaded).public)
 
 
-async def _is_blocked(scene: Scene, strategy: StrategyName, asked: PlantedQuestion) -> bool:
-    if scene.endpoint is not None:
-        scene.endpoint.expect(asked.plan, asked.turns[-1])
+async def _is_blocked(target: AttackTarget, strategy: StrategyName, asked: PlantedQuestion) -> bool:
+    if target.endpoint is not None:
+        target.endpoint.expect(asked.plan, asked.turns[-1])
     request = ChatRequest(
-        graph=scene.loaded.graph,
+        graph=target.loaded.graph,
         messages=[Message(role=role, content=text) for role, text in _dialogue(asked.turns)],
         strategy=strategy,
-        public_key=scene.victim.public_text,
+        public_key=target.victim.public_text,
     )
     try:
-        await scene.bench.services.chat.answer(VICTIM, request)
+        await target.bench.services.chat.answer(VICTIM, request)
     except BlockedError:
         return True
     except (ReasonerError, PrivacyError):
@@ -176,16 +178,16 @@ def _dialogue(turns: Sequence[str]) -> Iterator[tuple[Literal["user", "assistant
     yield "user", turns[-1]
 
 
-def _as_typed(scene: Scene, asked: PlantedQuestion) -> bytes:
+def _as_typed(target: AttackTarget, asked: PlantedQuestion) -> bytes:
     """The first request of `sets` as it would be without the anonymiser."""
     dialogue = [{"role": role, "text": text} for role, text in _dialogue(asked.turns)][:-1]
     step = StepInput.model_validate(
         {"question": asked.turns[-1], "dialogue": dialogue, "things": [], "evidence": [], "candidates": []}
     )
-    return scene.bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
+    return target.bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
 
 
-def lines(tried: Sequence[Tried], least: int) -> list[Attempted]:
+def lines(tried: Sequence[NameTrial], least: int) -> list[Attempted]:
     """A line for each group of forms, then what holds for all of them."""
     by_group = sorted(tried, key=lambda each: each.asked.form.group)
     found = [
@@ -219,11 +221,13 @@ def lines(tried: Sequence[Tried], least: int) -> list[Attempted]:
     ]
 
 
-def _line(name: str, tried: Sequence[Tried]) -> Attempted:
+def _line(name: str, tried: Sequence[NameTrial]) -> Attempted:
     blocked, limits, public = (_count(tried, what) for what in ("blocked", "limits", "public"))
     note = f"{blocked} blocked, {limits} not promised, {public} public words"
     return Attempted(name=name, tries=len(tried), successes=_count(tried, "leaked"), note=note)
 
 
-def _count(tried: Sequence[Tried], what: Literal["blocked", "leaked", "limits", "public", "found_as_typed"]) -> int:
+def _count(
+    tried: Sequence[NameTrial], what: Literal["blocked", "leaked", "limits", "public", "found_as_typed"]
+) -> int:
     return sum(bool(getattr(each, what)) for each in tried)

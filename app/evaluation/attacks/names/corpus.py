@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from random import Random
 
-from app.evaluation.attacks.names.forms import SPELLINGS, Form, Given
+from app.evaluation.attacks.names.forms import SPELLINGS, Form, FormInput
 from app.evaluation.attacks.names.positions import PLACES
 from app.evaluation.checks.decoded_text import texts_in, words_of
 from app.evaluation.datasets.misspellings import CARRIERS
@@ -60,7 +60,7 @@ def _as_it_is(form: Form, question: Question, dice: Random) -> PlantedQuestion:
     for topic in question.topic_entities:
         name = topic.replace("_", " ")
         written = name if name in question.texts[0] else name.lower()
-        planted |= _planted((written,), Given(written, written, dice))
+        planted |= _planted((written,), FormInput(written, written, dice))
     return PlantedQuestion(form, question.texts, planted, question.plan)
 
 
@@ -72,7 +72,7 @@ def ask_in_every_form(
     made: list[PlantedQuestion] = []
     for form in cycle(dice.sample(forms, len(forms))):
         pool = names if form.whole else pairs
-        asked = _asked(form, Given(dice.choice(pool), dice.choice(names), dice)) if pool else None
+        asked = _asked(form, FormInput(dice.choice(pool), dice.choice(names), dice)) if pool else None
         made += [asked] if asked else []
         if len(made) >= count:
             return made
@@ -86,7 +86,7 @@ def _is_first_and_last(words: Sequence[str]) -> bool:
     )
 
 
-def _asked(form: Form, given: Given) -> PlantedQuestion | None:
+def _asked(form: Form, given: FormInput) -> PlantedQuestion | None:
     pieces = form.write(given)
     if not pieces:
         return None
@@ -97,7 +97,7 @@ def _asked(form: Form, given: Given) -> PlantedQuestion | None:
     return PlantedQuestion(form, (*earlier, carrier.replace("{}", last)), _planted(pieces, given))
 
 
-def _planted(pieces: Sequence[str], given: Given) -> dict[str, bool]:
+def _planted(pieces: Sequence[str], given: FormInput) -> dict[str, bool]:
     """All that was written of a name, and each word of it."""
     capital: dict[str, bool] = {}
     phrases: list[list[str]] = [[word.folded for word in words_of(name)] for name in (given.name, given.other)]

@@ -20,7 +20,7 @@ _CASED_SLIPS = frozenset(("letters swapped", "letter dropped", "letter doubled",
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FormInput:
     """The material for a form: a name of the graph, another one, and a random generator."""
 
     name: str = field(repr=False)
@@ -40,11 +40,11 @@ class Given:
         return self.words[-1]
 
     @property
-    def small(self) -> Given:
-        return Given(self.name.lower(), self.other.lower(), self.dice)
+    def small(self) -> FormInput:
+        return FormInput(self.name.lower(), self.other.lower(), self.dice)
 
 
-Write = Callable[[Given], Sequence[str]]
+Write = Callable[[FormInput], Sequence[str]]
 """One turn or several; the last is put into a sentence. None at all where the form does not fit the name."""
 
 
@@ -63,7 +63,7 @@ class Form:
 def whole(group: str, kind: str, change: Callable[[str], str], listed: bool = True) -> Form:
     """A form of the name as one piece."""
 
-    def write(given: Given) -> Sequence[str]:
+    def write(given: FormInput) -> Sequence[str]:
         return (change(given.name),)
 
     return Form(group, kind, write, listed, whole=True)
@@ -72,7 +72,7 @@ def whole(group: str, kind: str, change: Callable[[str], str], listed: bool = Tr
 def pair(group: str, kind: str, change: Callable[[str, str], str], listed: bool = True) -> Iterator[Form]:
     """A form of first and last name, as it is and in small letters."""
 
-    def write(given: Given) -> Sequence[str]:
+    def write(given: FormInput) -> Sequence[str]:
         return (change(given.first, given.last),) if is_alphabetic(given.name) else ()
 
     yield Form(group, kind, write, listed)
@@ -83,7 +83,7 @@ def _slips() -> Iterator[Form]:
     for slip in SLIPS:
         if slip.kind in _CASED_SLIPS or slip.kind.startswith("accents"):
 
-            def write(given: Given, apply: Callable[[str, Random], str] = slip.apply) -> Sequence[str]:
+            def write(given: FormInput, apply: Callable[[str, Random], str] = slip.apply) -> Sequence[str]:
                 typed = apply(given.name, given.dice) if is_alphabetic(given.name) else given.name
                 alone_and_short = " " not in typed and len(typed) < _MIN_MISTYPED_ALONE_LENGTH
                 return (typed,) if typed != given.name and not alone_and_short else ()
@@ -101,7 +101,7 @@ def _of_small(write: Write) -> Write:
     return lambda given: write(given.small)
 
 
-def _any_case(given: Given) -> Sequence[str]:
+def _any_case(given: FormInput) -> Sequence[str]:
     return ("".join(letter.upper() if given.dice.random() < 0.5 else letter.lower() for letter in given.name),)
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote, quote_plus
 
-from app.evaluation.attacks.names.forms import Form, Given, pair, whole
+from app.evaluation.attacks.names.forms import Form, FormInput, pair, whole
 
 _IN_ADDRESSES, _QUOTED, _BESIDE, _OVER = "inside addresses", "quotes and markup", "nested and shared", "over turns"
 
@@ -28,8 +28,8 @@ def _two(kind: str, change: Callable[[str, str], str]) -> Iterator[Form]:
     yield Form(_BESIDE, f"{kind}, small", lambda given: (change(given.small.name, given.small.other),), whole=True)
 
 
-def _turns(kind: str, *turns: Callable[[Given], str], listed: bool = True) -> Iterator[Form]:
-    def write(given: Given) -> Sequence[str]:
+def _turns(kind: str, *turns: Callable[[FormInput], str], listed: bool = True) -> Iterator[Form]:
+    def write(given: FormInput) -> Sequence[str]:
         return tuple(turn(given) for turn in turns)
 
     yield Form(_OVER, kind, write, listed)

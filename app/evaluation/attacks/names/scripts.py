@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.evaluation.attacks.names.forms import Form, Given
+from app.evaluation.attacks.names.forms import Form, FormInput
 from app.evaluation.attacks.names.graph import SCRIPTS
 
 _GROUP = "other scripts"
@@ -17,7 +17,7 @@ def script_of(name: str) -> str:
 
 
 def _in(kind: str, change: Callable[[str], str], *scripts: str, listed: bool = True) -> Form:
-    def write(given: Given) -> Sequence[str]:
+    def write(given: FormInput) -> Sequence[str]:
         return (change(given.name),) if script_of(given.name) in scripts else ()
 
     return Form(_GROUP, kind, write, listed, whole=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.scenes import Scene
+from app.evaluation.attacks.setup.targets import AttackTarget
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.datasets.questions import Question
 from app.llm.reasoner import ReasonerError
@@ -33,44 +33,44 @@ class Exchange:
 
 
 async def exchange_all(
-    scene: Scene,
+    target: AttackTarget,
     questions: Sequence[Question],
     strategy: str = "sets",
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[Exchange]:
-    """Each question in a conversation of its own, its turns one after the other; `scene` has a scripted endpoint."""
+    """Each question in a conversation of its own, its turns one after the other; `target` has a scripted endpoint."""
     found = []
     for done, question in enumerate(questions, start=1):
-        found.append(await _exchange(scene, question, strategy))
+        found.append(await _exchange(target, question, strategy))
         progress(done)
     return found
 
 
-async def _exchange(scene: Scene, question: Question, strategy: str) -> Exchange:
-    assert scene.endpoint is not None, "the bytes are recorded by the scripted endpoint"
-    dialogue = Dialogue(scene.loaded.graph, scene.victim, strategy, {})
+async def _exchange(target: AttackTarget, question: Question, strategy: str) -> Exchange:
+    assert target.endpoint is not None, "the bytes are recorded by the scripted endpoint"
+    dialogue = Dialogue(target.loaded.graph, target.victim, strategy, {})
     turns, answered, conversation = [], [], None
     for plan, text in zip(question.plans, question.texts, strict=True):
-        first = len(scene.endpoint.received)
-        scene.endpoint.expect(plan, text)
+        first = len(target.endpoint.received)
+        target.endpoint.expect(plan, text)
         try:
-            reply = await scene.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {}))
+            reply = await target.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {}))
         except (ReasonerError, PrivacyError):
             answered.append(False)
         else:
             dialogue.accept(text, reply)
             conversation = reply.conversation
             answered.append(reply.answered)
-        turns.append(tuple(received.body for received in scene.endpoint.received[first:]))
-    return Exchange(question, tuple(turns), tuple(answered), _truth(scene, conversation))
+        turns.append(tuple(received.body for received in target.endpoint.received[first:]))
+    return Exchange(question, tuple(turns), tuple(answered), _truth(target, conversation))
 
 
-def _truth(scene: Scene, conversation: str | None) -> dict[str, Mids]:
+def _truth(target: AttackTarget, conversation: str | None) -> dict[str, Mids]:
     if conversation is None:
         return {}
-    graph = scene.bench.graph(scene.loaded).blind
-    kept = scene.bench.services.store.conversations
-    table = kept.open(TENANT, VICTIM.key_id, scene.loaded.graph, conversation, graph.schema).table
+    graph = target.bench.graph(target.loaded).blind
+    kept = target.bench.services.store.conversations
+    table = kept.open(TENANT, VICTIM.key_id, target.loaded.graph, conversation, graph.schema).table
     own = {word: table.resolve(word, graph)[0] for word in table.issued}
     sent = (table.sent_words(graph.schema, answer) for answer in table.answers)
     return own | {word: own[pseudonym] for words in sent for pseudonym, word in words.items() if pseudonym in own}

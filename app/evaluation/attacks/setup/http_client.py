@@ -21,7 +21,7 @@ _DRAWN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TimedResponse:
     """One reply. `content` is status, headers and body with all that is drawn at random left out; `told_ms` the sum
     of the times that the reply itself tells."""
 
@@ -39,7 +39,7 @@ class ApiCaller:
     def __init__(self, http: httpx2.AsyncClient, key: str) -> None:
         self._http, self._headers = http, {"Authorization": f"Bearer {key}"}
 
-    async def post(self, body: Mapping[str, object]) -> Seen:
+    async def post(self, body: Mapping[str, object]) -> TimedResponse:
         """POST /chat."""
         request = self._http.build_request("POST", "/chat", json=body, headers=self._headers)
         began = time.perf_counter()
@@ -49,7 +49,9 @@ class ApiCaller:
         told = head + "\n\n" + reply.text
         masked = _DRAWN.sub("*", re.sub(r"content-length: \d+", "", told))
         answer = reply.json()["id"] if reply.status_code == 200 else ""
-        return Seen(reply.status_code, f"{reply.status_code}\n{masked}", len(told), seconds, _told_ms(reply), answer)
+        return TimedResponse(
+            reply.status_code, f"{reply.status_code}\n{masked}", len(told), seconds, _told_ms(reply), answer
+        )
 
     async def shown(self, answer: str) -> str:
         """GET /ledger: what the model was sent for an answer, as its asker is shown it."""

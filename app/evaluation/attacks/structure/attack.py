@@ -14,10 +14,10 @@ from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import Prompt, prompts_of
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.setup.related_questions import askable, conversations, made_questions
-from app.evaluation.attacks.setup.scenes import AML, TITLES, Scene, Scenes
+from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
 from app.evaluation.attacks.structure.known_graph import KnownGraph
 from app.evaluation.attacks.structure.matching import Matcher, share_right
-from app.evaluation.attacks.structure.neighbourhoods import TOPIC, drawn, neighbourhood
+from app.evaluation.attacks.structure.neighbourhoods import TOPIC, neighbourhood, sample_nodes
 from app.evaluation.attacks.structure.revealed_graph import PIECES, Piece, Revealed, revealed_by
 from app.evaluation.bench.question_sets import DEMO, METAQA, PQ_3H
 from app.evaluation.datasets.questions import Question
@@ -44,42 +44,42 @@ _SEED = 11
 Prompts = Iterable[tuple[Exchange, Sequence[Prompt]]]
 
 
-async def structure(scenes: Scenes) -> list[Attempted]:
+async def structure(targets: AttackTargets) -> list[Attempted]:
     lines = []
-    for source in scenes.among(*SOURCES):
-        scene = await scenes.open(source, "scripted")
-        lines += await _on(scenes, scene, TITLES[source], CONTROL.get(source))
+    for source in targets.among(*SOURCES):
+        target = await targets.open(source, "scripted")
+        lines += await _on(targets, target, TITLES[source], CONTROL.get(source))
         if source == PQ_3H:
-            lines += await _of_arog(scenes, scene, TITLES[source])
+            lines += await _of_arog(targets, target, TITLES[source])
     return lines
 
 
-async def _on(scenes: Scenes, scene: Scene, title: str, control: float | None) -> list[Attempted]:
-    graph = scene.bench.graph(scene.loaded).blind
-    asked = asked_of(scene, scenes.at_most(CONVERSATIONS))
+async def _on(targets: AttackTargets, target: AttackTarget, title: str, control: float | None) -> list[Attempted]:
+    graph = target.bench.graph(target.loaded).blind
+    asked = asked_of(target, targets.at_most(CONVERSATIONS))
     told = f"{title}, structure"
-    exchanges = await exchange_all(scene, asked, "sets", scenes.counter(told, len(asked)))
+    exchanges = await exchange_all(target, asked, "sets", targets.counter(told, len(asked)))
     lines = [_refused(exchanges, title)]
     for share in SHARES:
         known = KnownGraph.of(graph, share, _SEED)
         if share == 1:
-            lines.insert(0, _of_neighbourhoods(known, scenes.at_most(NEIGHBOURHOODS), title, control))
+            lines.insert(0, _of_neighbourhoods(known, targets.at_most(NEIGHBOURHOODS), title, control))
         bounds = (PER_PROMPT, PER_CONVERSATION) if share == 1 else (1.0, 1.0)
         lines += guessed(known, share, exchanges, f"{told}, {share:.0%} known", bounds)
     return lines
 
 
-async def _of_arog(scenes: Scenes, scene: Scene, title: str) -> list[Attempted]:
+async def _of_arog(targets: AttackTargets, target: AttackTarget, title: str) -> list[Attempted]:
     """For comparison, without a bound."""
-    told, asked = f"{title}, structure by arog", asked_of(scene, scenes.at_most(OF_AROG))
-    exchanges = await exchange_all(scene, asked, "arog", scenes.counter(told, len(asked)))
-    known = KnownGraph.of(scene.bench.graph(scene.loaded).blind, 1.0, _SEED)
+    told, asked = f"{title}, structure by arog", asked_of(target, targets.at_most(OF_AROG))
+    exchanges = await exchange_all(target, asked, "arog", targets.counter(told, len(asked)))
+    known = KnownGraph.of(target.bench.graph(target.loaded).blind, 1.0, _SEED)
     return guessed(known, 1.0, exchanges, told, (1.0, 1.0))
 
 
-def asked_of(scene: Scene, count: int) -> list[Question]:
+def asked_of(target: AttackTarget, count: int) -> list[Question]:
     """Conversations put together from the set's questions, or from questions made of the graph."""
-    questions = askable(scene.questions) or made_questions(scene.bench.graph(scene.loaded), 10 * count, _SEED)
+    questions = askable(target.questions) or made_questions(target.bench.graph(target.loaded), 10 * count, _SEED)
     return conversations(questions, count, _SEED)
 
 
@@ -110,7 +110,7 @@ def _by_reading(known: KnownGraph, share: float, pieces: Sequence[Piece], prompt
 
 def _of_neighbourhoods(known: KnownGraph, count: int, title: str, control: float | None) -> Attempted:
     matcher, guesses = Matcher(known, 1.0), Guesses()
-    for node in drawn(known, count, _SEED):
+    for node in sample_nodes(known, count, _SEED):
         seen = revealed_by(prompts_of(neighbourhood(known, node)))
         guesses.right.append(share_right(matcher.fits(seen)[TOPIC], node))
         guesses.blind.append(1.0 / int(known.of_concept(seen.concepts[TOPIC]).sum()))

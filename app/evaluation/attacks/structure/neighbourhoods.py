@@ -47,7 +47,7 @@ def neighbourhood(known: KnownGraph, node: int) -> list[bytes]:
     return [_request("choose_relations", choose), _request("answer", answer)]
 
 
-def drawn(known: KnownGraph, count: int, seed: int) -> list[int]:
+def sample_nodes(known: KnownGraph, count: int, seed: int) -> list[int]:
     """Nodes that a question could be about: those that something leads on from, two steps far."""
     able = np.zeros(known.size, dtype=np.bool_)
     for step in known.steps:

@@ -17,7 +17,7 @@ from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import Prompt, prompts_of
 from app.evaluation.attacks.setup.exchanges import exchange_all
 from app.evaluation.attacks.setup.related_questions import askable, made_questions
-from app.evaluation.attacks.setup.scenes import TITLES, Scene, Scenes
+from app.evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
 from app.evaluation.attacks.structure.attack import LARGE
 from app.evaluation.attacks.structure.known_graph import KnownGraph
 from app.evaluation.attacks.structure.matching import NEVER, Matcher
@@ -34,21 +34,21 @@ _SURE: tuple[Piece, ...] = ("concepts", "evidence", "sizes", "ends")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
-async def replay(scenes: Scenes) -> list[Attempted]:
-    return [await _on(scenes, source) for source in scenes.among(DEMO, PQ_3H)]
+async def replay(targets: AttackTargets) -> list[Attempted]:
+    return [await _on(targets, source) for source in targets.among(DEMO, PQ_3H)]
 
 
-async def _on(scenes: Scenes, source: str) -> Attempted:
-    scene = await scenes.open(source, "scripted")
-    count, graph = scenes.at_most(QUESTIONS), scene.bench.graph(scene.loaded)
-    questions = askable(scene.questions) if source != DEMO else made_questions(graph, count, _SEED)
+async def _on(targets: AttackTargets, source: str) -> Attempted:
+    target = await targets.open(source, "scripted")
+    count, graph = targets.at_most(QUESTIONS), target.bench.graph(target.loaded)
+    questions = askable(target.questions) if source != DEMO else made_questions(graph, count, _SEED)
     asked = sample([each for each in questions if each.plan and each.plan.topics], count, _SEED)
     known = KnownGraph.of(graph.blind, 1.0, _SEED)
-    progress = scenes.counter(f"{TITLES[source]}, replay", len(asked))
+    progress = targets.counter(f"{TITLES[source]}, replay", len(asked))
     right, blind = [], []
     for done, question in enumerate(asked, start=1):
         progress(done)
-        found = await _found(scene, known, question)
+        found = await _found(target, known, question)
         if found is not None and found[1] <= 1 / LARGE:
             right.append(found[0])
             blind.append(found[1])
@@ -63,12 +63,12 @@ async def _on(scenes: Scenes, source: str) -> Attempted:
     )
 
 
-async def _found(scene: Scene, known: KnownGraph, question: Question) -> tuple[float, float] | None:
+async def _found(target: AttackTarget, known: KnownGraph, question: Question) -> tuple[float, float] | None:
     """The expected share right, and that of a blind guess; None where the question names no single thing.
 
     Of more than `REPLAYED` candidates so many are drawn, and the others count as these did.
     """
-    exchange = (await exchange_all(scene, [question]))[0]
+    exchange = (await exchange_all(target, [question]))[0]
     prompts = prompts_of(exchange.bodies)
     topic = next((thing for prompt in prompts for thing in prompt.things if thing.name in prompt.question), None)
     if topic is None or len(exchange.truth.get(topic.name, ())) != 1:
@@ -81,16 +81,16 @@ async def _found(scene: Scene, known: KnownGraph, question: Question) -> tuple[f
         return 0.0, blind
     others = [node for node in np.flatnonzero(possible).tolist() if node != truth]
     drawn = random.Random(_SEED).sample(others, min(REPLAYED, len(others)))  # noqa: S311  # a sample  # nosec B311
-    same = [await _asks_the_same(scene, known, question, node, told(prompts)) for node in drawn]
+    same = [await _asks_the_same(target, known, question, node, summarise_prompts(prompts)) for node in drawn]
     alike = len(others) * sum(same) / len(same) if same else 0.0
     return 1.0 / (1.0 + alike), blind
 
 
 async def _asks_the_same(
-    scene: Scene, known: KnownGraph, question: Question, node: int, wanted: Sequence[object]
+    target: AttackTarget, known: KnownGraph, question: Question, node: int, wanted: Sequence[object]
 ) -> bool:
     mid = int(known.mids[node])
-    names = scene.bench.graph(scene.loaded).vault.records([mid])[mid].names
+    names = target.bench.graph(target.loaded).vault.records([mid])[mid].names
     assert question.plan is not None
     typed = question.texts[0]
     if not names or question.plan.topics[0] not in typed:
@@ -102,10 +102,10 @@ async def _asks_the_same(
             "plan": question.plan.model_copy(update={"topics": (name,)}),
         }
     )
-    return told(prompts_of((await exchange_all(scene, [other]))[0].bodies)) == wanted
+    return summarise_prompts(prompts_of((await exchange_all(target, [other]))[0].bodies)) == wanted
 
 
-def told(prompts: Sequence[Prompt]) -> list[object]:
+def summarise_prompts(prompts: Sequence[Prompt]) -> list[object]:
     """The contents of requests, with pseudonyms replaced by their place, and without the conversation's own order."""
     places: dict[str, str] = {}
     for prompt in prompts:

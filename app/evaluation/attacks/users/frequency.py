@@ -8,8 +8,14 @@ from collections.abc import Callable, Hashable, Sequence
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import Prompt, prompts_of
 from app.evaluation.attacks.setup.related_questions import askable
-from app.evaluation.attacks.setup.scenes import TITLES, Scenes
-from app.evaluation.attacks.users.simulated_users import Crowd, SimulatedConversation, favourites, talks_of, topics_of
+from app.evaluation.attacks.setup.targets import TITLES, AttackTargets
+from app.evaluation.attacks.users.simulated_users import (
+    SimulatedConversation,
+    UserPopulation,
+    favourites,
+    simulate_conversations,
+    topics_of,
+)
 from app.evaluation.attacks.users.traits import masked
 from app.evaluation.bench.question_sets import METAQA, PQ_3H
 
@@ -47,14 +53,14 @@ SHAPES: dict[str, Shape] = {
 }  # fmt: skip
 
 
-async def frequency(scenes: Scenes) -> list[Attempted]:
+async def frequency(targets: AttackTargets) -> list[Attempted]:
     lines = []
-    for source in scenes.among(PQ_3H, METAQA[3]):
-        scene = await scenes.open(source, "scripted")
-        questions = askable(scene.questions)
-        crowd = Crowd(1, scenes.at_most(CONVERSATIONS), QUESTIONS, alike=True)
-        progress = scenes.counter(f"{TITLES[source]}, frequency", crowd.conversations)
-        talks = await talks_of(scene, questions, crowd, _SEED, progress)
+    for source in targets.among(PQ_3H, METAQA[3]):
+        target = await targets.open(source, "scripted")
+        questions = askable(target.questions)
+        crowd = UserPopulation(1, targets.at_most(CONVERSATIONS), QUESTIONS, alike=True)
+        progress = targets.counter(f"{TITLES[source]}, frequency", crowd.conversations)
+        talks = await simulate_conversations(target, questions, crowd, _SEED, progress)
         lines += counted(talks, favourites(list(topics_of(questions)), _SEED), TITLES[source])
     return lines
 

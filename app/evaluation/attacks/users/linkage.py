@@ -16,9 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import prompts_of
 from app.evaluation.attacks.setup.related_questions import askable
-from app.evaluation.attacks.setup.scenes import TITLES, Scenes
 from app.evaluation.attacks.setup.separation import area
-from app.evaluation.attacks.users.simulated_users import Crowd, SimulatedConversation, talks_of
+from app.evaluation.attacks.setup.targets import TITLES, AttackTargets
+from app.evaluation.attacks.users.simulated_users import SimulatedConversation, UserPopulation, simulate_conversations
 from app.evaluation.attacks.users.traits import TRAITS, traits_of
 from app.evaluation.bench.question_sets import PQ_3H
 
@@ -33,13 +33,13 @@ OF_THE_QUESTION = ("wording", "relations")
 _SEED = 23
 
 
-async def linkage(scenes: Scenes) -> list[Attempted]:
+async def linkage(targets: AttackTargets) -> list[Attempted]:
     lines = []
-    for source in scenes.among(PQ_3H):
-        scene = await scenes.open(source, "scripted")
-        crowd = Crowd(max(4, scenes.at_most(USERS)), CONVERSATIONS, QUESTIONS)
-        progress = scenes.counter(f"{TITLES[source]}, linkage", crowd.users * CONVERSATIONS)
-        talks = await talks_of(scene, askable(scene.questions), crowd, _SEED, progress)
+    for source in targets.among(PQ_3H):
+        target = await targets.open(source, "scripted")
+        crowd = UserPopulation(max(4, targets.at_most(USERS)), CONVERSATIONS, QUESTIONS)
+        progress = targets.counter(f"{TITLES[source]}, linkage", crowd.users * CONVERSATIONS)
+        talks = await simulate_conversations(target, askable(target.questions), crowd, _SEED, progress)
         lines += linked(talks, TITLES[source])
     return lines
 

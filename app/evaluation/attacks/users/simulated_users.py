@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.setup.related_questions import joined
-from app.evaluation.attacks.setup.scenes import Scene
+from app.evaluation.attacks.setup.targets import AttackTarget
 from app.evaluation.datasets.questions import Question
 
 TOPICS = 50
@@ -29,7 +29,7 @@ class SimulatedConversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class UserPopulation:
     """The numbers of users, conversations and questions. `alike`: all have the same favourites; else
     each has an order of the topics of its own."""
 
@@ -62,8 +62,12 @@ def favourites(topics: Sequence[str], seed: int) -> list[str]:
     return order
 
 
-async def talks_of(
-    scene: Scene, questions: Sequence[Question], crowd: Crowd, seed: int, progress: Callable[[int], None]
+async def simulate_conversations(
+    target: AttackTarget,
+    questions: Sequence[Question],
+    crowd: UserPopulation,
+    seed: int,
+    progress: Callable[[int], None],
 ) -> list[SimulatedConversation]:
     """All conversations of a crowd, asked one after the other."""
     draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
@@ -76,7 +80,7 @@ async def talks_of(
             topics = draw.choices(order, chances, k=crowd.questions)
             asked.append((user, tuple(draw.choice(by_topic[topic]) for topic in topics)))
     turns = [joined(each, f"talk-{number}") for number, (_, each) in enumerate(asked)]
-    exchanges = await exchange_all(scene, turns, progress=progress)
+    exchanges = await exchange_all(target, turns, progress=progress)
     return [
         SimulatedConversation(user, questions, exchange)
         for (user, questions), exchange in zip(asked, exchanges, strict=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.exchanges import exchange_all
-from app.evaluation.attacks.setup.scenes import AML, TITLES, Scene, Scenes
+from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
 from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values.guesses import (
     by_dictionary,
@@ -38,34 +38,34 @@ _RELATIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ObservedRelation:
     """The observations of one relation's values, and what is known of them."""
 
     asked: ValueProbe
     seen: list[Observation] = field(repr=False)
 
 
-async def values(scenes: Scenes) -> list[Attempted]:
+async def values(targets: AttackTargets) -> list[Attempted]:
     """As it is by default, within bounds; then openly, where a line says that its end is a value, with controls."""
     lines: list[Attempted] = []
-    for title, scene in (await _graphs(scenes, {})).items():
-        lines += guessed(await _read(scenes, scene, title), title)
-    for title, scene in (await _graphs(scenes, OPENLY)).items():
-        read = await _read(scenes, scene, title)
+    for title, target in (await _graphs(targets, {})).items():
+        lines += guessed(await _read(targets, target, title), title)
+    for title, target in (await _graphs(targets, OPENLY)).items():
+        read = await _read(targets, target, title)
         lines += [line.model_copy(update={"most": 1.0}) for line in guessed(read, f"{title}, openly")]
         if title == MADE_UP:
             lines += controls(read)
-            lines.append(await _told_by_the_dialogue(scenes, scene, read))
+            lines.append(await _told_by_the_dialogue(targets, target, read))
     return lines
 
 
-async def _graphs(scenes: Scenes, changes: Mapping[str, object]) -> dict[str, Scene]:
-    demo = await scenes.open(DEMO, "scripted", changes)
+async def _graphs(targets: AttackTargets, changes: Mapping[str, object]) -> dict[str, AttackTarget]:
+    demo = await targets.open(DEMO, "scripted", changes)
     graphs = {MADE_UP: replace(demo, loaded=_load_made_up(demo), _recorded=[]), TITLES[DEMO]: demo}
-    return graphs | {TITLES[source]: await scenes.open(source, "scripted", changes) for source in scenes.among(AML)}
+    return graphs | {TITLES[source]: await targets.open(source, "scripted", changes) for source in targets.among(AML)}
 
 
-def guessed(read: Sequence[Read], title: str) -> list[Attempted]:
+def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
     """Each way to guess, over all relations of one graph, beside the most frequent value."""
     tries, blind = sum(len(each.seen) for each in read), prior(read)
     bounds = {"tries": tries, "blind": blind, "most": blind + POINTS, "least": 100}
@@ -75,7 +75,7 @@ def guessed(read: Sequence[Read], title: str) -> list[Attempted]:
     ]
 
 
-def controls(read: Sequence[Read]) -> list[Attempted]:
+def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
     """The same attacks where pseudonyms and lines follow the values: they have to succeed."""
     return [
         _control(read, "digests of values as pseudonyms", "dictionary", 0.9, _as_digest),
@@ -85,55 +85,59 @@ def controls(read: Sequence[Read]) -> list[Attempted]:
     ]
 
 
-def prior(read: Sequence[Read]) -> float:
+def prior(read: Sequence[ObservedRelation]) -> float:
     """The share of those seen that are the most frequent value of their relation."""
     tries = sum(len(each.seen) for each in read)
     return right(read, lambda each: [each.asked.spread.most_common(1)[0][0]] * len(each.seen)) / max(1, tries)
 
 
-def right(read: Sequence[Read], guess: Callable[[Read], Sequence[int]]) -> int:
+def right(read: Sequence[ObservedRelation], guess: Callable[[ObservedRelation], Sequence[int]]) -> int:
     return sum(guessed == one.truth for each in read for guessed, one in zip(guess(each), each.seen, strict=True))
 
 
-WAYS: dict[str, Callable[[Read], Sequence[int]]] = {
+WAYS: dict[str, Callable[[ObservedRelation], Sequence[int]]] = {
     "dictionary": lambda each: by_dictionary(each.seen, each.asked.spread, each.asked.texts),
     "generalised forms": lambda each: by_generalised_forms(each.seen, each.asked.spread, each.asked.texts),
     "orders and sizes": lambda each: by_orders_and_sizes(each.seen, each.asked.spread, _ranks_of(each.asked)),
 }
 
 
-async def _read(scenes: Scenes, scene: Scene, title: str) -> list[Read]:
+async def _read(targets: AttackTargets, target: AttackTarget, title: str) -> list[ObservedRelation]:
     found = []
-    count = scenes.at_most(TALKS[title])
-    for asked in sorted(asked_of(scene.bench.graph(scene.loaded), _SEED), key=lambda each: -len(each.holders))[
+    count = targets.at_most(TALKS[title])
+    for asked in sorted(asked_of(target.bench.graph(target.loaded), _SEED), key=lambda each: -len(each.holders))[
         :_RELATIONS
     ]:
-        progress = scenes.counter(f"{title}, values of one relation", count)
-        exchanges = await exchange_all(scene, conversations(asked, count, _SEED), "sets", progress)
-        found.append(Read(asked, seen_in(exchanges, asked.relation.label)))
+        progress = targets.counter(f"{title}, values of one relation", count)
+        exchanges = await exchange_all(target, conversations(asked, count, _SEED), "sets", progress)
+        found.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
     return found
 
 
-async def _told_by_the_dialogue(scenes: Scenes, scene: Scene, read: Sequence[Read]) -> Attempted:
+async def _told_by_the_dialogue(
+    targets: AttackTargets, target: AttackTarget, read: Sequence[ObservedRelation]
+) -> Attempted:
     """No bound: what a question says in plain words, and its answer behind it, no pseudonym can take back."""
     asked = next(each.asked for each in read if each.asked.relation.value_kind is ValueKind.NUMBER)
-    exchanges = await exchange_all(scene, greatest_first(asked, scenes.at_most(GREATEST)))
+    exchanges = await exchange_all(target, greatest_first(asked, targets.at_most(GREATEST)))
     seen = seen_in(exchanges, asked.relation.label)
     greatest = max(asked.texts, key=lambda mid: _order_of(asked, mid))
     found = sum(each.truth == greatest for each in seen)
     name = "made up, the greatest value, where the dialogue asks for it"
-    return Attempted(name=name, tries=len(seen), successes=found, blind=prior([Read(asked, seen)]), most=1.0)
+    return Attempted(
+        name=name, tries=len(seen), successes=found, blind=prior([ObservedRelation(asked, seen)]), most=1.0
+    )
 
 
-def _load_made_up(scene: Scene) -> LoadedSet:
+def _load_made_up(target: AttackTarget) -> LoadedSet:
     with tempfile.TemporaryDirectory(prefix="arog-values-") as folder:
         file = Path(folder) / "made-up.ttl"
         file.write_text(made_up_graph(), "utf-8")
-        return scene.bench.load("made-up", [file], made_up_policy())
+        return target.bench.load("made-up", [file], made_up_policy())
 
 
 def _control(
-    read: Sequence[Read],
+    read: Sequence[ObservedRelation],
     name: str,
     way: str,
     least: float,
@@ -141,7 +145,7 @@ def _control(
     kind: ValueKind | None = None,
 ) -> Attempted:
     chosen = [each for each in read if kind in (None, each.asked.relation.value_kind)]
-    leaky = [Read(each.asked, [change(each.asked, one) for one in each.seen]) for each in chosen]
+    leaky = [ObservedRelation(each.asked, [change(each.asked, one) for one in each.seen]) for each in chosen]
     tries = sum(len(each.seen) for each in leaky)
     return Attempted(
         name=f"{name}: values by {way}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.llm.embedded.language.morphology import is_participle, may_be_noun, may_be_verb
-from app.llm.embedded.language.paraphrases import said_plainly
+from app.llm.embedded.language.paraphrases import normalise_idioms
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
 
@@ -55,7 +55,7 @@ class AskedForm:
 
 def read_form(question: str, topics: int) -> AskedForm:
     """The form of `question`; `topics` counts the entities that it names."""
-    text = said_plainly(question)
+    text = normalise_idioms(question)
     return (
         _per_group(text)
         or _compare(text, topics)

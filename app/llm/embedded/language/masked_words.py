@@ -29,7 +29,7 @@ def with_descriptions(steps: Iterable[str], masked: Iterable[MaskedRelation]) ->
     return tuple(_described(step, means) for step in steps) if means else tuple(steps)
 
 
-def openly(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
+def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
     """A question and the described steps that are compared with it. Where an opaque word stands in the question (its
     user called the relation by its own words) it becomes a plain word in both."""
     masks = {word for word in _WORD.findall(question) if is_mask_word(word)}

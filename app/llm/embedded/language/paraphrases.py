@@ -45,7 +45,7 @@ _PLAIN = tuple(
 )
 
 
-def said_plainly(question: str) -> str:
+def normalise_idioms(question: str) -> str:
     """`question` with such phrases replaced, each once and in order; others stay as they are."""
     for pattern, said in _PLAIN:
         question = pattern.sub(said, question)

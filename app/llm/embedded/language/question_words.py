@@ -86,7 +86,7 @@ def is_pseudonym(word: str) -> bool:
     return _PSEUDONYM.fullmatch(word) is not None and any(letter.isdigit() for letter in word)
 
 
-def walks(question: str, topic: str) -> list[WalkedQuestion]:
+def reading_orders(question: str, topic: str) -> list[WalkedQuestion]:
     """Words to the left of the topic are walked from near to far ("nation of the wife of X"), those to its right
     as they stand. The right side comes first where its words are said of the topic alone: after a possessive
     ("X's wife") and after a topic that nothing leads to ("in which city does X live"). Where a word follows the topic

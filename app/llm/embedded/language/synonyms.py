@@ -56,7 +56,7 @@ _SAID = _words(
 )
 
 
-def said_for(relation: str) -> tuple[str, ...]:
+def synonyms_of(relation: str) -> tuple[str, ...]:
     """Everyday words for `relation`, without them where none are known."""
     words = relation.lower().removeprefix("has ")
     last = singular(words.split()[-1]) if words else ""

@@ -72,13 +72,14 @@ class _PathGains:
 
     def of_hop(self, span: int) -> Scores:
         gains = self._gains
-        scores: Scores = np.where(gains.staying, gains.by_name[self._hops, span], gains.said[self._hops, span])
-        return scores
+        said: Scores = np.where(gains.staying, gains.by_name[self._hops, span], gains.said[self._hops, span])
+        return said
 
     def of_two_hops(self, span: int) -> Scores:
         """One word for two hops: "the same director as X"."""
         by_name = self._gains.by_name[self._hops[:, :-1], span]
-        return np.where(self._there_and_back, by_name + self._shared, IMPOSSIBLE)
+        both: Scores = np.where(self._there_and_back, by_name + self._shared, IMPOSSIBLE)
+        return both
 
     def of_kind(self, span: int, is_beside: bool) -> Scores:
         """The topic's kind may be read late, though it stands beside it: "the film X starred which actors"."""
@@ -88,6 +89,6 @@ class _PathGains:
         return late
 
 
-def undoes(then: str, step: str) -> bool:
+def is_inverse_of(then: str, step: str) -> bool:
     """True where `then` walks back along `step`; through a mediator nothing meets itself again."""
     return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embedded.language.answer_type import WIDE_NOUNS, AskedKind, read_asked_kind
-from app.llm.embedded.language.masked_words import openly
+from app.llm.embedded.language.masked_words import unmask_words
 from app.llm.embedded.language.morphology import verbs_of
-from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, walks
+from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, reading_orders
 from app.llm.embedded.language.relation_wording import HopWords, Voice, kinds_in, verbs_named
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, align
 from app.llm.embedded.scoring.concept_types import ConceptTypes
@@ -83,7 +83,7 @@ class PathScorer:
         table, rows = read.table, read.rows
         kind = read_asked_kind(question)
         asked = self._asked(kind, table)[rows[np.arange(len(rows)), read.lengths - 1]]
-        walked = walks(question, topic)
+        walked = reading_orders(question, topic)
         aligned = [self._aligned(each, table, kinds_in(concept), rows) for each in walked]
         turning = table.turning[rows[:, :-1], rows[:, 1:]]
         score: Scores = np.max(aligned, axis=0) + asked - self._w.turning_back * turning.sum(axis=1)
@@ -98,10 +98,12 @@ class PathScorer:
 
     def _openly(self, question: str, read: ReadPaths) -> tuple[str, ReadPaths]:
         """A question that calls a masked relation by its opaque word, and the paths as it calls them."""
-        asked = openly(question, ())[0]
+        asked = unmask_words(question, ())[0]
         if asked == question:
             return question, read
-        return asked, self.read([WordedPath(tuple(openly(question, p.steps)[1]), p.concepts) for p in read.paths])
+        return asked, self.read(
+            [WordedPath(tuple(unmask_words(question, p.steps)[1]), p.concepts) for p in read.paths]
+        )
 
     def _with_nearness(
         self, score: Scores, weight: float, asked: Scores, further: Scores, question: str, paths: Sequence[WordedPath]
@@ -209,10 +211,12 @@ def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags
 
 
 def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
-    """True where grammar walks a hop in its direction (`way_of`) when a span says it; shape (hops, spans)."""
+    """True where grammar walks a hop in its direction (`relation_direction`) in a span; shape (hops, spans)."""
     manners = {(hop.voice, hop.inverse): hop for hop in hops}
     number = {manner: row for row, manner in enumerate(manners)}
-    ways = np.array([[[way_of(hop, s.usages, by) for by in (False, True)] for s in spans] for hop in manners.values()])
+    ways = np.array(
+        [[[relation_direction(hop, s.usages, by) for by in (False, True)] for s in spans] for hop in manners.values()]
+    )
     of_hop = np.array([number[hop.voice, hop.inverse] for hop in hops])
     found: Scores = ways[of_hop[:, None], np.arange(len(spans))[None, :], done.astype(np.int64)]
     return found
@@ -245,7 +249,7 @@ _WAYS: dict[tuple[WordUsage, Voice], int] = {
 }  # fmt: skip
 
 
-def way_of(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
+def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
     """1 where a word that is used so walks `hop` in its direction, -1 against it, 0 where grammar does not say.
 
     `by_verb`: the word and the relation name the same doing (direct, `directed by`).

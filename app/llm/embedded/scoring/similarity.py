@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embedded.language.masked_words import openly
+from app.llm.embedded.language.masked_words import unmask_words
 from app.llm.embedded.language.question_words import is_pseudonym
 from app.llm.embedded.language.relation_wording import typed
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
@@ -31,7 +31,7 @@ def nearness(
     """
     if not ways:
         return np.zeros(0)
-    question, ways = ways_openly(question, ways)
+    question, ways = unmask_paths(question, ways)
     rows: dict[tuple[str, str], int] = {}
     flat = [rows.setdefault(step, len(rows)) for way in ways for step in way]
     embedded = embedder.sentences([*(step_text(*step) for step in rows), asked_words(question)])
@@ -42,9 +42,9 @@ def nearness(
     return head.gain * near + head.offset + head.of_lengths(embedded[-1], lengths)
 
 
-def ways_openly(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
+def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
     """`masks.openly` of whole ways; the same objects where the question holds no opaque word."""
-    asked, labels = openly(question, [label for way in ways for label, _ in way])
+    asked, labels = unmask_words(question, [label for way in ways for label, _ in way])
     if asked == question:
         return question, ways
     given = iter(labels)

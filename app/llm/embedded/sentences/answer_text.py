@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.llm.embedded.sentences.evidence_paths import KnownFacts
-from app.llm.embedded.sentences.noun_phrases import Speaker, Things, by_answer, many, one, things_of
+from app.llm.embedded.sentences.noun_phrases import Speaker, Things, agree_with_count, many, one, things_of
 from app.llm.embedded.sentences.relation_phrases import RelationPhrase, base_form, phrase_of, with_article
 from app.llm.tasks import StepInput
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 
-_IS = by_answer(" is", " are")
+_IS = agree_with_count(" is", " are")
 _EXTREMES = {
     "date": {"max": "latest", "min": "earliest"},
     "number": {"max": "highest", "min": "lowest"},
@@ -67,7 +67,9 @@ def _counted(operand: Expression, facts: KnownFacts) -> str:
 
 def _holds(call: Call, facts: KnownFacts) -> str:
     things = _things(call.operands[0], facts) if call.function == "filter" else None
-    return f"that holds for {things.definite(by_answer)} {{1}}" if things and things.kind else "that holds for {1}"
+    if things and things.kind:
+        return f"that holds for {things.definite(agree_with_count)} {{1}}"
+    return "that holds for {1}"
 
 
 def _of_name(name: str, facts: KnownFacts) -> str:
@@ -75,7 +77,7 @@ def _of_name(name: str, facts: KnownFacts) -> str:
     found = _last_step(name, facts)
     if found is None:
         kind = _noun([facts.last_step_to(name) or ""]) or facts.kind(name)
-        return f"{_opening(Things(kind))}{_IS} {{1}}" if kind else f"{by_answer('It is', 'They are')} {{1}}"
+        return f"{_opening(Things(kind))}{_IS} {{1}}" if kind else f"{agree_with_count('It is', 'They are')} {{1}}"
     speaker, phrase = found
     if phrase.inverse and phrase.role == "noun" and speaker.agree is one:
         article = with_article(phrase.words) if phrase.had else f"the {phrase.words}"
@@ -101,8 +103,8 @@ def _last_step(name: str, facts: KnownFacts) -> tuple[Speaker, RelationPhrase] |
 def _opening(things: Things) -> str:
     """As a subject at the beginning of a sentence."""
     if things.owner is None and not things.kind:
-        return things.definite(by_answer).replace("{1:the one|those}", "{1:The one|Those}", 1)
-    text = things.definite(by_answer)
+        return things.definite(agree_with_count).replace("{1:the one|those}", "{1:The one|Those}", 1)
+    text = things.definite(agree_with_count)
     return f"{text[:1].upper()}{text[1:]}"
 
 
@@ -170,7 +172,7 @@ def _of_values(call: Call, facts: KnownFacts) -> str:
 
 def _greatest(call: Call, facts: KnownFacts) -> str:
     kind, noun = facts.value_kind(call.words[0]) if call.words else "", _noun(call.words)
-    plain = f"{by_answer('It is', 'They are')} {{1}}"
+    plain = f"{agree_with_count('It is', 'They are')} {{1}}"
     if call.function == "compare" or _of_two(call, facts):
         word = _COMPARED.get(kind, {}).get(call.function)
         return f"the {word} {noun} is that of {{1}}" if word and noun else plain

@@ -14,7 +14,7 @@ _NO_KIND = frozenset({"thing", "text", "yes or no", ""})
 
 
 @dataclass(frozen=True, slots=True)
-class KnownWay:
+class EvidencePath:
     """The only way to a set or thing: steps from what the question names; `middle` describes what lies between."""
 
     start: str
@@ -69,16 +69,16 @@ class KnownFacts:
         steps = {fact.path[-1] for fact in self._shown.evidence if fact.end == name}
         return steps.pop() if len(steps) == 1 else None
 
-    def way_to(self, name: str) -> KnownWay | None:
+    def way_to(self, name: str) -> EvidencePath | None:
         """None where there is no way, more than one, or one of more than two steps."""
         leading = [fact for fact in self._shown.evidence if fact.end == name]
         if len(leading) != 1:
             return None
         last = leading[0]
         if last.start in self._named:
-            return KnownWay(last.start, tuple(last.path)) if len(last.path) == 1 else None
+            return EvidencePath(last.start, tuple(last.path)) if len(last.path) == 1 else None
         before = [fact for fact in self._shown.evidence if fact.end == last.start]
         if len(before) != 1 or before[0].start not in self._named or len(before[0].path) + len(last.path) != 2:
             return None
         first = before[0]
-        return KnownWay(first.start, (*first.path, *last.path), self.kind(first.end), first.size == "1")
+        return EvidencePath(first.start, (*first.path, *last.path), self.kind(first.end), first.size == "1")

@@ -21,7 +21,7 @@ def many(_single: str, several: str) -> str:
     return several
 
 
-def by_answer(single: str, several: str) -> str:
+def agree_with_count(single: str, several: str) -> str:
     """Settled where the answer's size is known (app/chat/answers/execution.py)."""
     return f"{{1:{single}|{several}}}"
 

@@ -11,7 +11,7 @@ from app.chat.answers.capsule import seal_names
 from app.evaluation.attacks import injection, pseudonyms
 from app.evaluation.attacks.setup.bounds import Attempted, markdown, write
 from app.evaluation.attacks.setup.recording import Recorded
-from app.evaluation.attacks.setup.scenes import AML, Scenes
+from app.evaluation.attacks.setup.targets import AML, AttackTargets
 from app.evaluation.attacks.table import run_attacks
 from app.evaluation.bench.question_sets import DEMO
 from app.evaluation.datasets.questions import QuestionsError
@@ -136,10 +136,10 @@ async def test_a_folder_of_data_that_is_not_there_is_told(tmp_path: Path) -> Non
 
 @pytest.mark.model
 async def test_attacks_on_one_graph_share_its_service_and_no_graph_is_there_without_data() -> None:
-    async with Scenes(limit=5) as scenes:
-        scene = await scenes.open(DEMO)
-        assert scene is await scenes.open(DEMO)
-        assert scene.endpoint is None
-        assert await scene.recorded() is await scene.recorded()
-        assert scenes.among(DEMO, AML) == [DEMO]
-        assert (scenes.at_most(3), scenes.at_most(9)) == (3, 5)
+    async with AttackTargets(limit=5) as targets:
+        target = await targets.open(DEMO)
+        assert target is await targets.open(DEMO)
+        assert target.endpoint is None
+        assert await target.recorded() is await target.recorded()
+        assert targets.among(DEMO, AML) == [DEMO]
+        assert (targets.at_most(3), targets.at_most(9)) == (3, 5)

@@ -7,7 +7,7 @@ import pytest
 from app.chat.answers import grounding
 from app.evaluation.attacks import links
 from app.evaluation.attacks.link_judge import follows
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 
 NAMES = ["Anna Keller"]
 
@@ -49,10 +49,10 @@ def test_a_name_beside_it_is_not(text: str) -> None:
 
 
 async def test_a_service_that_lets_every_draft_pass_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Scenes(limit=20) as scenes:
-        kept = await links.links_on_demo(scenes)
+    async with AttackTargets(limit=20) as targets:
+        kept = await links.links_on_demo(targets)
         monkeypatch.setattr(grounding, "is_prose", lambda _text, _is_pseudonym: True)
-        broken = await links.links_on_demo(scenes)
+        broken = await links.links_on_demo(targets)
     assert [line.successes for line in kept[2:]] == [0, 0]
     assert kept[1].passed
     assert broken[2].rate > 0.5

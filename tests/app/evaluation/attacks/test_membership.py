@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 
 from app.evaluation.attacks import extraction, membership
 from app.evaluation.attacks.membership import observe
-from app.evaluation.attacks.membership_graphs import closed_graph, drawn_people, drawn_texts, noted_graph
-from app.evaluation.attacks.setup.http_client import Seen
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.membership_graphs import closed_graph, noted_graph, sample_people, sample_texts
+from app.evaluation.attacks.setup.http_client import TimedResponse
 from app.evaluation.attacks.setup.separation import area, either_way, learnt
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.bench.question_sets import DEMO
 
-PEOPLE = drawn_people(400)
+PEOPLE = sample_people(400)
 Tell = Callable[[str], tuple[str, int, float]]
 
 
@@ -22,9 +22,9 @@ class Told:
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
 
-    async def post(self, body: Mapping[str, object]) -> Seen:
+    async def post(self, body: Mapping[str, object]) -> TimedResponse:
         content, length, seconds = self._tell(str(body["name"]))
-        return Seen(404, content, length, seconds, told_ms=seconds)
+        return TimedResponse(404, content, length, seconds, told_ms=seconds)
 
 
 async def rates(tell: Tell) -> list[float]:
@@ -62,7 +62,7 @@ def test_the_halves_share_nobody_and_the_closed_graph_has_one_of_them() -> None:
 
 
 def test_of_the_texts_one_half_is_noted() -> None:
-    texts = drawn_texts(400)
+    texts = sample_texts(400)
     assert len({*texts.inside, *texts.outside}) == 400
     turtle = "\n".join(noted_graph(texts.inside))
     assert all(f'"{text}"' in turtle for text in texts.inside)
@@ -70,8 +70,8 @@ def test_of_the_texts_one_half_is_noted() -> None:
 
 
 async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -> None:
-    async with Scenes(limit=24) as scenes:
-        *without, known, content, _, ledger = await membership.membership_on_demo(scenes)
+    async with AttackTargets(limit=24) as targets:
+        *without, known, content, _, ledger = await membership.membership_on_demo(targets)
         assert known.rate > 0.9
         # What is replaced there is any word that is not common, whether or not the graph holds it.
         assert ledger.rate == 0.5
@@ -83,12 +83,12 @@ async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -
 
 
 async def test_a_crawler_reads_names_and_facts_that_are_true() -> None:
-    async with Scenes(limit=25) as scenes:
-        scene = await scenes.open(DEMO)
-        names, facts = await extraction.crawled(scene, "demo", scenes.at_most(500))
+    async with AttackTargets(limit=25) as targets:
+        target = await targets.open(DEMO)
+        names, facts = await extraction.crawled(target, "demo", targets.at_most(500))
         assert names.rate > 0.4
         assert facts.successes > 5
-        true = extraction.true_facts(scene.bench.graph(scene.loaded))
+        true = extraction.true_facts(target.bench.graph(target.loaded))
         assert [tail for head, way, tail in true if (head, way) == ("Rosalind Rose", "date of birth")] == [
             "1965-12-06"
         ]

@@ -14,7 +14,7 @@ import pytest
 
 from app.llm.embeddings import onnx_export as module
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import ModelFolder, find_model, recipe_of
+from app.llm.embeddings.model_files import ModelFolder, encoder_config_of, find_model
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, main, open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
@@ -173,7 +173,7 @@ def test_other_weights_have_a_network_of_their_own(
 
 def test_a_model_that_does_not_take_the_mean_runs_on_torch(tmp_path: Path, cache: Path, exports: list[Path]) -> None:
     folder = make_tiny_model(tmp_path / "first", pooling="cls_token")
-    assert recipe_of(folder) is None
+    assert encoder_config_of(folder) is None
     embedder = Embedder(str(folder), cache)
     assert embedder.sentences(["lives in"]).shape == (1, 32)
     assert isinstance(embedder._encoder, TorchEncoder)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.attacks import forms
-from app.evaluation.attacks.forms.asking import Judged
+from app.evaluation.attacks.forms.asking import JudgedCase
 from app.evaluation.attacks.forms.attack import lines
 from app.evaluation.attacks.forms.corpus.table_files import table_files
 from app.evaluation.attacks.forms.judge import Verdict
@@ -18,11 +18,11 @@ from app.evaluation.attacks.table import run_attacks
 from tests.app.evaluation.attacks.forms.made_cases import case, payload
 
 
-def judged(leaked: set[str], is_everyday: bool = False, found: bool = True) -> Judged:
-    return Judged(case("quillmore"), "made", Verdict(frozenset(leaked), is_everyday), False, 1, found)
+def judged(leaked: set[str], is_everyday: bool = False, found: bool = True) -> JudgedCase:
+    return JudgedCase(case("quillmore"), "made", Verdict(frozenset(leaked), is_everyday), False, 1, found)
 
 
-def missed(found: list[Judged]) -> list[str]:
+def missed(found: list[JudgedCase]) -> list[str]:
     return [line.name for line in lines(found) if not line.passed]
 
 

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from app.evaluation.attacks.names.attack import Judge, Tried, lines
+from app.evaluation.attacks.names.attack import Judge, NameTrial, lines
 from app.evaluation.attacks.names.corpus import FORMS, PlantedQuestion, ask_in_every_form
-from app.evaluation.attacks.names.forms import Form, Given
+from app.evaluation.attacks.names.forms import Form, FormInput
 from app.evaluation.attacks.names.graph import SCRIPTS, peoples
 from app.evaluation.attacks.names.scripts import OTHER_SCRIPTS
 from app.evaluation.attacks.names.values import ask_for_values
@@ -21,7 +21,7 @@ NAMES = ["Rosalind Quillmore", "Thaddeus O'Brockhurst", "Jörg Fährmann"]
 PUBLIC = PublicWords.of(["lives in"])
 
 
-def judged(asked: PlantedQuestion, sent: str) -> Tried:
+def judged(asked: PlantedQuestion, sent: str) -> NameTrial:
     scanner = LeakScanner([*asked.planted, *NAMES], ["lives in"])
     body = json.dumps({"question": sent}).encode()
     return Judge(scanner, {"rosalind quillmore"}, PUBLIC).tried(asked, False, [body], body)
@@ -45,7 +45,7 @@ def test_other_scripts_are_found_too(form: Form) -> None:
 
 def test_a_name_in_capitals_is_a_leak_and_a_small_everyday_word_is_told_apart() -> None:
     form = Form("parts", "last name", lambda given: (given.last,))
-    given = Given("Rosalind Ward", "Rosalind Ward", Random(0))
+    given = FormInput("Rosalind Ward", "Rosalind Ward", Random(0))
     marked, small = (
         PlantedQuestion(form, (f"Where does {word} live?",), {"ward": word == "ward", "rosalind": False})
         for word in ("Ward", "ward")
@@ -73,7 +73,7 @@ def test_values_are_planted_in_the_figures_they_are_written_in() -> None:
 
 def test_a_leak_a_block_and_a_blind_scanner_are_all_missed_bounds() -> None:
     asked = ask_in_every_form(NAMES, Random(1), 1, [FORMS[0]])[0]
-    leaked = Tried(asked, True, frozenset({"rosalind"}), frozenset(), frozenset(), False)
+    leaked = NameTrial(asked, True, frozenset({"rosalind"}), frozenset(), frozenset(), False)
     missed = {line.name for line in lines([leaked], 1) if not line.passed}
     assert missed == {
         "names in egress, typos",
@@ -81,7 +81,7 @@ def test_a_leak_a_block_and_a_blind_scanner_are_all_missed_bounds() -> None:
         "names in egress, questions blocked",
         "names found in the same questions as they were typed",
     }
-    clean = Tried(asked, False, frozenset(), frozenset({"rose"}), frozenset({"will"}), True)
+    clean = NameTrial(asked, False, frozenset(), frozenset({"rose"}), frozenset({"will"}), True)
     assert all(line.passed for line in lines([clean], 1))
     assert not all(line.passed for line in lines([clean], 2))
 

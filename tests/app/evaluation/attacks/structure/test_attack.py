@@ -8,7 +8,7 @@ import pytest
 from app.evaluation.attacks.setup.egress import prompt_of, prompts_of
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.setup.related_questions import askable, conversations, made_questions
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.attacks.structure.attack import guessed, structure
 from app.evaluation.attacks.structure.known_graph import KnownGraph, Pairs
 from app.evaluation.attacks.structure.matching import Matcher, share_right
@@ -118,11 +118,11 @@ def test_evidence_through_a_set_is_walked_from_where_the_set_hangs() -> None:
 
 
 async def test_conversations_of_the_demo_are_recorded_as_they_were_sent_and_judged_by_what_they_meant() -> None:
-    async with Scenes() as scenes:
-        scene = await scenes.open(DEMO, "scripted")
-        graph = scene.bench.graph(scene.loaded)
-        asked = conversations(askable(scene.questions), 2, seed=1, turns=2)
-        exchanges: list[Exchange] = await exchange_all(scene, asked)
+    async with AttackTargets() as targets:
+        target = await targets.open(DEMO, "scripted")
+        graph = target.bench.graph(target.loaded)
+        asked = conversations(askable(target.questions), 2, seed=1, turns=2)
+        exchanges: list[Exchange] = await exchange_all(target, asked)
         known = KnownGraph.of(graph.blind, 1.0, 0)
         for exchange in exchanges:
             assert len(exchange.turns) == 2
@@ -135,8 +135,8 @@ async def test_conversations_of_the_demo_are_recorded_as_they_were_sent_and_judg
 
 
 async def test_the_control_finds_most_of_the_demo() -> None:
-    async with Scenes(limit=6) as scenes:
-        lines = {line.name: line for line in await structure(scenes)}
+    async with AttackTargets(limit=6) as targets:
+        lines = {line.name: line for line in await structure(targets)}
     assert lines["demo, whole neighbourhoods of two hops"].rate > 0.32
     assert lines["demo, structure, 100% known, per conversation"].most == 0.10
 
@@ -144,9 +144,9 @@ async def test_the_control_finds_most_of_the_demo() -> None:
 async def test_made_questions_are_the_same_in_every_run_and_each_has_its_plan() -> None:
     drawn = []
     for _ in range(2):
-        async with Scenes() as scenes:
-            scene = await scenes.open(DEMO, "scripted")
-            drawn.append(made_questions(scene.bench.graph(scene.loaded), 12, seed=1))
+        async with AttackTargets() as targets:
+            target = await targets.open(DEMO, "scripted")
+            drawn.append(made_questions(target.bench.graph(target.loaded), 12, seed=1))
     assert drawn[0] == drawn[1]
     assert len({question.id for question in drawn[0]}) == 12
     assert all(question.plan and question.plan.sets["A"].path for question in drawn[0])

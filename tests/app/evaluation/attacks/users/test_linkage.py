@@ -7,14 +7,14 @@ from random import Random
 import pytest
 
 from app.evaluation.attacks.setup.exchanges import Exchange
-from app.evaluation.attacks.setup.scenes import Scenes
+from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.attacks.users.frequency import counted, frequency
 from app.evaluation.attacks.users.linkage import auc_of, linkage, linked
 from app.evaluation.attacks.users.simulated_users import (
-    Crowd,
     SimulatedConversation,
+    UserPopulation,
     favourites,
-    talks_of,
+    simulate_conversations,
     topics_of,
     zipf,
 )
@@ -110,12 +110,12 @@ def test_favourites_follow_zipfs_law_and_each_user_has_an_order_of_its_own() -> 
 
 
 async def test_a_crowd_asks_the_service_and_what_was_sent_is_kept_for_each_conversation() -> None:
-    async with Scenes() as scenes:
-        scene = await scenes.open(DEMO, "scripted")
+    async with AttackTargets() as targets:
+        target = await targets.open(DEMO, "scripted")
         done: list[int] = []
-        asked = [each for each in scene.questions if len(each.texts) == 1 and each.plan]
-        talks = await talks_of(scene, asked, Crowd(2, 2, 2), 3, done.append)
+        asked = [each for each in target.questions if len(each.texts) == 1 and each.plan]
+        talks = await simulate_conversations(target, asked, UserPopulation(2, 2, 2), 3, done.append)
         assert [each.user for each in talks] == [0, 0, 1, 1]
         assert done == [1, 2, 3, 4]
         assert all(len(each.exchange.turns) == 2 and each.exchange.bodies for each in talks)
-        assert await frequency(scenes) == await linkage(scenes) == []
+        assert await frequency(targets) == await linkage(targets) == []

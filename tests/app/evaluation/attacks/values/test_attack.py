@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
-from app.evaluation.attacks.setup.scenes import Scene
-from app.evaluation.attacks.values.attack import OPENLY, Read, _order_of, controls, guessed
+from app.evaluation.attacks.setup.targets import AttackTarget
+from app.evaluation.attacks.values.attack import OPENLY, ObservedRelation, _order_of, controls, guessed
 from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values.guesses import (
     by_dictionary,
@@ -109,26 +109,26 @@ def test_values_are_read_off_requests_as_they_were_sent() -> None:
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Read], list[bytes], list[Exchange]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ObservedRelation], list[bytes], list[Exchange]]:
     """A few conversations about each kind of value of the made-up graph, and every byte that was sent for them."""
     file = tmp_path_factory.mktemp("values") / "made-up.ttl"
     file.write_text(made_up_graph(), "utf-8")
     return asyncio.run(_record(file))
 
 
-async def _record(file: Path) -> tuple[list[Read], list[bytes], list[Exchange]]:
+async def _record(file: Path) -> tuple[list[ObservedRelation], list[bytes], list[Exchange]]:
     endpoint, read, every = ScriptedEndpoint(), [], []
     async with Bench("scripted", scripted=endpoint, changes=OPENLY) as bench:
-        scene = Scene(bench, bench.load("made-up", [file], made_up_policy()), (), KeyPair.generate(), endpoint)
-        for asked in asked_of(bench.graph(scene.loaded), seed=1):
-            exchanges = await exchange_all(scene, conversations(asked, 12, seed=1))
+        target = AttackTarget(bench, bench.load("made-up", [file], made_up_policy()), (), KeyPair.generate(), endpoint)
+        for asked in asked_of(bench.graph(target.loaded), seed=1):
+            exchanges = await exchange_all(target, conversations(asked, 12, seed=1))
             every += exchanges
-            read.append(Read(asked, seen_in(exchanges, asked.relation.label)))
+            read.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
         return read, [received.body for received in endpoint.received], every
 
 
 def test_no_value_is_sent_whatever_is_asked_about_it(
-    recorded: tuple[list[Read], list[bytes], list[Exchange]],
+    recorded: tuple[list[ObservedRelation], list[bytes], list[Exchange]],
 ) -> None:
     """Compared, sorted, filtered and counted by the server: also where the policy allows a generalised form."""
     read, sent, exchanges = recorded
@@ -141,7 +141,7 @@ def test_no_value_is_sent_whatever_is_asked_about_it(
 
 
 def test_every_way_is_tried_on_what_was_sent_and_controls_succeed(
-    recorded: tuple[list[Read], list[bytes], list[Exchange]],
+    recorded: tuple[list[ObservedRelation], list[bytes], list[Exchange]],
 ) -> None:
     read = recorded[0]
     assert all(len(each.seen) >= 50 for each in read)

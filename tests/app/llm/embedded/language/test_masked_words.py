@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.graphs.refinement_tasks import askable, input_about
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.language.masked_words import openly, with_descriptions
+from app.llm.embedded.language.masked_words import unmask_words, with_descriptions
 from app.llm.embedded.language.relation_wording import hop_words
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.sentences.relation_phrases import phrase_of
@@ -37,7 +37,7 @@ def test_a_relation_that_the_question_calls_by_its_word_wins_without_a_descripti
     steps = ("Rk3m2a", "Rp5n1q", "treated by")
     paths = [WordedPath((step,), ("thing",)) for step in steps]
     assert PathScorer(embedder).scores(question, "Eq7f2k", "person", paths).argmax() == 1
-    assert openly(question, ["^Rp5n1q who|Rk3m2a"])[1] == ["^Rp5n1q rp5n1q|Rk3m2a"]
+    assert unmask_words(question, ["^Rp5n1q who|Rk3m2a"])[1] == ["^Rp5n1q rp5n1q|Rk3m2a"]
 
 
 def test_descriptions_go_behind_their_words_in_any_step() -> None:

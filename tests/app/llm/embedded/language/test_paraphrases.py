@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.llm.embedded.language.answer_form import read_form
-from app.llm.embedded.language.paraphrases import said_plainly
+from app.llm.embedded.language.paraphrases import normalise_idioms
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from app.llm.embedded.language.paraphrases import said_plainly
     ],
 )
 def test_a_phrase_is_said_plainly(asked: str, plain: str) -> None:
-    assert said_plainly(asked).split() == plain.split()
+    assert normalise_idioms(asked).split() == plain.split()
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.embedded.language.question_words import WordUsage, content_words, is_pseudonym, singular, walks
+from app.llm.embedded.language.question_words import WordUsage, content_words, is_pseudonym, reading_orders, singular
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in, readable, typed, voice_of
 
 
 def said(question: str, topic: str = "Eq7f2k") -> list[str]:
     """The single words of the question that may name something, in walking order."""
-    spans = [span for span in walks(question, topic)[0].spans if span.end == span.start + 1]
+    spans = [span for span in reading_orders(question, topic)[0].spans if span.end == span.start + 1]
     return [span.text for span in sorted(spans, key=lambda span: span.start)]
 
 
@@ -41,13 +41,13 @@ def test_without_its_topic_a_question_is_read_from_its_end() -> None:
 
 
 def test_neighbours_are_spans_in_reading_order_and_pseudonyms_break_them() -> None:
-    texts = {span.text for span in walks("the place of birth of Ez9y8x spouse Eq7f2k", "Eq7f2k")[0].spans}
+    texts = {span.text for span in reading_orders("the place of birth of Ez9y8x spouse Eq7f2k", "Eq7f2k")[0].spans}
     assert "place of birth" in texts
     assert not any("Ez9y8x" in text for text in texts)
 
 
 def usages(question: str, text: str) -> set[WordUsage]:
-    spans = {span.text: span for walked in walks(question, "Eq7f2k") for span in walked.spans}
+    spans = {span.text: span for walked in reading_orders(question, "Eq7f2k") for span in walked.spans}
     return set(spans[text].usages)
 
 
@@ -72,14 +72,14 @@ def test_how_a_word_holds_on_to_the_topic(question: str, text: str, usage: WordU
 
 
 def test_a_word_that_follows_the_topic_directly_is_walked_both_ways() -> None:
-    first, second = walks("the director of Eq7f2k movies", "Eq7f2k")
+    first, second = reading_orders("the director of Eq7f2k movies", "Eq7f2k")
     orders = [[span.text for span in sorted(w.spans, key=lambda s: s.start) if span.end == span.start + 1]
               for w in (first, second)]  # fmt: skip
     assert orders == [["director", "movies"], ["movies", "director"]]
 
 
 def test_words_for_what_is_shared_are_no_content() -> None:
-    (walked,) = walks("films that have the same director as Eq7f2k", "Eq7f2k")
+    (walked,) = reading_orders("films that have the same director as Eq7f2k", "Eq7f2k")
     assert walked.is_shared
     assert "same" not in {word for span in walked.spans for word in span.text.split()}
 
@@ -88,7 +88,7 @@ def test_words_for_what_is_shared_are_no_content() -> None:
     st.lists(st.sampled_from("who treats the mother of doctor 's Ez9y8x in lives".split()), max_size=9), st.booleans()
 )
 def test_every_span_lies_within_the_walked_words(words: list[str], named: bool) -> None:
-    for walked in walks(" ".join([*words, "Eq7f2k"] if named else words), "Eq7f2k"):
+    for walked in reading_orders(" ".join([*words, "Eq7f2k"] if named else words), "Eq7f2k"):
         assert walked.length == len(walked.is_content)
         for number, span in enumerate(walked.spans):
             assert 0 <= span.start < span.end <= walked.length

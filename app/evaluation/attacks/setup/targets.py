@@ -1,4 +1,4 @@
-"""Where attacks happen: the service as it is deployed, with the graph that an attack asks for."""
+"""The target of an attack: the service as it is deployed, with the graph that an attack asks for."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ TITLES = {
 }
 
 
-def silent(_title: str, _done: int, _total: int) -> None:
+def no_progress(_title: str, _done: int, _total: int) -> None:
     """For runs that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class AttackTarget:
     """The service with one graph. `questions` are none for a graph that comes without; `endpoint` is the scripted
     one that the bench asks, if it does. `victim` is the key of whoever is attacked, for controls alone."""
 
@@ -52,20 +52,20 @@ class Scene:
         return self._recorded
 
 
-class Scenes:
-    """Opens scenes and keeps them, so that attacks on the same graph share one; entered and left in one event loop.
+class AttackTargets:
+    """Opens targets and keeps them, so that attacks on the same graph share one; entered and left in one event loop.
 
     Without `data`, the folder of the public sets, there is the demo alone. `limit` is how much of its own measure
     (questions, conversations, users) an attack takes at most.
     """
 
-    def __init__(self, data: Path | None = None, limit: int | None = None, show: Show = silent) -> None:
+    def __init__(self, data: Path | None = None, limit: int | None = None, show: Show = no_progress) -> None:
         self.data, self.limit, self.show = data, limit, show
         self._stack = AsyncExitStack()
         self._benches: dict[object, tuple[Bench, ScriptedEndpoint | None, QuestionSets]] = {}
-        self._scenes: dict[object, Scene] = {}
+        self._targets: dict[object, AttackTarget] = {}
 
-    async def __aenter__(self) -> Scenes:
+    async def __aenter__(self) -> AttackTargets:
         return self
 
     async def __aexit__(
@@ -86,18 +86,18 @@ class Scenes:
 
     async def open(
         self, source: str, reasoner: ReasonerName = "embedded", changes: Mapping[str, object] | None = None
-    ) -> Scene:
+    ) -> AttackTarget:
         """The service that thinks with `reasoner`, with the graph of `source` (`TITLES`); `changes` are settings.
 
         Raises QuestionsError, StoreError.
         """
         settings = tuple(sorted((changes or {}).items()))
         key = (source, reasoner, settings)
-        if key not in self._scenes:
+        if key not in self._targets:
             bench, endpoint, sets = await self._bench(reasoner, settings)
             loaded, questions = (sets.graph(source), []) if source in (AML, HOSPITAL) else sets.of(source)
-            self._scenes[key] = Scene(bench, loaded, questions, KeyPair.generate(), endpoint)
-        return self._scenes[key]
+            self._targets[key] = AttackTarget(bench, loaded, questions, KeyPair.generate(), endpoint)
+        return self._targets[key]
 
     async def _bench(
         self, reasoner: ReasonerName, settings: tuple[tuple[str, object], ...]
