@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WEIGHTS = (".safetensors", ".onnx")
 # Python's `platform` asks it when libraries are loaded.
 SYSTEM_PROGRAMS = ("uname",)
-LONG = ("process", "slow")
+LONG = ("process", "model", "slow")
 
 settings.register_profile("unhurried", settings.get_profile(settings.get_current_profile_name()), deadline=None)
 settings.load_profile("unhurried")

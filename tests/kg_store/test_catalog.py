@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import gc
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +21,7 @@ from kg_store.storage import data_folder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.tables import graph_versions, graphs, vault_entries
 from kg_store.terms import Concept, Schema
+from tests.support.processes.forking import forking
 from tests.support.stores import (
     CLINIC,
     MASTER,
@@ -37,7 +35,6 @@ from tests.support.stores import (
 )
 
 SECOND = CLINIC.replace("Zofia Quarrel", "Zofia Married").replace(":weight 80", ":weight 81")
-ROOT = Path(__file__).parents[2]
 
 
 def rows_of(catalog: Catalog, table) -> int:  # type: ignore[no-untyped-def]
@@ -388,26 +385,18 @@ def test_no_byte_of_the_data_folder_tells_a_name_a_value_or_an_iri(tmp_path: Pat
 # --- kill -9 ----------------------------------------------------------------------------------------------
 
 KILLED = """
-import os, signal, sys
+import signal
 from pathlib import Path
-from tests.support.stores import SECOND_MASTER, catalog_in, concepts_of
-folder, source, last = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-count = 0
-def progress(step, done):
-    global count
-    count += 1
-    if count == last:
-        os.kill(os.getpid(), signal.SIGKILL)
-catalog_in(folder, SECOND_MASTER).load("t1", "clinic", [source], None, concepts_of, progress)
-print(count)
+from tests.support.stores import catalog_in, concepts_of
+def load(master, folder, source, last):
+    count = 0
+    def progress(step, done):
+        nonlocal count
+        count += 1
+        if count == int(last):
+            os.kill(os.getpid(), signal.SIGKILL)
+    catalog_in(Path(folder), master).load("t1", "clinic", [Path(source)], None, concepts_of, progress)
 """
-
-
-def load_in_a_process(folder: Path, source: Path, killed_at: int) -> subprocess.CompletedProcess[str]:
-    script = KILLED.replace("SECOND_MASTER", repr(MASTER)).replace(f"import {MASTER!r}, ", "import ")
-    arguments = [sys.executable, "-c", script, str(folder), str(source), str(killed_at)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False, timeout=120)
 
 
 @pytest.mark.process
@@ -416,20 +405,21 @@ def test_kill_9_at_any_moment_of_a_load_leaves_a_whole_version(tmp_path: Path) -
     info = load_text(catalog_in(data), CLINIC, tmp_path)
     source = written(tmp_path, SECOND, "second.ttl")
     moments = 0
-    for moment in range(1, 30):
-        ended = load_in_a_process(data, source, moment)
-        if ended.returncode == 0:
-            moments = moment
-            break
-        assert ended.returncode == -signal.SIGKILL, ended.stderr
-        catalog = catalog_in(data)
-        current = catalog.graphs("t1")[0]
-        swapped = current.version != info.version
-        wanted = "81" if swapped else "80"
-        assert reached_names(catalog.open("t1", "clinic"), "Aurelio Vantongeren", "weight") == {wanted}
-        assert folders_of(data) == {current.version}
-        assert (rows_of(catalog, graph_versions), rows_of(catalog, vault_entries)) == (1, 11)
-        info = current
+    with forking(tmp_path, KILLED, "load") as loading:
+        for moment in range(1, 30):
+            status = loading.run(MASTER, str(data), str(source), str(moment))
+            if status == 0:
+                moments = moment
+                break
+            assert status == -signal.SIGKILL, loading.printed.read_text()
+            catalog = catalog_in(data)
+            current = catalog.graphs("t1")[0]
+            swapped = current.version != info.version
+            wanted = "81" if swapped else "80"
+            assert reached_names(catalog.open("t1", "clinic"), "Aurelio Vantongeren", "weight") == {wanted}
+            assert folders_of(data) == {current.version}
+            assert (rows_of(catalog, graph_versions), rows_of(catalog, vault_entries)) == (1, 11)
+            info = current
     assert moments > 8
     assert reached_names(catalog_in(data).open("t1", "clinic"), "Aurelio Vantongeren", "weight") == {"81"}
 

@@ -73,22 +73,22 @@ def numbered(sets: list[frozenset[Step]] | list[frozenset[Path]]) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [1, 3, relation_sets.MAX_ROWS])
 @settings(max_examples=150)
 @given(graphs())
-def test_sets_of_steps_and_of_paths_are_those_that_walking_finds(rows: int, graph: CompactGraph) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relation_sets, "MAX_ROWS", rows)
-        found = find_step_sets(graph._arrays, graph.schema)
+def test_sets_of_steps_and_of_paths_are_those_that_walking_finds(graph: CompactGraph) -> None:
     mids = entities(graph)
     steps, paths = [walked_steps(graph, mid) for mid in mids], [walked_paths(graph, mid) for mid in mids]
     concepts = [concept(graph, mid) for mid in mids]
-    assert [found.names[place] for place in found.concepts.tolist()] == concepts
-    assert alike(found.one_hop.tolist()) == alike(numbered(steps))
-    assert alike(found.two_hops.tolist()) == alike(numbered(paths))
-    for having, sets in ((found.having_step, steps), (found.having_path, paths)):
-        held = Counter((of, each) for of, those in zip(concepts, sets, strict=True) for each in those)
-        assert dict(having) == dict(Counter(held.values()))
+    for rows in (1, 3, relation_sets.MAX_ROWS):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(relation_sets, "MAX_ROWS", rows)
+            found = find_step_sets(graph._arrays, graph.schema)
+        assert [found.names[place] for place in found.concepts.tolist()] == concepts
+        assert alike(found.one_hop.tolist()) == alike(numbered(steps))
+        assert alike(found.two_hops.tolist()) == alike(numbered(paths))
+        for having, sets in ((found.having_step, steps), (found.having_path, paths)):
+            held = Counter((of, each) for of, those in zip(concepts, sets, strict=True) for each in those)
+            assert dict(having) == dict(Counter(held.values()))
 
 
 def test_mediators_that_join_too_many_things_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,7 @@ def test_a_name_beside_it_is_not(text: str) -> None:
     assert not follows(text, NAMES)
 
 
+@pytest.mark.model
 async def test_a_service_that_lets_every_draft_pass_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     async with AttackTargets(limit=20) as targets:
         kept = await links.links_on_demo(targets)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from app.evaluation.attacks import extraction, membership
 from app.evaluation.attacks.membership import observe
 from app.evaluation.attacks.membership_graphs import closed_graph, noted_graph, sample_people, sample_texts
@@ -69,6 +71,7 @@ def test_of_the_texts_one_half_is_noted() -> None:
     assert not [text for text in texts.outside if f'"{text}"' in turtle]
 
 
+@pytest.mark.model
 async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -> None:
     async with AttackTargets(limit=24) as targets:
         *without, known, content, _, ledger = await membership.membership_on_demo(targets)
@@ -82,6 +85,7 @@ async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -
         assert not any(line.passed for line in without), "24 are fewer than prove anything"
 
 
+@pytest.mark.model
 async def test_a_crawler_reads_names_and_facts_that_are_true() -> None:
     async with AttackTargets(limit=25) as targets:
         target = await targets.open(DEMO)

@@ -109,6 +109,7 @@ def test_a_group_that_does_not_exist_is_no_table_without_misses() -> None:
     assert "PathQuestion" in result.output
 
 
+@pytest.mark.model
 def test_a_table_without_its_data_says_what_is_missing(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["embedded", "--data", str(tmp_path), "--only", "webqsp"])
     assert result.exit_code == 2

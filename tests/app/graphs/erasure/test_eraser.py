@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -31,9 +29,9 @@ from app.wiring.store import ServiceContext, open_store
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.tables import erasures, forgotten_things, vault_entries
 from kg_store.terms import Mid, Schema, ValueKind
+from tests.support.processes.forking import ForkingProcess, forking
 from tests.support.processes.postgres import running
 
-ROOT = Path(__file__).parents[4]
 GRAPH = (
     PREFIXES
     + """
@@ -347,33 +345,40 @@ KILLED_AT = (
     "app.graphs.erasure.eraser.look_for",
     "kg_store.storage.erasures.ForgottenRows.end",
 )
-CHILD = """
-import importlib, os, signal, sys
+FORGETS = """
+import importlib, signal
 from tests.app.graphs.erasure.test_eraser import Namer, arog
 from app.wiring import services
 services.ConceptNamer = Namer
-module, _, name = sys.argv[1].rpartition(".")
-try:
-    holder = importlib.import_module(module)
-except ModuleNotFoundError:
-    module, _, owner = module.rpartition(".")
-    holder = getattr(importlib.import_module(module), owner)
-getattr(holder, name)
-setattr(holder, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
-arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mentions", "--wait", "5")
+def forget(place):
+    module, _, name = place.rpartition(".")
+    try:
+        holder = importlib.import_module(module)
+    except ModuleNotFoundError:
+        module, _, owner = module.rpartition(".")
+        holder = getattr(importlib.import_module(module), owner)
+    getattr(holder, name)
+    setattr(holder, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    arog("graph", "forget", "house", "Vexquilda Thrombury", "--yes", "--with-mentions", "--wait", "5")
 """
+
+
+@pytest.fixture(scope="module")
+def forgetting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkingProcess]:
+    with forking(tmp_path_factory.mktemp("forgetting"), FORGETS, "forget") as process:
+        yield process
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("place", KILLED_AT)
-def test_killed_at_any_step_the_graph_is_whole_and_the_next_call_goes_on(folder: Path, place: str) -> None:
+def test_killed_at_any_step_the_graph_is_whole_and_the_next_call_goes_on(
+    folder: Path, forgetting: ForkingProcess, place: str
+) -> None:
     store = open_store(load_settings())
     talk(store, mid_of(store, "Vexquilda Thrombury"))
     other = talk(store, mid_of(store, "Orvindel Jaskworthy"), text="Quillowmere?")
     store.close()
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    killed = subprocess.run([sys.executable, "-c", CHILD, place], env=environment, check=False, capture_output=True)
-    assert killed.returncode == -signal.SIGKILL, killed.stdout + killed.stderr
+    assert forgetting.run(place) == -signal.SIGKILL, forgetting.printed.read_text()
     store = open_store(load_settings())
     graph = store.catalog.open("default", "house")
     # One of them is the word of the hidden relation.

@@ -117,6 +117,7 @@ def test_evidence_through_a_set_is_walked_from_where_the_set_hangs() -> None:
     }
 
 
+@pytest.mark.model
 async def test_conversations_of_the_demo_are_recorded_as_they_were_sent_and_judged_by_what_they_meant() -> None:
     async with AttackTargets() as targets:
         target = await targets.open(DEMO, "scripted")
@@ -134,6 +135,7 @@ async def test_conversations_of_the_demo_are_recorded_as_they_were_sent_and_judg
         assert all(0 < line.rate <= 1 and line.tries for line in lines)
 
 
+@pytest.mark.model
 async def test_the_control_finds_most_of_the_demo() -> None:
     async with AttackTargets(limit=6) as targets:
         lines = {line.name: line for line in await structure(targets)}
@@ -141,6 +143,7 @@ async def test_the_control_finds_most_of_the_demo() -> None:
     assert lines["demo, structure, 100% known, per conversation"].most == 0.10
 
 
+@pytest.mark.model
 async def test_made_questions_are_the_same_in_every_run_and_each_has_its_plan() -> None:
     drawn = []
     for _ in range(2):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.evaluation.attacks.setup.egress import prompts_of
 from app.evaluation.attacks.setup.exchanges import exchange_all
 from app.evaluation.attacks.setup.related_questions import made_questions
@@ -35,6 +37,7 @@ def test_pseudonyms_and_order_make_no_difference_and_all_else_does() -> None:
     assert first != shown("Ezzzz9", "Syyyy9", "lives in", "spouse", size="6-20")
 
 
+@pytest.mark.model
 async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests() -> None:
     async with AttackTargets(limit=6) as targets:
         target = await targets.open(DEMO, "scripted")

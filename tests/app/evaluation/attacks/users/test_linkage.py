@@ -109,6 +109,7 @@ def test_favourites_follow_zipfs_law_and_each_user_has_an_order_of_its_own() -> 
     assert list(topics_of([question("b"), question("a"), question("b"), question("c")], 2)) == ["a", "b"]
 
 
+@pytest.mark.model
 async def test_a_crowd_asks_the_service_and_what_was_sent_is_kept_for_each_conversation() -> None:
     async with AttackTargets() as targets:
         target = await targets.open(DEMO, "scripted")
