@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from kg_store.names.name_words import NameWords
+from kg_store.names.name_words import NameWords, NameWordsVersionError
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultScope
 from kg_store.storage.versions import GraphRows, VersionRow
@@ -41,7 +41,7 @@ class TenantNames:
         scope = VaultScope(row.tenant, row.name, row.id)
         try:
             return NameWords.from_bytes(self._sealer.read(scope, WORDS_FILE))
-        except FileNotFoundError:
-            # In another data folder, swept since its row was read, or of before these words were kept.
+        except (FileNotFoundError, NameWordsVersionError):
+            # In another data folder, swept since its row was read, or of before these words were kept so.
             records = Vault(self._engine, self._master, scope).all_records()
             return NameWords.of(record for _, record in records)

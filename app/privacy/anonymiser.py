@@ -61,6 +61,7 @@ class _Turn:
     visible: Visible
     found: Found
     spans: list[Span]
+    notes: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -106,12 +107,31 @@ class Anonymiser:
         topics = tuple(_topics([words for _, words in replaced], doubtful, table, resolve))
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
         inexact = tuple(self._readings(turns[-1], table))
-        return Anonymised(SafeDialogue(safe, topics), *_ambiguities(topics, table), inexact)
+        ambiguous, notes = _ambiguities(topics, table)
+        return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact)
 
     def _read(self, message: Message, table: PseudonymTable) -> _Turn:
         visible = Visible.of_typed(message.content)
         found = self._finder.read(visible, message.content, table)
-        return _Turn(message, visible, found, self._spans(found))
+        turn = _Turn(message, visible, found, self._spans(found))
+        return self._reread(turn, table)
+
+    def _reread(self, turn: _Turn, table: PseudonymTable) -> _Turn:
+        """`turn` with slips and words run together read as the schema's own, if all of these may leave then: the text
+        is judged anew as though it had been typed so."""
+        readings = self._finder.readings(turn.found, turn.spans)
+        if not readings:
+            return turn
+        visible = turn.visible.reworded((each.start, each.end, each.instead) for each in readings)
+        found = self._finder.read(visible, turn.message.content, table)
+        spans, known = self._spans(found), {(span.start, span.end) for span in turn.spans}
+        if len(spans) != len(known) - len(readings):
+            return turn  # What was read may be a part of a name beside the words around it.
+        notes = tuple(
+            f"{table.of_literal(turn.text[each.start : each.end], ValueKind.TEXT, ())} was read as: {each.instead}."
+            for each in readings
+        )
+        return _Turn(turn.message, visible, found, spans, notes)
 
     def _with_unmarked(self, turn: _Turn) -> _Turn:
         """`turn` with everyday words read as names, where the graph has things that are called so."""

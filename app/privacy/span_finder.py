@@ -13,6 +13,7 @@ from app.privacy.pseudonym_format import shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import SYMBOLS, Lexicon
+from app.privacy.words.schema_readings import SchemaReading, schema_readings
 from app.privacy.words.turn_tokens import Stand
 from app.privacy.words.unknown_words import unknown_spans
 from kg_store.names.fuzzy_index import Fits
@@ -138,6 +139,13 @@ class SpanFinder:
         chosen += _symbols(text, chosen)
         chosen += _initials(text, chosen)
         return sorted(chosen, key=lambda span: span.start)
+
+    def readings(self, found: Found, spans: Sequence[Span]) -> list[SchemaReading]:
+        """What the unknown words among the settled `spans` were meant to say, in words of the shown schema."""
+        words = {(span.start, span.end) for span in spans if span.source is SpanSource.WORD}
+        others = [span for span in spans if span.source is not SpanSource.WORD]
+        taken = [(span.start, span.end, _stand(found.text, span)) for span in others]
+        return schema_readings(found.text, words, taken, self._lexicon)
 
     def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
         """Invisible characters may part words as well as hide inside one, so both readings are linked."""

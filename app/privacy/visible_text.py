@@ -56,6 +56,20 @@ class Visible:
         """The same; entities, percent signs and escapes of JSON are undone once, as a page or program would."""
         return cls._of(original, _unescaped(original)) if _ESCAPE.search(original) else cls.of(original)
 
+    def reworded(self, words: Iterable[tuple[int, int, str]]) -> Visible:
+        """This text with other words in the place of spans (in order, none over another), each standing for what was
+        typed there."""
+        pieces: list[tuple[str, int, int]] = []
+        at = 0
+        for start, end, word in words:
+            pieces += self._letters(at, start)
+            pieces.append((word, *self.original_span(start, end)))
+            at = end
+        return Visible._joined([*pieces, *self._letters(at, len(self.text))])
+
+    def _letters(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+        return ((self.text[at], *self.original_span(at, at + 1)) for at in range(start, end))
+
     def skeleton(self) -> Visible | None:
         """This text in the Latin letters that it looks like: a second reading for names, never to be sent.
 

@@ -7,16 +7,19 @@ is what the lexicon would let through.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from kg_store.errors import StoreError
-from kg_store.lexicon import in_any_lexicon
+from kg_store.lexicon import in_any_lexicon, in_lexicon
 from kg_store.names.name_markup import COMMON_WORDS
+from kg_store.names.word_hashes import WordHashes, hash_of, one_slip_away, pair_of
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import ValueKind
+from kg_store.text.english import is_rare
 from kg_store.text.normalise import MARKS
 from kg_store.text.word_forms import without_accents
 
@@ -29,17 +32,25 @@ _RANKS: Final = frozenset(("count",))
 MIN_LETTERS: Final = 3
 """Of a word that may name somebody. The lexicon has no shorter ones but endings, and what joins words."""
 
+SHORT_LETTERS: Final = 2
+"""Of a word that is a name only where it is marked as one."""
+
 MAX_NAME_WORDS: Final = 6
 """A text value of so many words may be a name; of a longer one only words with a capital inside a sentence are."""
 
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*)[^\w\n]*\Z")
-_VERSION: Final = "1"
+_VERSION: Final = "2"
+
+
+class NameWordsVersionError(StoreError):
+    """The words were kept by another version of the service: they are to be read anew from the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """`parts` are words alone, `phrases` whole names of two words and more that are all of the lexicon.
+    """`parts` are words alone, `phrases` whole names of two words and more that are all of the lexicon. `hashes` are
+    of the other words, which can be asked whether they are near, and of words of the lexicon with their neighbours.
 
     Promise: every name, alias and text value that `of` was given is in it as far as the lexicon holds its words, with
     and without accents. Of long texts only words with a capital are. Limit: numbers and dates are values, not words.
@@ -47,6 +58,7 @@ class NameWords:
 
     parts: frozenset[str] = field(default=frozenset(), repr=False)
     phrases: frozenset[str] = field(default=frozenset(), repr=False)
+    hashes: WordHashes = field(default=WordHashes(), repr=False)
     first_words: frozenset[str] = field(default=frozenset(), repr=False, init=False)
 
     def __post_init__(self) -> None:
@@ -56,37 +68,58 @@ class NameWords:
     def of(cls, records: Iterable[VaultRecord]) -> NameWords:
         parts: set[str] = set()
         phrases: set[str] = set()
+        hashes: set[int] = set()
         for record in records:
             for words in _named_in(record):
                 known = [_everyday(word) for word in words]
                 parts.update(form for forms in known for form in forms)
+                hashes.update(map(hash_of, _asked_alone(words, known)))
                 if len(words) > 1 and all(known):
                     phrases.add(" ".join(forms[0] for forms in known))
-        return cls(frozenset(part for part in parts if may_name(part)), frozenset(phrases))
+        named = frozenset(part for part in parts if may_name(part) or is_short_name(part))
+        return cls(named, frozenset(phrases), WordHashes.of(hashes))
 
     @classmethod
     def union(cls, each: Iterable[NameWords]) -> NameWords:
         graphs = list(each)
         parts = frozenset().union(*(graph.parts for graph in graphs))
-        return cls(parts, frozenset().union(*(graph.phrases for graph in graphs)))
+        phrases = frozenset().union(*(graph.phrases for graph in graphs))
+        return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs))
+
+    def are_neighbours(self, word: str, other: str) -> bool:
+        """Whether the two stand side by side in a name; `word`, of the lexicon, and the other in small letters."""
+        forms = (other, without_accents(other))
+        return any(pair_of(without_accents(word), form) in self.hashes for form in forms)
+
+    def has_near(self, word: str) -> bool:
+        """Whether a word of a name is `word`, in letters a to z, or one slip away from it."""
+        return any(form in self.parts or form in self.hashes for form in one_slip_away(word))
 
     def to_bytes(self) -> bytes:
         """In clear: for the catalog, which seals it."""
-        return "\n\n".join((_VERSION, "\n".join(sorted(self.parts)), "\n".join(sorted(self.phrases)))).encode()
+        sections = ("\n".join(sorted(self.parts)), "\n".join(sorted(self.phrases)), self.hashes.to_text())
+        return "\n\n".join((_VERSION, *sections)).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameWords:
-        """Raises StoreError on bytes that `to_bytes` did not write."""
+        """Raises NameWordsVersionError on bytes that `to_bytes` did not write."""
         version, *sections = data.decode().split("\n\n")
-        if version != _VERSION or len(sections) != 2:
-            raise StoreError("the words of the graph's names are of another version of the service")
-        parts, phrases = (frozenset(section.split("\n")) - {""} for section in sections)
-        return cls(parts, phrases)
+        if version != _VERSION or len(sections) != 3:
+            raise NameWordsVersionError("the words of the graph's names are of another version of the service")
+        parts, phrases = (frozenset(section.split("\n")) - {""} for section in sections[:2])
+        return cls(parts, phrases, WordHashes.from_text(sections[2]))
 
 
 def may_name(word: str) -> bool:
     """Whether a word of the lexicon that is a part of a name says anything of whose: the, of and a letter don't."""
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
+
+
+def is_short_name(word: str) -> bool:
+    """Whether a word of two letters is none that English texts are full of: ma, and not up."""
+    if len(word) != SHORT_LETTERS or word in COMMON_WORDS:
+        return False
+    return not in_lexicon(word) or is_rare(word)
 
 
 def forget_name_words() -> None:
@@ -105,6 +138,16 @@ def _named_in(record: VaultRecord) -> Iterator[list[str]]:
         yield words
     else:
         yield from _capitalised(record.lexical)
+
+
+def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """The words outside the lexicon, without accents; and those of the lexicon with the word beside them."""
+    plain = [without_accents(word.lower()) for word in words]
+    tells = [any(map(may_name, forms)) for forms in known]
+    yield from (word for word, forms in zip(plain, known, strict=True) if not forms)
+    for (one, other), telling in zip(pairwise(plain), pairwise(tells), strict=True):
+        if any(telling):
+            yield pair_of(one, other)
 
 
 def _capitalised(text: str) -> Iterator[list[str]]:

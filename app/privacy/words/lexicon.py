@@ -14,7 +14,7 @@ from unicodedata import category
 from kg_store.graph.schema import phrases_of
 from kg_store.lexicon import in_any_lexicon, in_lexicon, words_of_language
 from kg_store.lexicon.lexicon import languages
-from kg_store.names.name_words import NameWords
+from kg_store.names.name_words import NameWords, is_short_name
 from kg_store.terms import Schema
 from kg_store.text.english import stems
 from kg_store.text.normalise import MARKS
@@ -82,6 +82,16 @@ class Lexicon:
         if endings[:1] == ["t"]:
             return False
         return base in self.names.parts or any(stem in self.names.parts for stem in stems(base))
+
+    def may_be_short_name(self, word: str) -> bool:
+        """Whether `word`, of two letters, is a name where it is marked as one: a word of another language, which may
+        be anybody's, or a rare one of English that is a part of a name of the tenant's."""
+        return is_short_name(word) and (word in self.names.parts or not in_lexicon(word))
+
+    def stand_in_one_name(self, word: str, other: str) -> bool:
+        """Whether `word`, or what it is a form of, stands beside `other` in a name of the tenant's graphs."""
+        base = base_of(word)
+        return any(self.names.are_neighbours(form, other) for form in (base, *stems(base)))
 
     def _is_shown(self, base: str) -> bool:
         return self.public.is_own(base) or any(self.public.is_own(stem) for stem in stems(base))

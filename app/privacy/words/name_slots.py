@@ -19,15 +19,11 @@ from app.privacy.words.grammar_words import (
     JOINING,
     KIN,
     LINKING,
-    MARKS,
-    NAMING,
     NEVER_NAMES,
     PHRASES,
     PLURALS,
     PREPOSITIONS,
-    ROLES,
     SINGULAR_AUXILIARIES,
-    TITLES,
     is_nominal,
     is_participle,
     is_singular,
@@ -35,10 +31,18 @@ from app.privacy.words.grammar_words import (
     is_verb_alone,
     only_describes,
 )
-from app.privacy.words.lexicon import CONTRACTIONS, base_of
+from app.privacy.words.lexicon import base_of
+from app.privacy.words.name_marks import (
+    is_addressed,
+    is_beside_its_name,
+    is_enclosed,
+    is_labelled,
+    is_marked,
+    is_marked_alone,
+)
 from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
 from kg_store.lexicon import kinds_of, words_of_language
-from kg_store.names.name_words import MODALS
+from kg_store.names.name_words import MODALS, SHORT_LETTERS
 from kg_store.text.english import is_rare
 
 MIN_FOREIGN_LETTERS: Final = 4
@@ -47,8 +51,16 @@ MIN_FOREIGN_LETTERS: Final = 4
 
 def speaks_for_name(turn: TurnTokens, at: int) -> bool:
     """Whether anything around the word at `at`, a common one, says that it is a name here."""
-    speaking = _MARKING if turn.tokens[at].word in NEVER_NAMES else _SPEAKING
+    word = turn.tokens[at].word
+    if len(word) == SHORT_LETTERS:
+        return any(speaks(turn, at) for speaks in _MARKING_SHORT)
+    speaking = _MARKING if word in NEVER_NAMES else _SPEAKING
     return any(speaks(turn, at) for speaks in speaking)
+
+
+def stands_as_a_name(turn: TurnTokens, at: int) -> bool:
+    """The same of a word outside the lexicon, whatever language or rarity say of it."""
+    return any(speaks(turn, at) for speaks in _PLACING)
 
 
 def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
@@ -56,38 +68,6 @@ def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
     if turn.tokens[at].word in EXCLAMATIONS:
         return True
     return _is_order(turn, at) or _is_said_of_many(turn, at) or _describes_a_noun(turn, at)
-
-
-def _is_marked(turn: TurnTokens, at: int) -> bool:
-    """Quotes, brackets or emphasis touch it, or an ending behind an apostrophe with nothing that a noun needs."""
-    token = turn.tokens[at]
-    around = turn.text[token.start - 1 : token.start] + turn.text[token.end : token.end + 1]
-    if not MARKS.isdisjoint(around):
-        return True
-    before = turn.before(at)
-    needs_none = before is None or (before.stand is Stand.WORD and before.word not in DETERMINERS | CONTRACTIONS)
-    return base_of(token.word) != token.word and needs_none and is_nominal(token.word)
-
-
-def _is_addressed(turn: TurnTokens, at: int) -> bool:
-    """Behind a title or a role: mr field, patient field."""
-    before, word = turn.tokens[at - 1] if at else None, turn.tokens[at].word
-    gap = turn.gap(at).strip()
-    if before is None or gap not in ("", ".", ":"):
-        return False
-    is_named = before.word in NAMING and is_nominal(word) and word not in LINKING and not turn.lexicon.is_own(word)
-    is_initial = gap == "." and len(before.word) == 1
-    # A title may be no word of the lexicon itself: herr.
-    title = turn.text[before.start : before.end].lower()
-    return title in TITLES or is_named or is_initial or (before.word in ROLES and _is_named_so(turn, at))
-
-
-def _is_named_so(turn: TurnTokens, at: int) -> bool:
-    """patient field, doctor field has: not "whose father died", "his wife's sister lives"."""
-    word, after = turn.tokens[at].word, turn.word_after(at)
-    if not is_nominal(word) or not is_singular(word) or word in ROLES or turn.lexicon.is_own(word):
-        return False
-    return "v" not in kinds_of(word) or after in AUXILIARIES or after in MODALS or is_verb_alone(after)
 
 
 def _stands_by_a_name(turn: TurnTokens, at: int) -> bool:
@@ -247,11 +227,6 @@ def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
     return "a" in kinds_of(turn.tokens[at].word) and "n" in kinds_of(after) and not is_verb_alone(after)
 
 
-def _is_labelled(turn: TurnTokens, at: int) -> bool:
-    """patients: field; to: field."""
-    return at > 0 and turn.gap(at).strip() == ":" and not turn.lexicon.is_own(turn.tokens[at].word)
-
-
 def _is_apposed(turn: TurnTokens, at: int) -> bool:
     """my neighbour, field, asked: alone between commas."""
     word = turn.tokens[at].word
@@ -278,14 +253,19 @@ def _is_rare_word(turn: TurnTokens, at: int) -> bool:
     return is_singular(word) and turn.word_before(at) not in DETERMINERS and not is_of_somebody
 
 
-_MARKING: Final = (_is_marked, _is_addressed, _is_labelled, _is_foreign_here)
+_MARKING: Final = (is_marked, is_enclosed, is_addressed, is_labelled, _is_foreign_here)
+_MARKING_SHORT: Final = (is_marked_alone, is_addressed, is_labelled)
+
+_PLACING: Final = (is_marked, is_enclosed, is_addressed, _stands_by_a_name, _is_in_a_slot, is_labelled, _is_apposed)
 
 _SPEAKING: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (
-    _is_marked,
-    _is_addressed,
+    is_marked,
+    is_enclosed,
+    is_addressed,
+    is_beside_its_name,
     _stands_by_a_name,
     _is_in_a_slot,
-    _is_labelled,
+    is_labelled,
     _is_apposed,
     _is_foreign_here,
     _is_rare_word,

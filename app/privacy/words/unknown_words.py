@@ -93,6 +93,12 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     return sorted(spans)
 
 
+def turn_of(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
+    """The words of `text` outside of `taken`, with what is taken in its place."""
+    matches = list(words_in(_masked(text, taken)))
+    return TurnTokens(text, _tokens(matches, taken), lexicon, language_of(match[0].lower() for match in matches))
+
+
 def is_public_word(word: str, public: PublicWords) -> bool:
     """Whether `word`, or what it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
     spelling = normalise(word).text
@@ -195,7 +201,7 @@ def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
 def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
     """Words that are a part of a name, where the sentence says that they are one here."""
     words = {token.word for token in turn.tokens if token.stand is Stand.WORD}
-    parts = {word for word in words if _is_part(word, turn.lexicon)}
+    parts = {word for word in words if _is_part(word, turn.lexicon) or turn.lexicon.may_be_short_name(word)}
     for at, token in enumerate(turn.tokens):
         if token.word in parts and speaks_for_name(turn, at):
             yield token.start, token.start + len(base_of(token.word))

@@ -1,0 +1,116 @@
+"""SchemaReadings: what an unknown word in small letters was meant to say, in words that every prompt shows anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from app.privacy.words.grammar_words import KIN
+from app.privacy.words.lexicon import Lexicon, base_of
+from app.privacy.words.name_slots import stands_as_a_name
+from app.privacy.words.turn_tokens import Stand, TurnTokens
+from app.privacy.words.unknown_words import Taken, turn_of
+from kg_store.lexicon import in_lexicon
+from kg_store.names.word_hashes import one_slip_away
+
+MIN_MISTYPED: Final = 5
+MIN_PIECE: Final = 4
+"""Letters of a word inside others that it is run together with."""
+
+_KIN: Final = KIN | frozenset(("children", "spouse", "couple", "offspring", "partner"))
+_TOLD_OF: Final = frozenset("dead died born birth death name date place".split())
+_INSIDE: Final = "of"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaReading:
+    """text[start:end] read as `instead`."""
+
+    start: int
+    end: int
+    instead: str = field(repr=False)
+
+
+def schema_readings(
+    text: str, words: Collection[tuple[int, int]], taken: Sequence[Taken], lexicon: Lexicon
+) -> list[SchemaReading]:
+    """Readings of `words`, spans of `text` in small letters without permission; `taken` is what is replaced beside
+    them.
+
+    Promise: a reading holds nothing but words of the shown schema and of a closed list. No word is read that is near
+    one of a name of the tenant's, or that stands where a name would. Limit: English alone.
+    """
+    if not words:
+        return []
+    turn = turn_of(text, taken, lexicon)
+    if not _is_english(turn):
+        return []
+    found = []
+    for at, token in enumerate(turn.tokens):
+        if token.stand is not Stand.WORD or (token.start, token.end) not in words:
+            continue
+        meant = _meant(token.word, lexicon)
+        if meant and not stands_as_a_name(turn, at):
+            found.append(SchemaReading(token.start, token.end, meant))
+    return found
+
+
+def _is_english(turn: TurnTokens) -> bool:
+    """Whether half of the words are: a short text is told to be of many languages."""
+    known = [in_lexicon(base_of(token.word)) for token in turn.tokens if token.stand is Stand.WORD]
+    return sum(known) * 2 >= len(known)
+
+
+def _meant(word: str, lexicon: Lexicon) -> str:
+    """Empty where nothing is near, more than one word is, or the word may be somebody's name."""
+    if len(word) < MIN_MISTYPED or not (word.isascii() and word.isalpha()):
+        return ""
+    meant = _mistyped(word, lexicon.schema) or _run_together(word, lexicon)
+    return "" if not meant or lexicon.names.has_near(word) else meant
+
+
+def _mistyped(word: str, schema: frozenset[str]) -> str:
+    """The one word of the schema that `word` is a slip of, in the form that ends as it does."""
+    slips = set(one_slip_away(word))
+    near = {own: [form for form in _forms(own) if form in slips] for own in schema}
+    meant = [forms for forms in near.values() if forms]
+    return max(meant[0], key=lambda form: form[-1] == word[-1]) if len(meant) == 1 else ""
+
+
+@lru_cache(maxsize=4096)
+def _forms(own: str) -> tuple[str, ...]:
+    """A word of the schema and its plural; none for what is no plain word."""
+    if len(own) < MIN_PIECE or not (own.isascii() and own.isalpha()):
+        return ()
+    plural = (
+        f"{own[:-1]}ies" if own.endswith("y") else f"{own}es" if own.endswith(("s", "x", "ch", "sh")) else f"{own}s"
+    )
+    return own, plural
+
+
+def _run_together(word: str, lexicon: Lexicon) -> str:
+    """`word` in words of the schema and of kin and what is told of them: childrendead, placeofbirth.
+
+    Two common words side by side are somebody's name as often as not (goodfriend, townsend): they are not read.
+    """
+    own = {form for each in lexicon.schema for form in _forms(each)} | _KIN
+    pieces = {piece for piece in own | _TOLD_OF if len(piece) >= MIN_PIECE and piece in word}
+    told = {piece for piece in pieces if not lexicon.names_somebody(piece)}
+    splits = [split for split in _splits(word, told) if not own.isdisjoint(split)]
+    return " ".join(splits[0]) if len(splits) == 1 else ""
+
+
+def _splits(word: str, pieces: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """Every way to part all of `word` into two pieces or more, with nothing but "of" between them."""
+    for piece in pieces:
+        if not word.startswith(piece):
+            continue
+        rest = word[len(piece) :]
+        for inside, left in (((), rest), ((_INSIDE,), rest.removeprefix(_INSIDE))):
+            if inside and left == rest:
+                continue
+            if left in pieces:
+                yield piece, *inside, left
+            yield from ((piece, *inside, *more) for more in _splits(left, pieces))

@@ -1,0 +1,70 @@
+"""WordHashes: a set of words and of pairs of words at eight bytes each, that can be asked and not be read."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from string import ascii_lowercase
+from typing import Final
+
+import numpy as np
+
+_BYTES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WordHashes:
+    """`packed`: hashes of 64 bits in ascending order. Promise: what went in is in it. Limit: so may be a word that did
+    not, once in 10^13 of a million words."""
+
+    packed: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def of(cls, hashes: Iterable[int]) -> WordHashes:
+        """Of what `hash_of` gives."""
+        return cls(np.unique(np.fromiter(hashes, dtype=np.uint64)).tobytes())
+
+    @classmethod
+    def union(cls, each: Iterable[WordHashes]) -> WordHashes:
+        packed = b"".join(hashes.packed for hashes in each)
+        return cls(np.unique(np.frombuffer(packed, dtype=np.uint64)).tobytes())
+
+    @classmethod
+    def from_text(cls, text: str) -> WordHashes:
+        return cls(b64decode(text))
+
+    def to_text(self) -> str:
+        return b64encode(self.packed).decode()
+
+    def __len__(self) -> int:
+        return len(self.packed) // _BYTES
+
+    def __contains__(self, word: object) -> bool:
+        hashes, wanted = memoryview(self.packed).cast("Q"), hash_of(str(word))
+        at = bisect_left(hashes, wanted)
+        return at < len(hashes) and hashes[at] == wanted
+
+
+def hash_of(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode(), digest_size=_BYTES).digest(), "little")
+
+
+def pair_of(word: str, other: str) -> str:
+    """Two words that stand side by side, in either order."""
+    return " ".join(sorted((word, other)))
+
+
+def one_slip_away(word: str) -> Iterator[str]:
+    """`word` itself and what a letter left out, put in, changed or changed places makes of it, in letters a to z."""
+    yield word
+    for at in range(len(word) + 1):
+        head, tail = word[:at], word[at:]
+        yield from (head + letter + tail for letter in ascii_lowercase)
+        if tail:
+            yield head + tail[1:]
+            yield from (head + letter + tail[1:] for letter in ascii_lowercase)
+        if len(tail) > 1:
+            yield head + tail[1] + tail[0] + tail[2:]
