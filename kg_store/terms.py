@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, NewType
 
@@ -115,16 +115,18 @@ class Signature:
     size: int = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Schema:
-    """What is public of a graph version: its relations, signatures, and one concept per signature.
+    """The public part of a graph version: its relations, signatures, and one concept per signature.
 
-    Two schemas are equal only when they are the same object, so that what is derived from one is cheap to keep.
+    Two schemas are equal only when they are the same object. `derived` is what was worked out from this one
+    (`kg_store.graph.version_cache`): it lives in the schema, and goes with it.
     """
 
     relations: tuple[Relation, ...]
     signatures: tuple[Signature, ...]
     concepts: tuple[Concept, ...]
+    derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     def label(self, hop: Hop) -> str:
         """The relation's word, `^` before it when it is walked backwards: `^directed by`."""

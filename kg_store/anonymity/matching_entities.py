@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.steps import steps_from_each
 from kg_store.graph.traversal import walk
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids
 
 MAX_BYTES: Final = 64 << 20
@@ -78,7 +78,7 @@ _Trait = Path | PathCardinality | _Leaves
 
 
 class _Known:
-    """What is remembered of one version; it goes when its schema goes. Threads may work out the same thing twice."""
+    """Sets of one version that are worked out so far. Threads may work out the same set twice."""
 
     def __init__(self) -> None:
         self._members: dict[str, Mids] = {}
@@ -118,7 +118,7 @@ def _members_of(graph: BlindGraph, concept: str) -> Mids:
     return graph.members(ids or [each.id for each in things if each.kind is NodeKind.ENTITY])
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _known(schema: Schema) -> _Known:  # noqa: ARG001
     return _Known()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import lru_cache
 
 from kg_store.errors import LoadError
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Schema, is_mask_word
 from kg_store.text.english import is_ordinary
 from kg_store.text.keyed_words import keyed_word
@@ -35,7 +35,7 @@ def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str,
     return tuple(text for text in dict.fromkeys([*found, *rare]) if text)
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def masks_of(schema: Schema) -> Mapping[int, str]:
     """The opaque word of each masked relation, by the MID under which its own words are kept."""
     return {each.mask: each.label for each in schema.relations if each.mask is not None}

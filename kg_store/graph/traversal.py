@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import lru_cache
 
 import numpy as np
 
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.steps import steps_from_each
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids
 
 __all__ = [
@@ -112,13 +112,13 @@ def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
     return mids[np.where(signatures >= 0, is_mediator[signatures], False)]
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
     return np.array(flags or [False], dtype=np.bool_)
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _tail_concepts(schema: Schema) -> dict[Hop, str]:
     """What each hop leads to, counted by things, all in one pass over the signatures."""
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
@@ -128,7 +128,7 @@ def _tail_concepts(schema: Schema) -> dict[Hop, str]:
     return {hop: _commonest(concepts) for hop, concepts in counts.items()}
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _kinds_of(schema: Schema) -> tuple[str, ...]:
     named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
     classes = {each for signature in schema.signatures for each in signature.classes}

@@ -113,7 +113,7 @@ def test_flags_are_forgotten_before_they_fill_memory(tmp_path: FilePath, monkeyp
     graph = catalog.open("t1", "g").blind
     known = matching_entities._known(graph.schema)
     (kin,) = {step for step in steps_from(graph, known.members(graph, "person")) if not step[0].inverse}
-    monkeypatch.setattr(matching_entities, "MOST_BYTES", 10)
+    monkeypatch.setattr(matching_entities, "MAX_BYTES", 10)
     for length in range(1, 8):
         path: tuple[Step, ...] = (kin,) * length
         assert how_many_fit(graph, EntityDescription("person", frozenset({frozenset({path})}))) == 3

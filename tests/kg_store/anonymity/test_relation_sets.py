@@ -77,7 +77,7 @@ def numbered(sets: list[frozenset[Step]] | list[frozenset[Path]]) -> list[int]:
 @given(graphs())
 def test_sets_of_steps_and_of_paths_are_those_that_walking_finds(rows: int, graph: CompactGraph) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relation_sets, "MOST_ROWS", rows)
+        patch.setattr(relation_sets, "MAX_ROWS", rows)
         found = find_step_sets(graph._arrays, graph.schema)
     mids = entities(graph)
     steps, paths = [walked_steps(graph, mid) for mid in mids], [walked_paths(graph, mid) for mid in mids]
@@ -98,6 +98,6 @@ def test_mediators_that_join_too_many_things_are_told(monkeypatch: pytest.Monkey
     adjacency, signatures = build_adjacency(nodes, facts, 1)
     schema = Schema((Relation(RelationId(0), "r", "r", "of r"),), signatures, tuple(Concept("x") for _ in signatures))
     assert len(set(find_step_sets(adjacency, schema).one_hop.tolist())) == 1
-    monkeypatch.setattr(relation_sets, "MOST_STEPS", 1_000)
+    monkeypatch.setattr(relation_sets, "MAX_STEPS", 1_000)
     with pytest.raises(StoreError, match="more than 1,000 pairs"):
         find_step_sets(adjacency, schema)
