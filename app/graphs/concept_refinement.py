@@ -13,9 +13,9 @@ from app.egress.guard import BlockedError, Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
 from app.egress.ledger.ledger import Ledger
 from app.egress.wire_pseudonyms import PseudonymSubstitution
-from app.graphs.admin import summary_of
 from app.graphs.jobs import JobResult, Progress, Work
 from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
+from app.graphs.summaries import summary_of
 from app.llm.endpoint.completion import Price
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import NameReply, Task, TaskKind

@@ -390,7 +390,7 @@ def test_no_byte_of_the_data_folder_tells_a_name_a_value_or_an_iri(tmp_path: Pat
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tests.kg_store.stores import SECOND_MASTER, catalog_in, concepts_of
+from tests.support.stores import SECOND_MASTER, catalog_in, concepts_of
 folder, source, last = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 count = 0
 def progress(step, done):
@@ -445,7 +445,7 @@ def test_a_load_that_dies_around_the_swap_is_swept_away(
         patched.setattr(place, _die)
         # Nothing is tidied up after a kill: the error handler is taken away as well.
         patched.setattr("kg_store.storage.versions.GraphRows.retire", lambda *_: None)
-        patched.setattr("kg_store.catalog.Catalog._sweep", lambda *_: None)
+        patched.setattr("kg_store.new_versions.NewVersions.sweep", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             load_text(catalog, SECOND, tmp_path)
     assert len(folders_of(tmp_path)) == 2

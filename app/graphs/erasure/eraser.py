@@ -13,12 +13,12 @@ from sqlalchemy import Engine
 from app.chat.conversations import ConversationStore
 from app.egress.ledger.retention import LedgerUpkeep
 from app.egress.ledger.search import requests_about
-from app.graphs.admin import summary_of
 from app.graphs.erasure.plan import ErasurePlan, around, scanned, spoken, told_of
 from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport, look_for
 from app.graphs.erasure.targets import Choice, ErasureRequest, TargetResolver
 from app.graphs.errors import ErasureUnfinishedError, UnknownNameError
 from app.graphs.jobs import JobResult, Progress, Work
+from app.graphs.summaries import summary_of
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of

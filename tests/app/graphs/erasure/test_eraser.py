@@ -348,9 +348,9 @@ KILLED_AT = (
 )
 CHILD = """
 import importlib, os, signal, sys
-from tests.app.test_forgetting import Namer, arog
-from app import wiring
-wiring.ConceptNamer = Namer
+from tests.app.graphs.erasure.test_eraser import Namer, arog
+from app.wiring import services
+services.ConceptNamer = Namer
 module, _, name = sys.argv[1].rpartition(".")
 try:
     holder = importlib.import_module(module)
