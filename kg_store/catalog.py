@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from kg_store.errors import LoadError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency
-from kg_store.graph.removal import RemovalSet, going_with
+from kg_store.graph.removal import RemovalSet, closure_of_removal
 from kg_store.graph_info import GraphInfo, read_info
 from kg_store.graph_load import GraphLoad
 from kg_store.names.name_words import NameWords, forget_name_words
@@ -152,7 +152,7 @@ class Catalog:
         progress("done", 1.0)
         return built.info
 
-    def going_with(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
+    def closure_of_removal(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
         """Everything that would go with these things; those that the graph does not hold are left out.
 
         Raises LoadError for a version of before it was kept whose the values of hidden relations are.
@@ -163,7 +163,7 @@ class Catalog:
             if any(record.hidden for _, record in opened.vault.all_records()):
                 raise LoadError("the graph was loaded by an older version of the service: load it again first")
             unseen = Edges(as_mids([]), as_mids([]))
-        return going_with(Adjacency.map_from(path), opened.blind.schema, unseen, as_mids(mids))
+        return closure_of_removal(Adjacency.map_from(path), opened.blind.schema, unseen, as_mids(mids))
 
     def without(
         self,
@@ -189,19 +189,19 @@ class Catalog:
         """Lets go of every graph that is open; questions in flight finish on theirs."""
         self._opened.clear()
 
-    def cut_out(self, tenant: str, name: str, mids: Sequence[int]) -> None:
+    def delete_retired_records(self, tenant: str, name: str, mids: Sequence[int]) -> None:
         """Deletes rows of these things, and all names, from versions that are not current any more, held or not:
         who still reads one finds no name for them."""
         for version_id in self._rows.delete_records(tenant, name, mids):
             for file in (NAMES_FILE, SCHEMA_FILE, WORDS_FILE):
                 (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
 
-    def is_held(self, tenant: str, name: str) -> bool:
+    def has_readers(self, tenant: str, name: str) -> bool:
         """True while somebody, here or in another process, reads an older version; what nobody reads is swept."""
         self._versions.sweep()
         return bool(self._rows.older_versions(tenant, name))
 
-    def let_go(self) -> None:
+    def release_replaced_versions(self) -> None:
         """Closes opened versions that have been replaced, and sweeps them; cheap where there is none.
 
         What a question left behind may hold one in a cycle of references, which an idle process never looks for.
@@ -211,7 +211,7 @@ class Catalog:
         self._opened.drop_replaced()
         forget_words()
         forget_name_words()
-        self._tenant_names.let_go()
+        self._tenant_names.forget()
         gc.collect()
         self._versions.sweep()
 

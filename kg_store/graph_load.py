@@ -13,7 +13,7 @@ import numpy as np
 from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import facts_of, pruned
-from kg_store.graph.removal import going_with
+from kg_store.graph.removal import closure_of_removal
 from kg_store.graph_info import GraphInfo
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph, placeholder_schema
 from kg_store.names.index import NameIndex
@@ -111,7 +111,7 @@ def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGra
     if not forgotten:
         return loaded
     schema = placeholder_schema(loaded)
-    going = going_with(loaded.adjacency, schema, loaded.unseen, as_mids(list(forgotten)))
+    going = closure_of_removal(loaded.adjacency, schema, loaded.unseen, as_mids(list(forgotten)))
     if not len(going.chosen):
         return loaded
     if going.nodes.all():

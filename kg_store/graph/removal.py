@@ -32,7 +32,7 @@ class RemovalSet:
     alone: int
 
 
-def going_with(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
+def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
     """What goes with `chosen`. `unseen`: facts that the policy hides; what they lead to may be somebody else's too.
 
     A mediator goes where it joins fewer than two other things without them; a value, and a thing that has no other

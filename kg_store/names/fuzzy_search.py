@@ -89,7 +89,7 @@ class FuzzyWindow:
     spellings: list[str] = field(default_factory=list, repr=False)
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
     _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
-    _held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    _cached: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
     _signs: list[_Sign] = field(default_factory=list, repr=False)
     _standing: dict[tuple[str, bool], Standing] = field(default_factory=dict, repr=False)
     _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
@@ -230,15 +230,15 @@ class FuzzyWindow:
         """The rows that hold one of `words`, ascending, and their words: looked for once, however often one is typed
         with other slips."""
         key = words.tobytes()
-        found = self._held.get(key)
+        found = self._cached.get(key)
         if found is None:
             rows = self.names.rows
-            if len(self._held) >= MAX_HELD:
-                self._held.clear()
+            if len(self._cached) >= MAX_HELD:
+                self._cached.clear()
             held = [rows.with_word(word) for word in words.tolist()]
             # Also of one word: a row that holds it twice stands there twice.
             held_by_any = np.unique(np.concatenate(held))
-            found = self._held[key] = held_by_any, rows.places(held_by_any)
+            found = self._cached[key] = held_by_any, rows.places(held_by_any)
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:

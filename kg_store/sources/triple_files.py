@@ -43,7 +43,7 @@ def read_cells(
 
 
 def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Places, Rows]:
-    """The places of head, relation and tail, by the policy, the header or the columns; and the lines that hold them."""
+    """The places of head, relation and tail, by policy, header or columns, and the lines that hold them."""
     first = list(islice(rows, 1))
     called = places_in_header(first[0][1]) if first else None
     if policy is not None:
