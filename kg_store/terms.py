@@ -33,12 +33,12 @@ _MASK_WORD = re.compile(
 
 
 def is_mask_word(word: str) -> bool:
-    """Whether `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
+    """True where `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
     return _MASK_WORD.fullmatch(word) is not None
 
 
 class NodeKind(StrEnum):
-    """What a node of the graph is; a mediator has no name and only joins others."""
+    """The kind of a node of the graph; a mediator has no name and only joins others."""
 
     ENTITY = "entity"
     VALUE = "value"
@@ -46,7 +46,7 @@ class NodeKind(StrEnum):
 
 
 class ValueKind(StrEnum):
-    """How a literal compares: only numbers and dates have an order that questions can use."""
+    """The kind of a literal, by which it compares: only numbers and dates have an order that questions can use."""
 
     NUMBER = "number"
     DATE = "date"
@@ -55,7 +55,7 @@ class ValueKind(StrEnum):
 
 
 class ValueView(StrEnum):
-    """What a prompt may show of a relation's values (policy); PSEUDONYM is the default."""
+    """The form in which a prompt may show a relation's values (policy); PSEUDONYM is the default."""
 
     PSEUDONYM = "pseudonym"
     YEAR = "year"

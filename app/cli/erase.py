@@ -60,7 +60,8 @@ def forget(
             wish = ErasureRequest(text, choice, tuple(with_kind), with_mentions)
             if not forgetter.has_unfinished_erasure(tenant, graph, text):
                 wish = _chosen(forgetter, tenant, graph, wish)
-        if wish is not None and (dry_run or not yes) and not forgetter.has_unfinished_erasure(tenant, graph, wish.name):
+        begun = wish is not None and forgetter.has_unfinished_erasure(tenant, graph, wish.name)
+        if wish is not None and (dry_run or not yes) and not begun:
             for sentence in forgetter.plan(tenant, graph, wish).sentences():
                 _say(sentence)
         if dry_run:

@@ -32,7 +32,7 @@ class JobControl:
 
     @property
     def told(self) -> PrivacySummary | None:
-        """What the job has told its owner, while it waits for the word."""
+        """The privacy summary that the owner was shown, while the job waits for approval."""
         with self._lock:
             return None if self._said.is_set() else self._told
 

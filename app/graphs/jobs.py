@@ -29,7 +29,7 @@ log = event_log("jobs")
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What a finished load tells. `policy` is the proposed policy as TOML where none was given."""
+    """The result of a finished job. `policy` is the proposed policy as TOML where none was given."""
 
     graph: GraphSummary
     policy: str | None = None
@@ -69,7 +69,7 @@ class JobRunner:
         return status
 
     def status(self, tenant: str, job_id: str) -> JobStatus:
-        """How far a job of `tenant` is, or how it ended. Raises UnknownJobError."""
+        """The state of a job of `tenant`. Raises UnknownJobError."""
         ours = (jobs.c.id == job_id) & (jobs.c.tenant == tenant)
         with self._lock:
             live, gate = self._live.get(job_id), self._gates.get(job_id)

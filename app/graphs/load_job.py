@@ -23,7 +23,7 @@ Approve = Callable[[PrivacySummary], None]
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """Which files become which graph. Without a policy the proposed one is used."""
+    """The files of a load, and the graph that they become. Without a policy the proposed one is used."""
 
     tenant: str
     name: str

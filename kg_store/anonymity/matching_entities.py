@@ -39,7 +39,7 @@ class PathCardinality:
 
 @dataclass(frozen=True, slots=True)
 class EntityDescription:
-    """What is said of one thing. Each of `leads` is a path in all its readings: that one of them leads somewhere.
+    """A description of one thing. Each of `leads` is a path in all its readings: that one of them leads somewhere.
 
     `steps`, where it is told, are all the single steps that leave the thing (`steps_from`), and no others do.
     """
@@ -51,7 +51,7 @@ class EntityDescription:
 
 
 def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
-    """How many things of the concept (several are joined by commas; of one that nothing has: all) fit `said`.
+    """Counts the things of the concept (several are joined by commas; of one that nothing has: all) that fit `said`.
 
     Values are none of them. Raises nothing; a path that no reading fits leads nowhere.
     """
@@ -124,7 +124,7 @@ def _known(schema: Schema) -> _Known:  # noqa: ARG001
 
 
 def _having(graph: BlindGraph, known: _Known, concept: str, path: Path) -> Flags:
-    """Which of the concept's members `path` leads somewhere from."""
+    """A flag for each of the concept's members: `path` leads somewhere from it."""
     found = known.flags(concept, path)
     if found is None:
         here = members = known.members(graph, concept)
@@ -181,7 +181,7 @@ def _of_size(graph: BlindGraph, known: _Known, concept: str, sized: PathCardinal
 
 
 def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64] | None:
-    """How many things `path` leads to from each of `members`; None where that is too many to count."""
+    """The number of things that `path` leads to from each of `members`; None where that is too many to count."""
     here = Edges(members, members)
     for step in path:
         last = walk(graph, as_mids(here.tails), (step,))
@@ -209,7 +209,7 @@ def _mediators(graph: BlindGraph, mids: Mids) -> Mids:
 
 
 def _among(mids: Mids, some: Mids) -> Flags:
-    """Which of `mids` are in `some`, which are sorted."""
+    """A flag for each of `mids`: it is in `some`, which are sorted."""
     if not len(some):
         return np.zeros(len(mids), dtype=np.bool_)
     found: Flags = some.take(np.searchsorted(some, mids), mode="clip") == mids

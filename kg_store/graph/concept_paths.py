@@ -61,7 +61,7 @@ def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths
 
 
 def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
-    """Whether `paths_of` has its answer ready."""
+    """True where `paths_of` has its answer ready."""
     return (kin, longest) in _known(graph.schema)
 
 

@@ -24,7 +24,7 @@ def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
 
 
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
-    """What a relation is called: `labels`, the best first, and its local name; each also without its type
+    """The names of a relation: `labels`, the best first, and its local name; each also without its type
     (`people.person.spouse`) and without `has`; and words of these that no dictionary has, alone."""
     found: dict[str, None] = {}
     for label in (*labels, readable_relation(predicate, is_iri)):
@@ -54,7 +54,7 @@ def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: Publ
 
 
 def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
-    """What the owner should know: a word that is public for another reason can't be kept from a question."""
+    """Notes for the owner: a word that is public for another reason can't be kept from a question."""
     count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
     if not count:
         return ()

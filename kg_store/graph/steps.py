@@ -182,7 +182,7 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> _Flags:
-    """Which hops lead to nodes that `groups` of hops leave."""
+    """A flag for each hop: it leads to nodes that `groups` of hops leave."""
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags

@@ -41,10 +41,10 @@ _NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
 """Single letters that are words or endings (it's, don't); an initial among them has a point or is a capital."""
 
 IsName = Callable[[int, int], bool]
-"""Whether the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
+"""Tells where the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
 
 MayHold = Callable[[int, int], bool]
-"""Whether an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
+"""True where an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
 
 
 _Sign = tuple[tuple[str, ...], bool, bool, bool]
@@ -130,7 +130,7 @@ class FuzzyWindow:
         return found
 
     def standing(self, at: int) -> Standing:
-        """What is known of the words of names that the typed one stands for."""
+        """Looks up the words of names that the typed one may stand for."""
         key = self.spellings[at], self._signs[at][1]
         found = self._standing.get(key)
         if found is None:
@@ -153,7 +153,7 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """Whether names are looked for around this word: not an everyday one that nothing marks as a name."""
+        """True where names are looked for around this word: not an everyday one that nothing marks as a name."""
         word = self.spellings[at]
         if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
             return False
@@ -172,7 +172,7 @@ class FuzzyWindow:
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
 
     def _follows_stranger(self, at: int) -> bool:
-        """What stands before is no word of the dictionary: `thad field` may be Thaddeus Field."""
+        """True where the word before is none of the dictionary: `thad field` may be Thaddeus Field."""
         if not at or not self.joins(at) or self._is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
             return False
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])

@@ -211,11 +211,11 @@ class NameIndex:
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
     def looks_like_name(self, text: str) -> bool:
-        """Whether a word of `text` stands neither in the dictionary nor in our own phrases."""
+        """True where a word of `text` stands neither in the dictionary nor in our own phrases."""
         return self._inexact is not None and self._inexact.looks_like_name(text)
 
     def is_public(self, hit: NameHit) -> bool:
-        """Whether the spelling that was hit equals a public word."""
+        """True where the spelling that was hit equals a public word."""
         return hit.public
 
     def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
@@ -228,7 +228,7 @@ class NameIndex:
         return tuple(sorted({mid for pattern in patterns for mid in self._mids_of(pattern)}))
 
     def report(self) -> NameReport:
-        """What the graph's owner should know; holds public words and MIDs, and no other spelling."""
+        """The report for the graph's owner; holds public words and MIDs, and no other spelling."""
         spellings = [flags for flags in self._flags if not flags & _KEY]
         values = sum(flags & _VALUE for flags in spellings)
         public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
@@ -236,7 +236,7 @@ class NameIndex:
         return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
 
     def _unguarded(self) -> int:
-        """How many nodes have names, and none that the guard blocks."""
+        """The number of nodes with names of which the guard blocks none."""
         flags = np.frombuffer(self._flags, dtype=np.uint8)
         of_mids = np.repeat(flags, np.diff(np.asarray(self._mid_ends), prepend=0))
         mids, is_name = np.asarray(self._mids), of_mids & (_VALUE | _KEY) == 0

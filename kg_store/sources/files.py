@@ -38,7 +38,7 @@ def require_unpacked_within(paths: Sequence[Path], most_bytes: int) -> None:
 
 @contextmanager
 def translate_io_errors(path: Path) -> Iterator[None]:
-    """What goes wrong with the file itself, in our own words."""
+    """Raises LoadError, in our own words, for what goes wrong with the file itself."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):

@@ -83,7 +83,7 @@ def read_sources(
 
 
 class TextFiles:
-    """How each text file of a load is read: as rows of a table, or as triples."""
+    """Reads each text file of a load as rows of a table, or as triples."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
         """Raises LoadError where a table has no file, or its file does not fit it."""

@@ -93,7 +93,7 @@ class ForgottenRows:
             connection.execute(delete(erasures).where(erasures.c.id == erasure.id))
 
     def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
-        """What was forgotten in this graph, oldest first."""
+        """The erasures of this graph, oldest first."""
         query = (
             select(forgotten_things.c.erasure, func.min(forgotten_things.c.at), func.count())
             .join(graphs, graphs.c.id == forgotten_things.c.graph_id)

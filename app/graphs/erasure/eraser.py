@@ -70,7 +70,7 @@ class Eraser:
         return self._chooser.choices(self._catalog.open(tenant, graph), name)
 
     def plan(self, tenant: str, graph: str, wish: ErasureRequest) -> ErasurePlan:
-        """What would go. Raises UnknownGraph, UnknownNameError, AmbiguousName, LoadError."""
+        """Everything that would go. Raises UnknownGraph, UnknownNameError, AmbiguousName, LoadError."""
         opened = self._catalog.open(tenant, graph)
         going = self._catalog.closure_of_removal(opened, self._chooser.chosen(opened, wish))
         names, texts = names_of_removed(opened, going.mids)
@@ -118,12 +118,12 @@ class Eraser:
         return forget
 
     def has_unfinished_erasure(self, tenant: str, graph: str, name: str) -> bool:
-        """Whether an erasure of that name was begun: by now its name may be known nowhere else."""
+        """True where an erasure of that name was begun: by now its name may be known nowhere else."""
         names = {normalise(each).text for erasure in self._rows.begun(tenant, graph) for each in erasure.names}
         return normalise(name).text in names
 
     def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
-        """What was forgotten in a graph, oldest first: times and counts."""
+        """The erasures of a graph, oldest first: times and counts."""
         return self._rows.list_erasures(tenant, graph)
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
@@ -214,7 +214,7 @@ class Eraser:
         return ResidueQuery.of((*own, *erasure.texts), opened.public)
 
     def _wait(self, tenant: str, graph: str, wait_s: float) -> bool:
-        """Whether somebody still reads an older version when the time is over."""
+        """True where somebody still reads an older version when the time is over."""
         until = time.monotonic() + wait_s
         self._catalog.release_replaced_versions()
         while is_read := self._catalog.has_readers(tenant, graph):

@@ -15,7 +15,9 @@ from kg_store.terms import Mids, NodeKind, ValueKind, as_mids
 
 @dataclass(frozen=True, slots=True)
 class ErasurePlan:
-    """What a wish would take out, in counts. `around`: the things that it has facts with and that stay, by concept.
+    """Everything that a request would take out, in counts.
+
+    `around`: the things that it has facts with and that stay, by concept.
 
     `mentions`: names and values of others in which one of its names stands; `shared`: its names that others have too.
     """
