@@ -180,7 +180,7 @@ async def _let_go(app: FastAPI) -> None:
         services: Services | None = app.state.services
         if services is not None:
             try:
-                await run_in_threadpool(services.store.catalog.let_go)
+                await run_in_threadpool(services.store.catalog.release_replaced_versions)
             except Exception as error:
                 log.error("let_go_failed", exc_info=error)
         await asyncio.sleep(LET_GO_EVERY_S)

@@ -13,7 +13,7 @@ from kg_store.terms import NodeKind
 
 @dataclass(frozen=True, slots=True)
 class GraphInfo:
-    """What an owner sees of a graph. `public_words` are names that equal common words, `masked` words that
+    """The part of a graph that its owner sees. `public_words` are names that equal common words, `masked` words that
     may be cells: not for logs."""
 
     tenant: str
@@ -59,7 +59,7 @@ def info_bytes(info: GraphInfo) -> bytes:
 
 
 def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
-    """What `info_bytes` wrote."""
+    """Reads what `info_bytes` wrote."""
     content = json.loads(data)
     loaded_at = datetime.fromisoformat(content.pop("loaded_at"))
     words, notes = tuple(content.pop("public_words")), tuple(content.pop("notes"))

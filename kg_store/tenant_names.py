@@ -33,7 +33,7 @@ class TenantNames:
             self._of_version[tenant], self._united[tenant] = each, (versions, united)
         return united
 
-    def let_go(self) -> None:
+    def forget(self) -> None:
         """Forgets all that was read; it is read again when it is asked for."""
         self._united, self._of_version = {}, {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, NewType
 
@@ -33,12 +33,12 @@ _MASK_WORD = re.compile(
 
 
 def is_mask_word(word: str) -> bool:
-    """Whether `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
+    """True where `word` has the form of the opaque word that stands for a masked relation: `Rk3m2a`."""
     return _MASK_WORD.fullmatch(word) is not None
 
 
 class NodeKind(StrEnum):
-    """What a node of the graph is; a mediator has no name and only joins others."""
+    """The kind of a node of the graph; a mediator has no name and only joins others."""
 
     ENTITY = "entity"
     VALUE = "value"
@@ -46,7 +46,7 @@ class NodeKind(StrEnum):
 
 
 class ValueKind(StrEnum):
-    """How a literal compares: only numbers and dates have an order that questions can use."""
+    """The kind of a literal, by which it compares: only numbers and dates have an order that questions can use."""
 
     NUMBER = "number"
     DATE = "date"
@@ -55,7 +55,7 @@ class ValueKind(StrEnum):
 
 
 class ValueView(StrEnum):
-    """What a prompt may show of a relation's values (policy); PSEUDONYM is the default."""
+    """The form in which a prompt may show a relation's values (policy); PSEUDONYM is the default."""
 
     PSEUDONYM = "pseudonym"
     YEAR = "year"
@@ -115,16 +115,18 @@ class Signature:
     size: int = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Schema:
-    """What is public of a graph version: its relations, signatures, and one concept per signature.
+    """The public part of a graph version: its relations, signatures, and one concept per signature.
 
-    Two schemas are equal only when they are the same object, so that what is derived from one is cheap to keep.
+    Two schemas are equal only when they are the same object. `derived` is what was worked out from this one
+    (`kg_store.graph.version_cache`): it lives in the schema, and goes with it.
     """
 
     relations: tuple[Relation, ...]
     signatures: tuple[Signature, ...]
     concepts: tuple[Concept, ...]
+    derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     def label(self, hop: Hop) -> str:
         """The relation's word, `^` before it when it is walked backwards: `^directed by`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,19 +14,18 @@ from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.masked_relations import notes_on, refuse_telling
 from kg_store.graph.pruning import facts_of, pruned
-from kg_store.graph.removal import RemovalSet, going_with
+from kg_store.graph.removal import RemovalSet
 from kg_store.graph.role_view import refuse_unknown_words, unknown_words
 from kg_store.graph.schema import phrases_of, schema_bytes, with_concepts
 from kg_store.graph_info import GraphInfo, info_bytes, info_of
-from kg_store.loading.load import LoadedGraph, LoadedNode, placeholder_schema
+from kg_store.loading.load import LoadedGraph, placeholder_schema
 from kg_store.names.index import NameIndex
 from kg_store.names.name_words import NameWords
 from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.vault import Vault, VaultScope, write_records
-from kg_store.storage.versions import GraphRow
-from kg_store.terms import Edges, Mids, NodeKind, Schema, as_mids
+from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.public_words import PublicWords
 
 Progress = Callable[[str, float], None]
@@ -34,9 +33,6 @@ Progress = Callable[[str, float], None]
 
 NameConcepts = Callable[[Schema], Sequence[str]]
 """One concept per signature of a schema whose concepts are placeholders."""
-
-Review = Callable[[Adjacency, Schema, NameIndex], None]
-"""Sees a version before it goes live; what it raises keeps it from that."""
 
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
@@ -82,37 +78,40 @@ class Builder:
     def public_words(self, schema: Schema, policy: Policy) -> PublicWords:
         return PublicWords.of((*self._public_phrases, *phrases_of(schema), *policy.words))
 
-    def from_load(
-        self,
-        graph: GraphRow,
-        version_id: str,
-        loaded: LoadedGraph,
-        policy: Policy,
-        name_concepts: NameConcepts,
-        progress: Progress,
-        review: Review,
-    ) -> Built:
-        """The version of one load. Raises what `review` raises."""
-        scope = VaultScope(graph.tenant, graph.name, version_id)
-        progress("naming concepts", 0.5)
+    def name(
+        self, scope: VaultScope, loaded: LoadedGraph, policy: Policy, name_concepts: NameConcepts
+    ) -> tuple[Schema, tuple[str, ...]]:
+        """The schema of a load, with its concepts named, and notes for the owner; all that holds no name of a thing is
+        written. Raises LoadError, PolicyError."""
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))
         refuse_unknown_words(policy, schema)
         notes = self._notes_on_unsaid(loaded, schema, policy)
         self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen)
+        return schema, notes
+
+    def seal_records(self, scope: VaultScope, loaded: LoadedGraph) -> Iterator[float]:
+        """Writes the vault's records of a load; gives the share that is written, now and then."""
         total = max(1, sum(loaded.counts.values()))
         records = ((node.mid, node.record) for node in loaded.nodes())
         for written in write_records(self._engine, self._master, scope, records):
-            progress("sealing names and values", 0.55 + 0.25 * min(1.0, written / total))
-        progress("indexing names", 0.8)
+            yield min(1.0, written / total)
+
+    def seal_names(self, scope: VaultScope, loaded: LoadedGraph, schema: Schema, policy: Policy) -> NameIndex:
+        """Writes the index of a load's names, and the words of them."""
         index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
         index = index.with_public(self.public_words(schema, policy))
         self._sealer.write(scope, NAMES_FILE, index.to_bytes())
         words = NameWords.of(node.record for node in loaded.nodes())
         self._sealer.write(scope, WORDS_FILE, words.to_bytes())
-        progress("measuring anonymity", 0.95)
-        review(loaded.adjacency, schema, index)
-        info = info_of(graph.tenant, graph.name, version_id, loaded, index.report().public_words, notes)
+        return index
+
+    def finish(
+        self, scope: VaultScope, loaded: LoadedGraph, index: NameIndex, notes: tuple[str, ...], policy: Policy
+    ) -> Built:
+        """The version of a load, once all of it is written."""
+        public = index.report().public_words
+        info = info_of(scope.tenant, scope.graph, scope.version_id, loaded, public, notes)
         return self._finished(scope, info, policy)
 
     def renamed(self, scope: VaultScope, before: BaseVersion, concepts: Sequence[str], progress: Progress) -> Built:
@@ -214,7 +213,7 @@ class BaseVersion:
 
 
 def read_unseen(path: Path) -> Edges | None:
-    """Who has what only hidden relations lead to; None in versions of before this was kept."""
+    """The owners of what only hidden relations lead to; None in versions of before this was kept."""
     try:
         heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
     except FileNotFoundError:
@@ -225,34 +224,3 @@ def read_unseen(path: Path) -> Edges | None:
 def unseen_without(unseen: Edges, gone: Mids) -> Edges:
     stays = ~(np.isin(unseen.heads, gone) | np.isin(unseen.tails, gone))
     return Edges(unseen.heads[stays], unseen.tails[stays])
-
-
-def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGraph:
-    """A load without the things that its graph is to have forgotten; a note tells how many. Raises LoadError."""
-    if not forgotten:
-        return loaded
-    schema = placeholder_schema(loaded)
-    going = going_with(loaded.adjacency, schema, loaded.unseen, as_mids(list(forgotten)))
-    if not len(going.chosen):
-        return loaded
-    if going.nodes.all():
-        raise LoadError("everything in the source was forgotten in this graph earlier")
-    facts = facts_of(loaded.adjacency)
-    left = pruned(loaded.adjacency, schema, going.nodes, np.ones(len(facts.heads), dtype=np.bool_), facts)
-    gone = frozenset(going.mids.tolist())
-
-    def nodes() -> Iterator[LoadedNode]:
-        return (node for node in loaded.nodes() if node.mid not in gone)
-
-    note = f"{len(going.chosen)} things of the source were forgotten in this graph earlier, and are left out"
-    return replace(
-        loaded,
-        relations=left.schema.relations,
-        signatures=left.schema.signatures,
-        adjacency=left.adjacency,
-        facts=left.facts,
-        counts=left.counts(),
-        notes=(*loaded.notes, note),
-        nodes=nodes,
-        unseen=unseen_without(loaded.unseen, going.mids),
-    )

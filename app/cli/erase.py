@@ -58,9 +58,10 @@ def forget(
         if name is not None:
             text = typer.prompt("Name", err=True) if name == "-" else name
             wish = ErasureRequest(text, choice, tuple(with_kind), with_mentions)
-            if not forgetter.goes_on(tenant, graph, text):
+            if not forgetter.has_unfinished_erasure(tenant, graph, text):
                 wish = _chosen(forgetter, tenant, graph, wish)
-        if wish is not None and (dry_run or not yes) and not forgetter.goes_on(tenant, graph, wish.name):
+        begun = wish is not None and forgetter.has_unfinished_erasure(tenant, graph, wish.name)
+        if wish is not None and (dry_run or not yes) and not begun:
             for sentence in forgetter.plan(tenant, graph, wish).sentences():
                 _say(sentence)
         if dry_run:
@@ -81,11 +82,11 @@ def forgotten(
 ) -> None:
     """What was forgotten in a graph: when, and how many things a load leaves out for it. No names are kept."""
     with _forgetter() as forgetter:
-        past = forgetter.past(tenant, graph)
+        past = forgetter.list_erasures(tenant, graph)
         if lift is not None:
             if lift > len(past):
                 raise typer.BadParameter(f"there are {len(past)}")
-            things = forgetter.lift(tenant, graph, past[lift - 1].id)
+            things = forgetter.undo_erasure(tenant, graph, past[lift - 1].id)
             _say(f"{things} things may come back with the next load of their source")
             return
     table = Table("number", "when", "things")

@@ -34,7 +34,7 @@ def prepare_folder(settings: Settings, init: bool) -> Path | None:
 def load_demo(graphs: GraphAdmin, progress: Callable[[str, float], None]) -> None:
     """Loads the demo graph of the box for the tenant `default`."""
     policy = POLICY_FILE.read_text("utf-8")
-    graphs.loading(TENANT, GRAPH_NAME, [GRAPH_FILE], policy)(progress)
+    graphs.load(TENANT, GRAPH_NAME, [GRAPH_FILE], policy).run(progress)
 
 
 def demo_key_file(settings: Settings, access: Access) -> Path:

@@ -79,8 +79,8 @@ def load(
                 if not typer.confirm("Make this version live?"):
                     raise LoadError("this version is dropped, and nothing has changed")
 
-        work = graphs.loading(tenant, name, [*files, *ontology], given, confirm)
-        loaded = work(shown.enter_context(bar(_errors, name)))
+        load = graphs.load(tenant, name, [*files, *ontology], given, confirm)
+        loaded = load.run(shown.enter_context(bar(_errors, name)))
     graph = loaded.graph
     _console.print(
         f"{name}: {graph.triples:,} triples, {graph.entities:,} entities, {graph.values:,} values, "

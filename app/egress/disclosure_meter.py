@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice, product
 from typing import Final
 
@@ -12,6 +11,7 @@ from app.egress.profile import Profile
 from app.llm.tasks import Candidate, Evidence, PathTriple, Size, TaskModel, Thing
 from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Hop, Path, Schema
 
 MAX_READINGS: Final = 64
@@ -151,7 +151,7 @@ def _sized(schema: Schema, reaches: Iterable[tuple[Labels, Size]]) -> Iterator[P
             yield PathCardinality(next(iter(found)), *BUCKETS[size])
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _hops(schema: Schema) -> dict[str, list[Hop]]:
     found: dict[str, list[Hop]] = {}
     for relation in schema.relations:

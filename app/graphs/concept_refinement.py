@@ -13,9 +13,9 @@ from app.egress.guard import BlockedError, Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
 from app.egress.ledger.ledger import Ledger
 from app.egress.wire_pseudonyms import NoPseudonyms
-from app.graphs.admin import summary_of
 from app.graphs.jobs import JobResult, Progress, Work
 from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
+from app.graphs.summaries import summary_of
 from app.llm.endpoint.completion import Price
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import NameReply, Task, TaskKind
@@ -32,7 +32,7 @@ Await = Callable[[Coroutine[Any, Any, T]], T]
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """What the first endpoint costs, where prices are set."""
+    """The price of the first endpoint, where prices are set."""
 
     price: Price | None = None
     currency: str = ""
@@ -40,7 +40,7 @@ class TokenPrice:
 
 @dataclass(slots=True)
 class _Named:
-    """What came back: the concept of each signature that got one, and why others were refused."""
+    """The model's reply: the concept of each signature that got one, and why others were refused."""
 
     concepts: dict[SignatureId, str] = field(default_factory=dict)
     not_ordinary: int = 0
@@ -67,7 +67,7 @@ class ConceptRefiner:
         self._statics, self._budgets, self._tariff = statics, budgets, tariff
 
     def estimate(self, tenant: str, name: str, least: int) -> RefineEstimate:
-        """What refining would ask, and cost at most. Raises UnknownGraph. Nothing is sent."""
+        """The calls of a refinement, and their cost at most. Raises UnknownGraph. Nothing is sent."""
         schema = self._catalog.open(tenant, name).blind.schema
         chosen = askable(schema, least)
         tasks = [Task(self._kind, input_about(schema, batch)) for batch in chosen.batches()]

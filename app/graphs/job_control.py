@@ -32,7 +32,7 @@ class JobControl:
 
     @property
     def told(self) -> PrivacySummary | None:
-        """What the job has told its owner, while it waits for the word."""
+        """The privacy summary that the owner was shown, while the job waits for approval."""
         with self._lock:
             return None if self._said.is_set() else self._told
 
@@ -44,9 +44,9 @@ class JobControl:
             self._told = told
         if not self._said.wait(self._waits_at_most_s):
             self.stop()
-        self.require_going()
+        self.raise_if_cancelled()
 
-    def let_through(self) -> None:
+    def approve(self) -> None:
         """Raises NotWaitingError."""
         with self._lock:
             if self._told is None or self._said.is_set():
@@ -59,7 +59,7 @@ class JobControl:
             self._stopped = True
             self._said.set()
 
-    def require_going(self) -> None:
+    def raise_if_cancelled(self) -> None:
         """Raises JobStoppedError."""
         if self._stopped:
             raise JobStoppedError

@@ -29,7 +29,7 @@ log = event_log("jobs")
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What a finished load tells. `policy` is the proposed policy as TOML where none was given."""
+    """The result of a finished job. `policy` is the proposed policy as TOML where none was given."""
 
     graph: GraphSummary
     policy: str | None = None
@@ -69,7 +69,7 @@ class JobRunner:
         return status
 
     def status(self, tenant: str, job_id: str) -> JobStatus:
-        """How far a job of `tenant` is, or how it ended. Raises UnknownJobError."""
+        """The state of a job of `tenant`. Raises UnknownJobError."""
         ours = (jobs.c.id == job_id) & (jobs.c.tenant == tenant)
         with self._lock:
             live, gate = self._live.get(job_id), self._gates.get(job_id)
@@ -82,12 +82,12 @@ class JobRunner:
             return live.model_copy(update={"state": "waiting", "privacy": told})
         return live or JobStatus(id=row.id, state=row.state, step=row.step, percent=row.percent, **row.result)
 
-    def let_through(self, tenant: str, job_id: str) -> JobStatus:
+    def approve(self, tenant: str, job_id: str) -> JobStatus:
         """Lets the version of a job that waits go live. Raises UnknownJobError, NotWaitingError."""
         gate = self._gate(tenant, job_id)
         if gate is None:
             raise NotWaitingError
-        gate.let_through()
+        gate.approve()
         return self.status(tenant, job_id)
 
     def stop(self, tenant: str, job_id: str) -> JobStatus:
@@ -168,7 +168,7 @@ class JobRunner:
 
         def report(step: str, percent: float) -> None:
             nonlocal written
-            gate.require_going()
+            gate.raise_if_cancelled()
             status = JobStatus(id=job_id, state="running", step=step, percent=min(max(percent, 0.0), 100.0))
             with self._lock:
                 self._live[job_id] = status

@@ -42,7 +42,8 @@ _OPEN = (ValueView.CLEAR, ValueView.YEAR)
 
 
 def summarise(adjacency: Adjacency, schema: Schema, names: NameReport, k: int) -> PrivacySummary:
-    """What a load tells. Holds counts and our own words alone: a job's row in the database is not sealed."""
+    """The privacy of a version, for its owner. Holds counts and our own words alone: a job's row in the
+    database is not sealed."""
     try:
         measured = measure_anonymity(adjacency, schema, k)
     except StoreError as error:

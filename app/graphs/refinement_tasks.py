@@ -1,4 +1,4 @@
-"""Which concepts a model may name anew, how it is asked, and which of its names are taken: short, plain words."""
+"""Chooses concepts that a model may name anew, asks for them, and takes names of short, plain words alone."""
 
 from __future__ import annotations
 

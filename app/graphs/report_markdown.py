@@ -25,7 +25,7 @@ def markdown(report: GraphReport) -> str:
 
 
 def bars(bounds: Sequence[int]) -> list[str]:
-    """What each bar of a histogram counts: `1`, `2-4`, `1,000 or more`."""
+    """The label of each bar of a histogram: `1`, `2-4`, `1,000 or more`."""
     ends = [*(bound - 1 for bound in bounds[1:]), None]
     return [
         f"{first:,} or more" if last is None else f"{first:,}" if first == last else f"{first:,}-{last:,}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 
 from app.llm.embedded.language.concept_nouns import GENERAL_NOUNS
 from app.llm.tasks import PathTriple
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Schema
 
 _WORD = re.compile(r"[^\W_]+")
@@ -42,7 +42,7 @@ def parse_path(path: Iterable[PathTriple], vocabulary: Vocabulary) -> list[PathT
     return parsed
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _words_of(schema: Schema) -> frozenset[str]:
     labels = [words for relation in schema.relations for words in (relation.label, relation.inverse_label)]
     phrases = {*labels, *schema.concepts, *GENERAL_NOUNS}

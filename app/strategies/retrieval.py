@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, Size, Thing, Turn
 from app.strategies.base import FoundFact, StrategyInput
 from kg_store.graph.concept_paths import ConceptScope
 from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
@@ -155,6 +155,6 @@ def described_path(inquiry: StrategyInput, path: Iterable[str]) -> str:
     return _RUN.sub(lambda run: f"{run[0]} {means[run[0]]}" if run[0] in means else run[0], " ".join(path))
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _described(schema: Schema) -> Mapping[str, str]:
     return {each.label: each.description for each in schema.relations if each.mask is not None and each.description}

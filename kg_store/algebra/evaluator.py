@@ -152,7 +152,7 @@ class _Evaluation:
         return [tail for tail, verdict in verdicts.items() if verdict]
 
     def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:
-        """What a filter compares with: nodes that are the same, and values."""
+        """The operands of a filter: nodes that are the same, and values."""
         if isinstance(other, Decimal):
             return set(), [Value(plain_number(other), None)]
         operand = as_set(other)

@@ -1,4 +1,4 @@
-"""What the relations of an expression lead to, and how the values there compare."""
+"""Follows the relations of an expression, and compares the values there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 
 
 class Record(Protocol):
-    """What the algebra reads of a vault record."""
+    """The part of a vault record that the algebra reads."""
 
     @property
     def kind(self) -> NodeKind: ...
@@ -122,7 +122,7 @@ class RelationValues:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """Whether `left` compares so with at least one of `others` (for !=: with each); None when with none it can.
+    """True where `left` compares so with at least one of `others` (for !=: with each); None when with none it can.
 
     Numbers and dates have an order, dates at the precision both share; text and truth only equal or differ.
     """

@@ -1,4 +1,4 @@
-"""What goes into the set algebra and what comes out: operands, outcomes, and the sets and tables between."""
+"""Operands and results of the set algebra, and the sets and tables between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OutcomeKind = Literal["set", "number", "truth", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What a pseudonym stands for.
+    """The meaning of a pseudonym.
 
     `edges`: (entity, value) pairs, where the operand is a set of values: sums are over the pairs. `literal`:
     the text of a value that the user typed and the graph may not hold.
@@ -31,7 +31,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionResult:
-    """What an expression gives. `mids` are in order where `ordered`; `rows` are (thing, count), largest first."""
+    """The result of an expression. `mids` are in order where `ordered`; `rows` are (thing, count), largest first."""
 
     kind: OutcomeKind
     mids: tuple[int, ...] = field(default=(), repr=False)

@@ -1,4 +1,4 @@
-"""How many entities fit what a prompt tells of one.
+"""Counts the entities that fit what a prompt tells of one.
 
 Imports `graph`.
 """

@@ -57,20 +57,20 @@ def added_up(keys: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def tally(values: Numbers) -> dict[int, int]:
-    """How often each value occurs."""
+    """The number of times that each value occurs."""
     found, times = np.unique(values, return_counts=True)
     return dict(zip(found.tolist(), times.tolist(), strict=True))
 
 
 def differs(values: npt.NDArray[np.int64] | npt.NDArray[np.int32] | Sums) -> Flags:
-    """Where a value is another than the one before it; true at the first."""
+    """True at each value that is another than the one before it, and at the first."""
     fresh = np.ones(len(values), dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=fresh[1:])
     return fresh
 
 
 def stretches(lots: Numbers) -> Iterator[tuple[int, int]]:
-    """Where each run of one value begins and ends."""
+    """The begin and end of each run of one value."""
     borders = [*np.flatnonzero(differs(lots)).tolist(), len(lots)]
     yield from pairwise(borders)
 
@@ -83,7 +83,7 @@ def ranges(starts: Numbers, lengths: Numbers) -> Numbers:
 
 
 def lengths_between(starts: npt.NDArray[Any]) -> Numbers:
-    """How long each stretch between `starts` is."""
+    """The length of each stretch between `starts`."""
     return starts[1:].astype(np.int64) - starts[:-1].astype(np.int64)
 
 

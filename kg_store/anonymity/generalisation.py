@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
 
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import NodeKind, Schema
 
 
+@cached_by_version
 def wider_kinds(schema: Schema, k: int) -> Mapping[str, str]:
-    """What a thing of each small concept is shown as: several concepts, joined by commas, of at least `k` entities
-    together. A concept that nobody shares a cell with is left out.
+    """The words that a thing of each small concept is shown by: several concepts, joined by commas, of at least `k`
+    entities together. A concept that nobody shares a cell with is left out.
 
     Cells are the same for all of their members, or the words of a cell would tell the concept. Small concepts share
     cells with small ones, so that the ways of none are lost among those of a large one; where all small ones together
     are fewer than `k`, the least of the large ones joins them.
     """
-    return _wider_kinds(schema, k)
-
-
-@lru_cache(maxsize=64)
-def _wider_kinds(schema: Schema, k: int) -> Mapping[str, str]:
     sizes: Counter[str] = Counter()
     for signature in schema.signatures:
         if signature.kind is NodeKind.ENTITY:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.steps import steps_from_each
 from kg_store.graph.traversal import walk
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids
 
 MAX_BYTES: Final = 64 << 20
@@ -39,7 +39,7 @@ class PathCardinality:
 
 @dataclass(frozen=True, slots=True)
 class EntityDescription:
-    """What is said of one thing. Each of `leads` is a path in all its readings: that one of them leads somewhere.
+    """A description of one thing. Each of `leads` is a path in all its readings: that one of them leads somewhere.
 
     `steps`, where it is told, are all the single steps that leave the thing (`steps_from`), and no others do.
     """
@@ -51,7 +51,7 @@ class EntityDescription:
 
 
 def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
-    """How many things of the concept (several are joined by commas; of one that nothing has: all) fit `said`.
+    """Counts the things of the concept (several are joined by commas; of one that nothing has: all) that fit `said`.
 
     Values are none of them. Raises nothing; a path that no reading fits leads nowhere.
     """
@@ -78,7 +78,7 @@ _Trait = Path | PathCardinality | _Leaves
 
 
 class _Known:
-    """What is remembered of one version; it goes when its schema goes. Threads may work out the same thing twice."""
+    """Sets of one version that are worked out so far. Threads may work out the same set twice."""
 
     def __init__(self) -> None:
         self._members: dict[str, Mids] = {}
@@ -118,13 +118,13 @@ def _members_of(graph: BlindGraph, concept: str) -> Mids:
     return graph.members(ids or [each.id for each in things if each.kind is NodeKind.ENTITY])
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _known(schema: Schema) -> _Known:  # noqa: ARG001
     return _Known()
 
 
 def _having(graph: BlindGraph, known: _Known, concept: str, path: Path) -> Flags:
-    """Which of the concept's members `path` leads somewhere from."""
+    """A flag for each of the concept's members: `path` leads somewhere from it."""
     found = known.flags(concept, path)
     if found is None:
         here = members = known.members(graph, concept)
@@ -181,7 +181,7 @@ def _of_size(graph: BlindGraph, known: _Known, concept: str, sized: PathCardinal
 
 
 def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64] | None:
-    """How many things `path` leads to from each of `members`; None where that is too many to count."""
+    """The number of things that `path` leads to from each of `members`; None where that is too many to count."""
     here = Edges(members, members)
     for step in path:
         last = walk(graph, as_mids(here.tails), (step,))
@@ -209,7 +209,7 @@ def _mediators(graph: BlindGraph, mids: Mids) -> Mids:
 
 
 def _among(mids: Mids, some: Mids) -> Flags:
-    """Which of `mids` are in `some`, which are sorted."""
+    """A flag for each of `mids`: it is in `some`, which are sorted."""
     if not len(some):
         return np.zeros(len(mids), dtype=np.bool_)
     found: Flags = some.take(np.searchsorted(some, mids), mode="clip") == mids

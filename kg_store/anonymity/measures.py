@@ -20,7 +20,7 @@ PROFILES = ("concept", "path of one", "path of two", "relations", "paths of two"
 
 @dataclass(frozen=True, slots=True)
 class ProfileRisk:
-    """What prompts of one profile tell of an entity that they show.
+    """The facts of an entity that prompts of one profile show.
 
     `expected` is the mean of 1 / (entities that fit what the prompt shows) over `prompts`: the chance that somebody
     who knows the whole graph names the right one. `few` is the share of prompts that fewer than k entities fit,
@@ -47,7 +47,7 @@ class ConceptSets:
 
 @dataclass(frozen=True, slots=True)
 class RelationUse:
-    """How many things have a relation, and how many others (or distinct values) it leads to."""
+    """The number of things that have a relation, and of others (or distinct values) that it leads to."""
 
     label: str
     subjects: int
@@ -162,5 +162,5 @@ def _use(relation: Relation, having: Numbers) -> RelationUse:
 
 
 def _is_ours(use: RelationUse) -> bool:
-    """Whether it leads to things that questions may be about."""
+    """True where it leads to things that questions may be about."""
     return use.value_kind is None

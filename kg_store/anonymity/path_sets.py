@@ -45,7 +45,7 @@ class _Groups:
 
 
 class PathSets:
-    """What a step leads to counts by its own set of steps: there are fewer of those than of things.
+    """Counts what a step leads to by its own set of steps: there are fewer of those than of things.
 
     `set_of` numbers each thing's set of steps; set n is `steps[firsts[n]:firsts[n] + lengths[n]]`, numbers below
     `count`. `concept_of` is -1 for what is no entity.

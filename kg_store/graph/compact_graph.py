@@ -114,7 +114,7 @@ class CompactGraph:
         return place if place < len(known) and known[place] == mid else None
 
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        """Where each MID stands, and whether it does; a place may lie behind the last one."""
+        """The position of each MID, and a flag that it is there; a position may lie behind the last one."""
         places = self._arrays.mids.searchsorted(mids)
         return places, self._arrays.mids.take(places, mode="clip") == mids
 

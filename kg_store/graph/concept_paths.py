@@ -7,13 +7,13 @@ an individual: neither what is unusual about it nor what it lacks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import leads_to_values, members_of, reached, steps_from, walk
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import NO_MIDS, Mids, Path, Schema, Step, as_mids
 
 MAX_STEPS_WALKED: Final = 2_000
@@ -61,7 +61,7 @@ def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths
 
 
 def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
-    """Whether `paths_of` has its answer ready."""
+    """True where `paths_of` has its answer ready."""
     return (kin, longest) in _known(graph.schema)
 
 
@@ -103,7 +103,7 @@ def _spread(mids: Mids) -> Mids:
     return mids[np.linspace(0, len(mids) - 1, MAX_STEPS_WALKED).astype(np.int64)]
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _known(schema: Schema) -> dict[tuple[ConceptScope, int], ConceptPaths]:  # noqa: ARG001
-    """What is remembered of one version; it goes when its schema goes."""
+    """The paths of one version that are worked out so far."""
     return {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import lru_cache
 
 from kg_store.errors import LoadError
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Schema, is_mask_word
 from kg_store.text.english import is_ordinary
 from kg_store.text.keyed_words import keyed_word
@@ -24,7 +24,7 @@ def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
 
 
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
-    """What a relation is called: `labels`, the best first, and its local name; each also without its type
+    """The names of a relation: `labels`, the best first, and its local name; each also without its type
     (`people.person.spouse`) and without `has`; and words of these that no dictionary has, alone."""
     found: dict[str, None] = {}
     for label in (*labels, readable_relation(predicate, is_iri)):
@@ -35,7 +35,7 @@ def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str,
     return tuple(text for text in dict.fromkeys([*found, *rare]) if text)
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def masks_of(schema: Schema) -> Mapping[int, str]:
     """The opaque word of each masked relation, by the MID under which its own words are kept."""
     return {each.mask: each.label for each in schema.relations if each.mask is not None}
@@ -54,7 +54,7 @@ def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: Publ
 
 
 def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
-    """What the owner should know: a word that is public for another reason can't be kept from a question."""
+    """Notes for the owner: a word that is public for another reason can't be kept from a question."""
     count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
     if not count:
         return ()

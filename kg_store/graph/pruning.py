@@ -16,7 +16,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What is left. Concepts stand where a kind, classes and relations meet that met before; else a placeholder.
+    """The rest of a graph. Concepts stay where kind, classes and relations met before; else a placeholder.
 
     `changed`: the signatures that are new, by position. Relations without any fact are left out, the rest renumbered.
     """
@@ -57,7 +57,7 @@ def kinds_of_nodes(adjacency: Adjacency, schema: Schema) -> npt.NDArray[np.uint8
 
 
 def at_home(adjacency: Adjacency, mids: Mids) -> Flags:
-    """Which nodes of the arrays are among `mids`."""
+    """A flag for each node of the arrays: it is among `mids`."""
     return np.isin(adjacency.mids, mids)
 
 

@@ -1,4 +1,4 @@
-"""What a graph loses with some of its things: their own values, what only joined them to others, what hung on them."""
+"""Finds all that a graph loses with some of its things: their own values, their mediators, what hung on them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ class RemovalSet:
     alone: int
 
 
-def going_with(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
-    """What goes with `chosen`. `unseen`: facts that the policy hides; what they lead to may be somebody else's too.
+def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
+    """Everything that goes with `chosen`.
+
+    `unseen`: facts that the policy hides; what they lead to may be somebody else's too.
 
     A mediator goes where it joins fewer than two other things without them; a value, and a thing that has no other
     fact, goes with the last one that has it.

@@ -18,7 +18,8 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 
 
 def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_concepts: NameConcepts) -> CompactGraph:
-    """What `role` is shown. Things that keep no fact are left out too; concepts are named anew, from what is shown.
+    """The graph that `role` is shown. Things that keep no fact are left out too; concepts are named anew, from
+    what is shown.
 
     It lies in memory: 14 bytes a fact and a few for each node, for each role that is asked for.
     """
@@ -41,7 +42,7 @@ def refuse_unknown_words(policy: Policy, schema: Schema) -> None:
 
 
 def unknown_words(policy: Policy, schema: Schema) -> int:
-    """How many words of roles name nothing in this graph."""
+    """The number of words of roles that name nothing in this graph."""
     return len(list(_unknown(policy, schema)))
 
 

@@ -32,7 +32,7 @@ def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
 
 
 def placeholder(signature: Signature) -> Concept:
-    """What stands for a concept before it is named: the most specific class."""
+    """The placeholder of a concept before it is named: the most specific class."""
     if signature.classes:
         return Concept(signature.classes[0])
     return Concept("value" if signature.kind is NodeKind.VALUE else "thing")
@@ -61,7 +61,7 @@ def schema_bytes(schema: Schema) -> bytes:
 
 
 def read_schema(data: bytes) -> Schema:
-    """What `schema_bytes` wrote."""
+    """Reads what `schema_bytes` wrote."""
     content = json.loads(zlib.decompress(data))
     hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
     return Schema(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 
 MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
@@ -165,7 +165,7 @@ def _ranges(starts: _Numbers, lengths: _Numbers) -> _Numbers:
     return numbers
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _hops_of(schema: Schema) -> _Hops:
     lengths = [len(signature.hops) for signature in schema.signatures]
     codes = [2 * hop.relation + hop.inverse for signature in schema.signatures for hop in signature.hops]
@@ -182,7 +182,7 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> _Flags:
-    """Which hops lead to nodes that `groups` of hops leave."""
+    """A flag for each hop: it leads to nodes that `groups` of hops leave."""
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags

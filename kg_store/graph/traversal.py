@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import lru_cache
 
 import numpy as np
 
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.steps import steps_from_each
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids
 
 __all__ = [
@@ -27,7 +27,7 @@ def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
-    """What `path` joins: pairs of (a head of the last step, what it reaches). Complete, whatever the size."""
+    """The pairs that `path` joins, of (a head of the last step, what it reaches). Complete, whatever the size."""
     edges = Edges(mids, mids)
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
@@ -56,13 +56,13 @@ def tail_concept(schema: Schema, step: Step) -> str:
 
 
 def leads_to_values(schema: Schema, step: Step) -> bool:
-    """Whether `step` ends at literals."""
+    """True where `step` ends at literals."""
     hop = step[-1]
     return not hop.inverse and schema.relations[hop.relation].value_kind is not None
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
-    """What the first of `mids` is; the members of one set are of one kind."""
+    """The kind of the first of `mids`; the members of one set are of one kind."""
     signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
     return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
 
@@ -112,15 +112,15 @@ def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
     return mids[np.where(signatures >= 0, is_mediator[signatures], False)]
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
     return np.array(flags or [False], dtype=np.bool_)
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _tail_concepts(schema: Schema) -> dict[Hop, str]:
-    """What each hop leads to, counted by things, all in one pass over the signatures."""
+    """The concept that each hop leads to, counted by things, all in one pass over the signatures."""
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:
         for hop in signature.hops:
@@ -128,7 +128,7 @@ def _tail_concepts(schema: Schema) -> dict[Hop, str]:
     return {hop: _commonest(concepts) for hop, concepts in counts.items()}
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def _kinds_of(schema: Schema) -> tuple[str, ...]:
     named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
     classes = {each for signature in schema.signatures for each in signature.classes}

@@ -18,7 +18,7 @@ KINDS: Final = "nvarf"
 
 
 def in_lexicon(word: str) -> bool:
-    """Whether `word`, in small letters and with the accents that it was typed with, is a common English word that
+    """True where `word`, in small letters and with the accents that it was typed with, is a common English word that
     names nobody. Promise: no spelling but the list's own is in it, so that no name is by what it folds to."""
     return word in _english()
 

@@ -126,7 +126,7 @@ def _names_somebody(word: str) -> bool:
 
 
 def _zipf_as_name(word: str) -> float:
-    """How often texts hold the name of that spelling, as wordfreq counts (log10 of uses in 10^9 words); 0: no name."""
+    """The frequency of the name of that spelling, as wordfreq counts (log10 of uses in 10^9 words); 0: no name."""
     surnames, given = _census()
     shares = [(surnames.get(word, 0.0), NAMES_IN_TEXT), (given.get(word, 0.0), NAMES_IN_TEXT / 2)]
     counted = [math.log10(percent / 100 * of_text * 1e9) for percent, of_text in shares if percent]

@@ -51,7 +51,7 @@ _TECHNICAL = frozenset(
 
 
 class MaskReason(StrEnum):
-    """Why words may be a cell in disguise, in the words that an owner reads."""
+    """A reason that words may be a cell in disguise, as an owner reads it."""
 
     NAME = "holds a name or a value of the graph"
     DIGITS = "holds digits"
@@ -175,7 +175,7 @@ def _is_listed(listed: Shown, term: str, word: str) -> bool:
 
 
 def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: set[int]) -> bool:
-    """Whether the sources speak of it as schema, or it is a table's: how often it occurs then tells nothing."""
+    """True where the sources speak of it as schema, or it is a table's: how often it occurs then tells nothing."""
     return position in declared or term in labels or term.startswith(_OF_TABLES)
 
 
@@ -192,7 +192,7 @@ def _masked(
 
 
 def _usual(uses: Sequence[int]) -> int:
-    """How many facts the relation of the middle fact has: a tail of rare ones must not make rarity usual."""
+    """The number of facts of the middle fact's relation: a tail of rare ones must not make rarity usual."""
     ordered = sorted(uses)
     middle = next((at for at, total in enumerate(accumulate(ordered)) if total * 2 >= sum(ordered)), 0)
     return ordered[middle] if ordered else 0
@@ -216,7 +216,7 @@ def _is_common(word: str) -> bool:
 
 
 class _NamesOfGraph:
-    """Which names and text values the words of relations and classes hold; looked for in one pass over the graph."""
+    """Finds names and text values in the words of relations and classes, in one pass over the graph."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ class _NamesOfGraph:
                     self._parts[word].add(node)
 
     def hold(self, each: _Candidate) -> bool:
-        """Whether the words are or hold a name or text value of another thing than themselves."""
+        """True where the words are or hold a name or text value of another thing than themselves."""
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
         nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
         return any(node != each.position for node in chain.from_iterable(nodes))

@@ -42,7 +42,7 @@ class LoadedNode:
     """Further texts that the guard blocks like its value."""
 
     def entries(self) -> Iterator[NameEntry]:
-        """What the name index must know of this node."""
+        """The entries of this node in the name index."""
         for name in self.record.names:
             yield NameEntry(self.mid, name, "name", None, True, True)
         if self.record.lexical is not None and self.record.lexical.strip():
@@ -102,12 +102,7 @@ def load_graph(
         adjacency,
         len(adjacency.targets) // 2,
         counts,
-        (
-            *raw.notes,
-            *_unknown_predicates(roles, policy),
-            *_unknown_words(policy, relations, classes),
-            *notes_of(masked),
-        ),
+        (*raw.notes, *_unknown(roles, policy, relations, classes), *notes_of(masked)),
         source.nodes,
         _unseen(roles, relations, mids),
         tuple(unsaid.values()),
@@ -213,6 +208,10 @@ class _NodeSource:
 
     def _word(self, term: int) -> str:
         return next(iter(self.classes.words_of(term)), "")
+
+
+def _unknown(roles: TripleRoles, policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
+    return [*_unknown_predicates(roles, policy), *_unknown_words(policy, relations, classes)]
 
 
 def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:

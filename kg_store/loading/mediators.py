@@ -1,4 +1,4 @@
-"""Which nodes only join others: blank nodes and opaque ids that no triple gives a name."""
+"""Finds the nodes that only join others: blank nodes and opaque ids that no triple gives a name."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def is_public_term(iri: str) -> bool:
-    """Whether `iri` is a term that a vocabulary defines (FOAF, schema.org, SKOS, PROV, ...), by rdflib's lists.
+    """True where `iri` is a term that a vocabulary defines (FOAF, schema.org, SKOS, PROV, ...), by rdflib's lists.
 
     A word of one's own in the namespace of a vocabulary is none.
     """

@@ -124,7 +124,7 @@ def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
 
 
 def is_shown(policy: Policy, predicate: str) -> bool:
-    """Whether the policy leaves the relation in the graph, masked or not."""
+    """True where the policy leaves the relation in the graph, masked or not."""
     settings = policy.of(predicate)
     return not settings.hide and settings.values is not ValueView.NEVER
 

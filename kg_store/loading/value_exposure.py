@@ -1,4 +1,4 @@
-"""How values are treated: kept out of the graph, linkable from a question, protected by the guard."""
+"""Decides which values are kept out of the graph, linkable from a question, and protected by the guard."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def find_showing(
 
 
 def _is_open(roles: TripleRoles, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
-    """Whether the policy lets the model read the value's own text: in clear, or as the year that it is."""
+    """True where the policy lets the model read the value's own text: in clear, or as the year that it is."""
     if view is not ValueView.YEAR:
         return np.full(len(objects), view is ValueView.CLEAR)
     years = (is_year(literal_of(roles.raw.terms[term]).lexical) for term in objects.tolist())

@@ -109,12 +109,12 @@ class InexactNames:
         return hits, is_nameless
 
     def _is_plain(self, text: str, start: int, end: int, may_hold: MayHold) -> bool:
-        """Whether a stretch is everyday words that nothing marks. Beyond ASCII figures may be letters of words."""
+        """True where a stretch is everyday words that nothing marks. Beyond ASCII figures may be letters of words."""
         stretch = text[start:end]
         return stretch.isascii() and not may_hold(start, end) and not self._may_hold_name(stretch)
 
     def looks_like_name(self, text: str) -> bool:
-        """Whether a word of `text` is no everyday word, but letters."""
+        """True where a word of `text` is no everyday word, but letters."""
         return self._words.looks_like_name(text)
 
     def _may_hold_name(self, stretch: str) -> bool:
@@ -135,8 +135,8 @@ class InexactNames:
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """Where a piece goes on after a word of `skip` with a bracket behind it, across which nothing is read: requests
-    are full of `Eq7f2k (person)`, with other stand-ins each time."""
+    """Positions where a piece goes on after a word of `skip` with a bracket behind it, across which nothing is read:
+    requests are full of `Eq7f2k (person)`, with other stand-ins each time."""
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 

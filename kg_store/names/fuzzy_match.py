@@ -1,4 +1,4 @@
-"""How well words that somebody typed fit the words of one name: which of them, in which order, with which slips."""
+"""Fits words that somebody typed to the words of one name, in their order or another, with slips."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class RowMatch:
 
 @dataclass(slots=True)
 class _Matching:
-    """Which place of the row each typed word takes, and what that took."""
+    """The place of the row that each typed word takes, and what that took."""
 
     used: dict[int, int]
     slips: int
@@ -119,7 +119,7 @@ def _letters(row: NameRow, place: int, typed: TypedText, at: int) -> int:
 
 
 def stands_for(typed: TypedText, at: int, word: str) -> bool:
-    """Whether one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
+    """True where one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
     said = typed.spellings[at]
     if said[0] != word[0]:
         return False
@@ -162,7 +162,7 @@ def _judge(found: _Matching, row: NameRow, typed: TypedText) -> RowMatch | None:
 
 
 def _is_jumbled(places: Sequence[int]) -> bool:
-    """Whether they are neither in order nor in order but for an end that was put first (Smith, John)."""
+    """True where they are neither in order nor in order but for an end that was put first (Smith, John)."""
     return sum(after < before for before, after in pairwise(places)) > 1
 
 

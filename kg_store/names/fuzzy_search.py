@@ -41,10 +41,10 @@ _NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
 """Single letters that are words or endings (it's, don't); an initial among them has a point or is a capital."""
 
 IsName = Callable[[int, int], bool]
-"""Whether the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
+"""Tells where the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
 
 MayHold = Callable[[int, int], bool]
-"""Whether an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
+"""True where an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
 
 
 _Sign = tuple[tuple[str, ...], bool, bool, bool]
@@ -89,7 +89,7 @@ class FuzzyWindow:
     spellings: list[str] = field(default_factory=list, repr=False)
     _near: dict[int, dict[int, int]] = field(default_factory=dict, repr=False)
     _numbers: dict[int, Numbers] = field(default_factory=dict, repr=False)
-    _held: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
+    _cached: dict[bytes, tuple[Numbers, RowPlaces]] = field(default_factory=dict, repr=False)
     _signs: list[_Sign] = field(default_factory=list, repr=False)
     _standing: dict[tuple[str, bool], Standing] = field(default_factory=dict, repr=False)
     _joined: set[tuple[int, int]] = field(default_factory=set, repr=False)
@@ -130,7 +130,7 @@ class FuzzyWindow:
         return found
 
     def standing(self, at: int) -> Standing:
-        """What is known of the words of names that the typed one stands for."""
+        """Looks up the words of names that the typed one may stand for."""
         key = self.spellings[at], self._signs[at][1]
         found = self._standing.get(key)
         if found is None:
@@ -153,7 +153,7 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """Whether names are looked for around this word: not an everyday one that nothing marks as a name."""
+        """True where names are looked for around this word: not an everyday one that nothing marks as a name."""
         word = self.spellings[at]
         if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
             return False
@@ -172,7 +172,7 @@ class FuzzyWindow:
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
 
     def _follows_stranger(self, at: int) -> bool:
-        """What stands before is no word of the dictionary: `thad field` may be Thaddeus Field."""
+        """True where the word before is none of the dictionary: `thad field` may be Thaddeus Field."""
         if not at or not self.joins(at) or self._is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
             return False
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
@@ -230,15 +230,15 @@ class FuzzyWindow:
         """The rows that hold one of `words`, ascending, and their words: looked for once, however often one is typed
         with other slips."""
         key = words.tobytes()
-        found = self._held.get(key)
+        found = self._cached.get(key)
         if found is None:
             rows = self.names.rows
-            if len(self._held) >= MAX_HELD:
-                self._held.clear()
+            if len(self._cached) >= MAX_HELD:
+                self._cached.clear()
             held = [rows.with_word(word) for word in words.tolist()]
             # Also of one word: a row that holds it twice stands there twice.
             held_by_any = np.unique(np.concatenate(held))
-            found = self._held[key] = held_by_any, rows.places(held_by_any)
+            found = self._cached[key] = held_by_any, rows.places(held_by_any)
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:

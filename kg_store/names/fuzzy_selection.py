@@ -1,4 +1,4 @@
-"""Which of the inexact readings of a text count: exact names first, the longest, and no part of a stranger."""
+"""Chooses among the inexact readings of a text: exact names first, the longest, and no part of a stranger."""
 
 from __future__ import annotations
 

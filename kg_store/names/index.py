@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -15,12 +14,11 @@ from kg_store.errors import StoreError
 from kg_store.names import index_format
 from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, MayHold
 from kg_store.names.name_table import NameTable
+from kg_store.names.spellings import AROUND_NAMES, can_be_found, spellings_of, stands_in
 from kg_store.terms import ValueKind
-from kg_store.text.english import is_ordinary
 from kg_store.text.literals import canonical
-from kg_store.text.normalise import MARKS, Normalised, is_unspaced, is_word_character, normalise
+from kg_store.text.normalise import Normalised, normalise
 from kg_store.text.public_words import PublicWords
-from kg_store.text.word_forms import without_accents
 from kg_store.text.word_matcher import WordMatcher
 
 __all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
@@ -34,23 +32,11 @@ _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(
 """By the flags of a spelling: whether the guard blocks it."""
 
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
-_POINT = re.compile(r"[.,](?= |$)")
-_INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
-_SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
-_APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
-_MIN_BARE_LENGTH = 5
-"""Fewer letters without their punctuation (E.T.) may be any word."""
-
 _SECTIONS = 7
 """Of a name index's bytes, before those of its rows."""
 
-_SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
-"""Characters: a part of a name that counts alone; a name that may be typed letter by letter."""
-
 _NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
 """don't, in which nobody is called Don."""
-
-_AROUND_NAMES = " \"«»‹›'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +107,11 @@ class NameIndex:
         groups: dict[tuple[str, int], list[int]] = {}
         too_short: set[int] = set()
         for entry in entries:
-            pattern = normalise(entry.text).text.strip(_AROUND_NAMES)
-            if not _can_be_found(pattern):
+            pattern = normalise(entry.text).text.strip(AROUND_NAMES)
+            if not can_be_found(pattern):
                 too_short.add(entry.mid)
                 continue
-            for spelling in _spellings(pattern):
+            for spelling in spellings_of(pattern):
                 groups.setdefault((spelling, _flags_of(entry)), []).append(entry.mid)
             for key in _keys_of(entry):
                 groups.setdefault((key, _flags_of(entry) | _KEY), []).append(entry.mid)
@@ -212,7 +198,7 @@ class NameIndex:
 
     def holding(self, names: Iterable[str]) -> set[int]:
         """The nodes with a spelling in which one of `names` stands as a word or words, or that is one."""
-        wanted = [name for text in names if (name := normalise(text).text.strip(_AROUND_NAMES))]
+        wanted = [name for text in names if (name := normalise(text).text.strip(AROUND_NAMES))]
         found: set[int] = set()
         for pattern, text in enumerate(self._all_texts()):
             if any(name in text and stands_in(name, text) for name in wanted):
@@ -225,11 +211,11 @@ class NameIndex:
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
     def looks_like_name(self, text: str) -> bool:
-        """Whether a word of `text` stands neither in the dictionary nor in our own phrases."""
+        """True where a word of `text` stands neither in the dictionary nor in our own phrases."""
         return self._inexact is not None and self._inexact.looks_like_name(text)
 
     def is_public(self, hit: NameHit) -> bool:
-        """Whether the spelling that was hit equals a public word."""
+        """True where the spelling that was hit equals a public word."""
         return hit.public
 
     def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
@@ -242,7 +228,7 @@ class NameIndex:
         return tuple(sorted({mid for pattern in patterns for mid in self._mids_of(pattern)}))
 
     def report(self) -> NameReport:
-        """What the graph's owner should know; holds public words and MIDs, and no other spelling."""
+        """The report for the graph's owner; holds public words and MIDs, and no other spelling."""
         spellings = [flags for flags in self._flags if not flags & _KEY]
         values = sum(flags & _VALUE for flags in spellings)
         public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
@@ -250,7 +236,7 @@ class NameIndex:
         return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
 
     def _unguarded(self) -> int:
-        """How many nodes have names, and none that the guard blocks."""
+        """The number of nodes with names of which the guard blocks none."""
         flags = np.frombuffer(self._flags, dtype=np.uint8)
         of_mids = np.repeat(flags, np.diff(np.asarray(self._mid_ends), prepend=0))
         mids, is_name = np.asarray(self._mids), of_mids & (_VALUE | _KEY) == 0
@@ -287,58 +273,6 @@ class NameIndex:
         for end in self._text_ends:
             yield self._texts[start:end].decode()
             start = end
-
-
-def stands_in(name: str, text: str) -> bool:
-    """Whether `name` stands between word borders somewhere in `text`; both are normalised."""
-    start = text.find(name)
-    while start >= 0:
-        end = start + len(name)
-        begins = start == 0 or not (is_word_character(name[0]) and is_word_character(text[start - 1]))
-        if begins and (end == len(text) or not (is_word_character(name[-1]) and is_word_character(text[end]))):
-            return True
-        start = text.find(name, start + 1)
-    return False
-
-
-def _can_be_found(pattern: str) -> bool:
-    """Not punctuation alone, which JSON is full of."""
-    return any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
-
-
-def _spellings(pattern: str) -> list[str]:
-    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller; with
-    an apostrophe apart, as texts taken into words have it (child 's play); with spaces for signs (a k for A.K.)."""
-    plain = _POINT.sub("", pattern).strip(_AROUND_NAMES)
-    typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
-    typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
-    typed |= dict.fromkeys(_APOSTROPHE.sub(mark, spelling) for spelling in tuple(typed) for mark in ("'", " '", " "))
-    bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
-    if pattern.startswith("saint "):
-        typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
-    typed |= dict.fromkeys(_unspaced_spellings(pattern))
-    if bare.isascii() and len(bare) >= _MIN_BARE_LENGTH and (" " in bare or not is_ordinary(bare)):
-        typed[bare] = None
-    return [spelling for spelling in typed if spelling == pattern or _can_be_found(spelling)]
-
-
-def _unspaced_spellings(pattern: str) -> Iterator[str]:
-    """Names in scripts without spaces: run together, letter by letter, and the parts of those that have parts: their
-    words are not read inexactly."""
-    parts = pattern.split(" ")
-    if not all(part and all(map(is_unspaced, part)) for part in parts):
-        return
-    if len(parts) > 1:
-        yield "".join(parts)
-        yield from (part for part in parts if len(part) >= _SHORTEST_UNSPACED)
-    if len(pattern) <= _LONGEST_SPREAD:
-        yield " ".join("".join(parts))
-
-
-def _without_signs(spelling: str) -> str:
-    """Spaces in the place of signs between letters; the spelling itself where that leaves one word, or digits."""
-    apart = " ".join(_SIGNS.sub(" ", spelling).split())
-    return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
 
 
 def _flags_of(entry: NameEntry) -> int:

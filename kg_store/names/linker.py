@@ -75,8 +75,8 @@ class EntityLinker:
     def _with_all_alternatives(
         self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
     ) -> list[Mention]:
-        """Where nothing is marked as a name, a name inside a longer one may be all that was meant by it, the words
-        around it being words: "who is governor of arizona" names a post, or Arizona."""
+        """In a text where nothing is marked as a name, a name inside a longer one may be all that was meant by it,
+        the words around it being words: "who is governor of arizona" names a post, or Arizona."""
         if has_capitals(text):
             return mentions
         return [self._with_alternatives(text, each, found, marks) for each in mentions]
@@ -112,7 +112,7 @@ class EntityLinker:
         return sorted([*kept, *read], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
-        """Whether a span of `text` is marked as a name; in a text that marks none the dictionary tells that."""
+        """True where a span of `text` is marked as a name; in a text that marks none the dictionary tells that."""
         if marks.has_any:
             return marks.is_marked
         known: dict[str, bool] = {}

@@ -68,7 +68,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class EmphasisMarks:
-    """What a text marks: `enclosed` are the spans of whole contents of quotes and brackets.
+    """The marks of a text: `enclosed` are the spans of whole contents of quotes and brackets.
 
     A capital tells of a name where it is not the first of a sentence (unless all of that word or the next one has
     some, too) and the sentence has not capitals everywhere.
@@ -93,15 +93,15 @@ class EmphasisMarks:
 
     @property
     def has_any(self) -> bool:
-        """Whether anything in the text is marked as a name."""
+        """True where anything in the text is marked as a name."""
         return bool(self.enclosed or self._telling)
 
     def may_mark(self, start: int, end: int) -> bool:
-        """Whether `is_marked` may be true of a span in [start, end)."""
+        """True where `is_marked` may be true of a span in [start, end)."""
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
-        """Whether the span is enclosed as a whole, or has a telling capital and no lower case but small words."""
+        """True where the span is enclosed as a whole, or has a telling capital and no lower case but small words."""
         if (start, end) in self.enclosed:
             return True
         has_telling = False
@@ -137,7 +137,7 @@ def _is_abbreviation(text: str, end: int) -> bool:
 
 
 def _telling_capitals(sentence: list[_Word]) -> set[int]:
-    """Where the words start whose capital says that they are names."""
+    """The starts of words whose capital says that they are names."""
     if _has_capitals_everywhere(sentence):
         return set()
     telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}

@@ -108,7 +108,7 @@ class NameTable:
 
     @classmethod
     def of_sections(cls, sections: Sequence[memoryview]) -> NameTable:
-        """What `sections` gave. StoreError where that is not what these are."""
+        """Reads what `sections` gave. StoreError where that is not what these are."""
         if len(sections) != 1 + len(_ARRAYS):
             raise StoreError("the name index has the wrong number of sections")
         joined = bytes(sections[0]).decode()
@@ -160,7 +160,7 @@ class NameTable:
         return RowPlaces(self._flat[positions], self._needed[positions], begins, lengths)
 
     def shares(self, places: RowPlaces, words: Numbers) -> npt.NDArray[np.float64]:
-        """Which share of each row's words is among `words`."""
+        """The share of each row's words that is among `words`."""
         shared = np.add.reduceat(self.are_among(places.words, words), places.begins, dtype=np.int64)
         return np.asarray(shared / places.lengths, dtype=np.float64)
 
@@ -210,7 +210,7 @@ _ARRAYS = (
 
 
 def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
-    """Where the entries of `rows` stand in an array of which row i has those before ends[i], behind the row before;
+    """Positions of the entries of `rows` in an array of which row i has those before ends[i], behind the row before;
     for each row where its own begin among them, and how many they are."""
     starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
     lengths = ends[rows] - starts

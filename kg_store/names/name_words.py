@@ -111,7 +111,7 @@ class NameWords:
 
 
 def may_name(word: str) -> bool:
-    """Whether a word of the lexicon that is a part of a name says anything of whose: the, of and a letter don't."""
+    """True where a word of the lexicon that is a part of a name says anything of whose: the, of and a letter don't."""
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 

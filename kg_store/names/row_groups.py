@@ -63,7 +63,7 @@ def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int
 
 
 def _meant(names: NameTable, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
-    """Which of `words` the typed word may be, or stand for."""
+    """The ones of `words` that the typed word may be, or stand for."""
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])
     known = typed.standing(beside)

@@ -39,7 +39,7 @@ class NameVocabulary:
         return word in _MORE_EVERYDAY or word in self._public or is_ordinary(word)
 
     def looks_like_name(self, text: str) -> bool:
-        """Whether a word of `text` is no everyday word, but letters."""
+        """True where a word of `text` is no everyday word, but letters."""
         words = (word.text for word in words_of(normalise(text).text))
         return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
 
@@ -62,7 +62,7 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """Whether `word` is a slip away from a frequent English word: then it is no misspelt name alone."""
+    """True where `word` is a slip away from a frequent English word: then it is no misspelt name alone."""
     return bool(_frequent().near(word))
 
 

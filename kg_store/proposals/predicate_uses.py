@@ -1,4 +1,4 @@
-"""What a policy makes of every predicate of a load: a name, schema, or a relation that is shown, masked or hidden."""
+"""The use of every predicate of a load by a policy: a name, schema, or a relation that is shown, masked or hidden."""
 
 from __future__ import annotations
 

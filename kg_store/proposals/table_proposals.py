@@ -89,14 +89,14 @@ def _label(words: str) -> str:
 
 
 def _may_be_header(header: Sequence[str]) -> bool:
-    """Whether the cells can be names of columns, and not those of a list of triples."""
+    """True where the cells can be names of columns, and not those of a list of triples."""
     if len(header) < 2 or any(_is_value(column) or len(column) > MAX_COLUMN_CHARS for column in header):
         return False
     return places_in_header(header) is None
 
 
 def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
-    """Whether a column calls itself a key or a name; of three columns that may be triples, the first must be a key.
+    """True where a column calls itself a key or a name; of three columns that may be triples, the first must be a key.
     Nobody separates triples by semicolons."""
     words = [_words(column) for column in header]
     if len(header) == 3 and delimiter != ";":
@@ -105,7 +105,7 @@ def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
 
 
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the first line is unlike those below: common words over numbers or dates, or in small letters over
+    """True where the first line is unlike those below: common words over numbers or dates, or in small letters over
     capitals. A first line that is not would be a row, whose cells must not become words of the schema."""
     if not columns or not all(words_of(name) and all(map(in_lexicon, words_of(name))) for name in columns):
         return False

@@ -17,7 +17,7 @@ _CHUNK_BYTES = 1 << 20
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Raises LoadError where the file can't be read, or its gzip data is broken."""
-    with told(path), path.open("rb") as opened:
+    with translate_io_errors(path), path.open("rb") as opened:
         yield cast(IO[bytes], gzip.GzipFile(fileobj=opened)) if path.suffix.lower() == ".gz" else opened
 
 
@@ -37,8 +37,8 @@ def require_unpacked_within(paths: Sequence[Path], most_bytes: int) -> None:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
-    """What goes wrong with the file itself, in our own words."""
+def translate_io_errors(path: Path) -> Iterator[None]:
+    """Raises LoadError, in our own words, for what goes wrong with the file itself."""
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):

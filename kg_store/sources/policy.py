@@ -104,7 +104,7 @@ Predicate = Annotated[str, Field(min_length=1, max_length=MAX_PREDICATE_CHARS)]
 
 
 class RelationPolicy(PolicyPart):
-    """What one predicate shows. `hide` keeps the relation out of the graph; `values` says how literals show.
+    """The settings of one predicate. `hide` keeps the relation out of the graph; `values` says how literals show.
 
     `mask`: a model sees an opaque word in place of the relation's own, and `description` where there is one. Left
     out, the load decides by the relation's words and how often it occurs, unless the policy says more of it than
@@ -131,7 +131,7 @@ class RelationPolicy(PolicyPart):
 
     @property
     def decides(self) -> bool:
-        """Whether an owner wrote more than the kind of value, which a proposal writes as well."""
+        """True where an owner wrote more than the kind of value, which a proposal writes as well."""
         return self.mask is not None or self.model_copy(update={"value_kind": None}) != _PLAIN
 
 
@@ -144,7 +144,7 @@ class MediatorPolicy(PolicyPart):
 
 
 class RolePolicy(PolicyPart):
-    """What one kind of caller is shown of the graph, by relations (predicate or label) and concepts (or classes).
+    """The part of a graph that a kind of caller is shown, by relations (predicate or label) and concepts (or classes).
 
     What `show_...` does not list is withheld, where it is given; so is what `withhold_...` lists.
     """

@@ -38,7 +38,7 @@ _DATE_TYPES = frozenset({"date", "dateTime", "dateTimeStamp", "gYear", "gYearMon
 
 
 class TermKind(IntEnum):
-    """What a term is, told by its first character."""
+    """The kind of a term, by its first character."""
 
     IRI = 0
     BLANK = 1
@@ -59,7 +59,7 @@ class Literal:
 
     @property
     def kind(self) -> ValueKind:
-        """How it compares; told by the datatype's local name, so that custom namespaces work too."""
+        """The kind of value, for comparing; told by the datatype's local name, so that custom namespaces work too."""
         name = re.split(r"[#/:]", self.datatype)[-1]
         if name in _NUMBER_TYPES:
             return ValueKind.NUMBER

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import pyoxigraph
 
 from kg_store.errors import LoadError
-from kg_store.sources.files import told
+from kg_store.sources.files import translate_io_errors
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
 from kg_store.sources.safe_formats import local_json, tame_xml
 from kg_store.sources.table_files import Tables
@@ -83,7 +83,7 @@ def read_sources(
 
 
 class TextFiles:
-    """How each text file of a load is read: as rows of a table, or as triples."""
+    """Reads each text file of a load as rows of a table, or as triples."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
         """Raises LoadError where a table has no file, or its file does not fit it."""
@@ -123,7 +123,7 @@ def _file(
     ending = (suffixes[-2:-1] if zipped else suffixes[-1:]) or [""]
     if ending[0] not in FORMATS:
         raise LoadError("unknown file ending; allowed: " + ", ".join(FORMATS) + ", each also with .gz", path.name)
-    with told(path), path.open("rb") as opened:
+    with translate_io_errors(path), path.open("rb") as opened:
         counted = io.BufferedReader(_Counted(opened, on_bytes), _REPORT_BYTES)
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=counted) if zipped else counted)
         if ending[0] in _TEXT:

@@ -73,7 +73,7 @@ def _parts(context: object) -> list[dict[str, Any]]:
 
 
 def _is_map(node: dict[str, Any]) -> bool:
-    """Whether its keys look like language tags, of a term with `@container: @language`."""
+    """True where its keys look like language tags, of a term with `@container: @language`."""
     return bool(node) and all(re.fullmatch(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*", key) for key in node)
 
 

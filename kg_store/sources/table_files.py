@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +10,7 @@ from typing import IO
 from urllib.parse import quote
 
 from kg_store.errors import LoadError
+from kg_store.sources.delimited_text import Rows, TableFile
 from kg_store.sources.files import open_bytes
 from kg_store.sources.raw_graph import Term, value_term
 from kg_store.sources.table_policy import ColumnPolicy, TablePolicy
@@ -20,7 +18,6 @@ from kg_store.terms import ValueKind
 from kg_store.text.labels import readable
 from kg_store.text.literals import fits
 
-DELIMITERS = (",", ";", "\t", "|")
 TABLE_ENDINGS = (".csv", ".tsv", ".txt")
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -54,7 +51,7 @@ class Tables:
         return path in self._policies
 
     def triples(self, path: Path, stream: IO[bytes], skipped: Counter[str]) -> Iterator[Triple]:
-        """What the rows of `path` say; counts in `skipped`, by reason, what was left out."""
+        """The triples of the rows of `path`; counts in `skipped`, by reason, what was left out."""
         table = self._policies[path]
         unread = len(header_of(path, table)) - len(table.used())
         if unread:
@@ -90,35 +87,42 @@ class Tables:
 def header_of(path: Path, table: TablePolicy | None = None) -> list[str]:
     """The cells of the first line. Raises LoadError where a column has no name or two share one."""
     with open_bytes(path) as stream:
-        lines = csv.reader(_text_lines(stream, path.name, table), delimiter=delimiter_of(path, table))
-        return _checked(next(_safely(lines, path.name), []), path.name)
+        opened = _table_file(stream, path.name, table)
+        return _header(opened.quoted_rows(_delimiter(opened, table)), path.name)
+
+
+def delimiter_of(path: Path) -> str:
+    """The delimiter that the file's header tells."""
+    with open_bytes(path) as stream:
+        return _table_file(stream, path.name, None).header_delimiter()
 
 
 def read_rows(stream: IO[bytes], file: str, table: TablePolicy) -> Iterator[TableRow]:
     """Every row below the header. Raises LoadError on a line with another number of cells, or without a key."""
-    text = _text_lines(stream, file, table)
-    first = next(text, "")
-    delimiter = table.delimiter or told_delimiter(first)
-    reader = csv.reader(_chained(first, text), delimiter=delimiter, strict=True)
-    rows = _safely(reader, file)
-    header = _checked(next(rows, []), file)
+    opened = _table_file(stream, file, table)
+    rows = opened.quoted_rows(_delimiter(opened, table))
+    header = _header(rows, file)
     for column, role in table.used().items():
         if column not in header:
             raise LoadError(f"the header has no column for {role} of this table in the policy", file, 1)
-    for cells in rows:
-        if not cells or not any(cell.strip() for cell in cells):
+    for line, cells in rows:
+        if not any(cells):
             continue
         if len(cells) != len(header):
-            raise LoadError(f"this line has {len(cells)} cells, the header has {len(header)}", file, reader.line_num)
-        row = TableRow(reader.line_num, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+            raise LoadError(f"this line has {len(cells)} cells, the header has {len(header)}", file, line)
+        row = TableRow(line, dict(zip(header, cells, strict=True)))
         if not row.cells[table.key]:
-            raise LoadError("this line has no key", file, reader.line_num)
+            raise LoadError("this line has no key", file, line)
         yield row
 
 
-def told_delimiter(line: str) -> str:
-    """The delimiter that stands in a header most often."""
-    return max(DELIMITERS, key=lambda delimiter: (line.count(delimiter), -DELIMITERS.index(delimiter)))
+def _table_file(stream: IO[bytes], file: str, table: TablePolicy | None) -> TableFile:
+    return TableFile(stream, file, table.encoding if table is not None else "utf-8")
+
+
+def _delimiter(opened: TableFile, table: TablePolicy | None) -> str:
+    given = table.delimiter if table is not None else None
+    return given or opened.header_delimiter()
 
 
 def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> dict[Path, TablePolicy]:
@@ -183,44 +187,8 @@ def _count(skipped: Counter[str], reason: str, line: int) -> None:
     skipped[known] += 1
 
 
-def delimiter_of(path: Path, table: TablePolicy | None = None) -> str:
-    """The policy's, or what the file's header tells."""
-    if table is not None and table.delimiter is not None:
-        return table.delimiter
-    with open_bytes(path) as stream:
-        return told_delimiter(next(_text_lines(stream, path.name, table), ""))
-
-
-def _text_lines(stream: IO[bytes], file: str, table: TablePolicy | None) -> Iterator[str]:
-    encoding = table.encoding if table is not None else "utf-8"
-    text = io.TextIOWrapper(stream, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
-    number = 0
-    try:
-        for line in text:
-            number += 1
-            yield line
-    except UnicodeError:
-        raise LoadError(f"the file is not {encoding.upper()} text", file, number + 1) from None
-    finally:
-        with contextlib.suppress(ValueError):  # It may be closed already.
-            text.detach()  # Whoever opened the stream closes it.
-
-
-def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
-def _safely(reader: Iterator[list[str]], file: str) -> Iterator[list[str]]:
-    try:
-        yield from reader
-    except csv.Error:
-        line = getattr(reader, "line_num", None)
-        raise LoadError("the quotes of this line do not match, or a cell is too long", file, line) from None
-
-
-def _checked(header: list[str], file: str) -> list[str]:
-    names = [cell.strip() for cell in header]
+def _header(rows: Rows, file: str) -> list[str]:
+    _, names = next(rows, (1, []))
     if not names or not all(names):
         raise LoadError("a table needs a header line with a name for every column", file, 1)
     if len(set(names)) != len(names):

@@ -1,4 +1,4 @@
-"""How the lines of text files are read: the `[[tables]]` and `[[triples]]` of a policy."""
+"""The settings by which lines of text files are read: the `[[tables]]` and `[[triples]]` of a policy."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _IRI = re.compile(r"<?[a-z][a-z0-9+.-]*:[^\s<>]+>?", re.IGNORECASE)
 
 
 def places_in_header(cells: Cells) -> Places | None:
-    """Where head, relation and tail stand, if the first three cells call them so; None for a line of another kind."""
+    """The places of head, relation and tail, if the first cells call them so; None for a line of another kind."""
     words = [cell.strip().lower() for cell in cells[:3]]
     found = (
         (head, relation, tail)
@@ -74,7 +74,7 @@ def require_triples(lines: Sequence[Cells], file: str) -> None:
 
 
 def _reasons(sample: Sequence[Cells], places: Places) -> Iterator[str]:
-    """Why these are no triples, each in our own words; nothing where they are."""
+    """The reasons that these are no triples, in our own words; none where they are."""
     heads, relations, tails = ([cells[at].strip() for cells in sample] for at in places)
     used = Counter(relations)
     if all(_IRI.fullmatch(cell) for cell in used):
@@ -100,7 +100,7 @@ def _about_relations(used: Counter[str]) -> Iterator[str]:
 
 
 def _names_columns(sample: Sequence[Cells]) -> bool:
-    """Whether no cell of the first line stands in another line, and none is written as a relation is."""
+    """True where no cell of the first line stands in another line, and none is written as a relation is."""
     first, rest = sample[0][:3], sample[1:]
     if any(_is_compound(cell.strip()) for cell in first) or not rest:
         return False
@@ -126,7 +126,7 @@ def _share_repeated(heads: Sequence[str]) -> float:
 
 
 def _agreement(relations: Sequence[str], tails: Sequence[str]) -> float:
-    """How much likelier two lines with the same tail share their relation than any two lines do (Cohen's kappa)."""
+    """The share by which lines with the same tail agree on their relation beyond chance (Cohen's kappa)."""
     same_tail = _pairs(Counter(tails).values())
     chance = _pairs(Counter(relations).values()) / max(1, len(tails) * (len(tails) - 1) // 2)
     if not same_tail or chance == 1:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -11,18 +9,14 @@ from itertools import chain, islice
 from typing import IO
 
 from kg_store.errors import LoadError
+from kg_store.sources.delimited_text import Cells, Rows, TableFile
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, TEXT_MARK, Term
 from kg_store.sources.table_policy import TriplesPolicy
 from kg_store.sources.triple_columns import IN_ORDER, MAX_SAMPLE, Places, places_in_header, require_triples
 
-Cells = list[str]
-Rows = Iterator[tuple[int, Cells]]
-
 TOO_LONG = f"a relation of more than {MAX_PREDICATE_CHARS} characters"
 
-_DELIMITERS = ("\t", "|", ",")
 _OF_TABLES = "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
-_SAMPLE_LINES = 20
 _IRI = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|^`\\]+)>|(https?://[^\s<>\"{}|^`\\]+)")
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<[^\s<>]+>)?')
 
@@ -36,14 +30,11 @@ def read_cells(
     are allowed after a tab only: elsewhere a name may hold the delimiter. Where neither the policy nor a header says
     that these are triples, the columns must look like it. Raises LoadError.
     """
-    text = io.TextIOWrapper(stream, "utf-8-sig", newline="\n")
-    try:
-        head = [line for line in (text.readline() for _ in range(_SAMPLE_LINES)) if line]
-    except UnicodeDecodeError:
-        raise LoadError("the file is not UTF-8 text", file, 1) from None
-    delimiter = _delimiter(head, file, prefer_comma)
-    lines = _chained(head, text)
-    rows = _quoted_rows(lines, file) if delimiter == "," else _plain_rows(lines, delimiter, file)
+    opened = TableFile(stream, file, newline="\n")
+    delimiter = opened.triples_delimiter(prefer_comma)
+    if delimiter is None:
+        raise LoadError(f"a line needs three cells, separated by a tab, a bar or a comma{_OF_TABLES}", file, 1)
+    rows = opened.quoted_rows(delimiter) if delimiter == "," else opened.plain_rows(delimiter)
     places, rows = _decided(_checked(rows, delimiter, file), file, policy)
     for number, cells in rows:
         triple = _triple(cells, number, file, places, skipped)
@@ -52,7 +43,7 @@ def read_cells(
 
 
 def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Places, Rows]:
-    """Where head, relation and tail stand, and the lines that hold them: by the policy, the header, or the columns."""
+    """The places of head, relation and tail, by policy, header or columns, and the lines that hold them."""
     first = list(islice(rows, 1))
     called = places_in_header(first[0][1]) if first else None
     if policy is not None:
@@ -66,50 +57,10 @@ def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Place
     return IN_ORDER, chain(sample, rows)
 
 
-def _chained(head: list[str], text: io.TextIOWrapper) -> Iterator[str]:
-    yield from head
-    yield from text
-
-
-def _delimiter(head: list[str], file: str, prefer_comma: bool) -> str:
-    filled = [line for line in head if line.strip()]
-    if not filled:
-        raise LoadError("the file holds no triple", file)
-    order = (",", "\t", "|") if prefer_comma else _DELIMITERS
-    for delimiter in order:
-        if all(line.count(delimiter) >= 2 for line in filled):
-            return delimiter
-    # No delimiter fits every line: the one of the first line, so that the error names the line that differs.
-    for delimiter in order:
-        if filled[0].count(delimiter) >= 2:
-            return delimiter
-    raise LoadError(f"a line needs three cells, separated by a tab, a bar or a comma{_OF_TABLES}", file, 1)
-
-
-def _plain_rows(lines: Iterator[str], delimiter: str, file: str) -> Iterator[tuple[int, Cells]]:
-    number = 0
-    try:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield number, [cell.strip() for cell in line.rstrip("\r\n").split(delimiter)]
-    except UnicodeDecodeError:
-        raise LoadError("the file is not UTF-8 text", file, number + 1) from None
-
-
-def _quoted_rows(lines: Iterator[str], file: str) -> Iterator[tuple[int, Cells]]:
-    reader = csv.reader(lines, strict=True)
-    try:
-        for cells in reader:
-            if cells:
-                yield reader.line_num, [cell.strip() for cell in cells]
-    except csv.Error:
-        raise LoadError("the quotes of this line do not match", file, reader.line_num) from None
-    except UnicodeDecodeError:
-        raise LoadError("the file is not UTF-8 text", file, reader.line_num + 1) from None
-
-
 def _checked(rows: Rows, delimiter: str, file: str) -> Rows:
     for number, cells in rows:
+        if not cells:
+            continue
         if len(cells) < 3 or (len(cells) > 3 and delimiter != "\t"):
             hint = "" if number > 1 else _OF_TABLES
             raise LoadError(f"a line needs three cells, this one has {len(cells)}{hint}", file, number)

@@ -1,4 +1,4 @@
-"""What lies on disk: the vault, versions, erasures, the master key.
+"""Everything on disk: the vault, versions, erasures, the master key.
 
 Imports the errors alone.
 """

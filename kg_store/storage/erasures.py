@@ -92,8 +92,8 @@ class ForgottenRows:
         with self._engine.begin() as connection:
             connection.execute(delete(erasures).where(erasures.c.id == erasure.id))
 
-    def past(self, tenant: str, graph: str) -> list[Forgetting]:
-        """What was forgotten in this graph, oldest first."""
+    def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
+        """The erasures of this graph, oldest first."""
         query = (
             select(forgotten_things.c.erasure, func.min(forgotten_things.c.at), func.count())
             .join(graphs, graphs.c.id == forgotten_things.c.graph_id)
@@ -104,7 +104,7 @@ class ForgottenRows:
         with self._engine.connect() as connection:
             return [Forgetting(*row) for row in connection.execute(query).all()]
 
-    def lift(self, tenant: str, graph: str, erasure_id: str) -> int:
+    def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
         """Lets the things of one erasure in again, with the next load; how many. Raises UnknownGraphError."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)

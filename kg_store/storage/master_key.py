@@ -60,12 +60,12 @@ class MasterKey:
 
     @property
     def newest_bytes(self) -> bytes:
-        """How everything begins that the newest key has sealed."""
+        """The first bytes of everything that the newest key has sealed."""
         return _FORMAT + self.newest.to_bytes(2, "big")
 
     @staticmethod
     def version_of(sealed: bytes) -> int:
-        """Which key has sealed this; its first VERSION_BYTES tell."""
+        """The key that sealed this; its first VERSION_BYTES tell."""
         return int.from_bytes(sealed[1:VERSION_BYTES], "big")
 
     def refresh(self) -> None:

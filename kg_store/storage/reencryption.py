@@ -39,7 +39,7 @@ _FILES: Final = ("schema.sealed", "names.sealed", "words.sealed")
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """Where sealed bytes lie. `rows` selects the table's key, the bytes as `sealed` and what `context` needs.
+    """A place of sealed bytes. `rows` selects the table's key, the bytes as `sealed` and what `context` needs.
 
     `held`: further columns that must not have changed meanwhile, where the context depends on them.
     """
@@ -124,7 +124,7 @@ def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[i
 
 
 def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
-    """How many rows each version of the key has sealed, those too that belong to nothing any more."""
+    """The number of rows that each version of the key has sealed, those too that belong to nothing any more."""
     head = _head(where)
     query = select(head, func.count()).where(where.column.is_not(None)).group_by(head)
     with engine.connect() as connection:
@@ -145,7 +145,7 @@ def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
 
 
 def versions_of_files(folder: DataFolder) -> Counter[int]:
-    """How many files of this data folder each version of the key has sealed."""
+    """The number of files of this data folder that each version of the key has sealed."""
     found = (path for file in _FILES for path in folder.files_named(file))
     return Counter(MasterKey.version_of(_beginning(path)) for path in found)
 
@@ -165,7 +165,7 @@ def _version(row: Any) -> bytes:
 
 
 def _reseal_file(master: MasterKey, path: Path, context: bytes) -> bool:
-    """Whether it had to be."""
+    """Seals one place anew; false where it did not have to be."""
     try:
         sealed = path.read_bytes()
     except FileNotFoundError:

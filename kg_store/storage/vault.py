@@ -29,7 +29,9 @@ _SOME = select(vault_entries.c.mid, vault_entries.c.sealed).where(
 
 @dataclass(frozen=True, slots=True)
 class VaultRecord:
-    """What one MID stands for. `names`: the preferred one first, then aliases; empty for values and mediators.
+    """The thing or value that one MID stands for.
+
+    `names`: the preferred one first, then aliases; empty for values and mediators.
 
     `lexical` is the literal's own text. `hidden` is true where the policy keeps the node out of the graph: it is
     known only so that the guard can stop its name or value.
@@ -44,7 +46,7 @@ class VaultRecord:
 
 @dataclass(frozen=True, slots=True)
 class VaultScope:
-    """Which graph version a row belongs to; all of it is bound into the row's seal, with the MID."""
+    """The graph version that a row belongs to; all of it is bound into the row's seal, with the MID."""
 
     tenant: str
     graph: str
@@ -135,7 +137,7 @@ def write_records(
 
 
 def readable_name(record: VaultRecord) -> str:
-    """What people read where this node stands in an answer."""
+    """The text that people read where this node stands in an answer."""
     if record.names:
         return record.names[0]
     if record.lexical is None:

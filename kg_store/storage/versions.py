@@ -57,7 +57,7 @@ class VersionRow:
 
 
 class SealedParts(Protocol):
-    """What a version's row keeps of it (kg_store.version_builder.Built)."""
+    """The sealed parts of a version that its row keeps (kg_store.version_builder.Built)."""
 
     @property
     def sealed_info(self) -> bytes: ...
@@ -197,7 +197,7 @@ class GraphRows:
         return versions
 
     def retire(self, version_id: str) -> None:
-        """What a failed load has begun is left to be swept away; a version that was swapped in stays."""
+        """Leaves what a failed load has begun to be swept away; a version that was swapped in stays."""
         begun = (graph_versions.c.id == version_id, graph_versions.c.state == BUILDING)
         with self._engine.begin() as connection:
             connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))

@@ -101,7 +101,7 @@ def _look_alike(character: str) -> str:
 
 
 class _Skeletons(dict[int, str]):
-    """What each character looks like; filled as text is met."""
+    """The look of each character; filled as text is met."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _skeleton(chr(code))

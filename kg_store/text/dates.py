@@ -19,7 +19,7 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class Precision(IntEnum):
-    """How much of a date is known, from the least to the most."""
+    """The precision of a date, from the least to the most."""
 
     DECADE = 0
     YEAR = 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cache
 
 from english_words import get_english_words_set
-from wordfreq import top_n_list, zipf_frequency
+from wordfreq import get_frequency_dict, lossy_tokenize, top_n_list
+from wordfreq.numbers import digit_freq, smash_numbers
 
 ALWAYS_ORDINARY = 1_000
 """So many of the most frequent words are ordinary although the dictionary has them with a capital, too (May)."""
@@ -24,20 +26,47 @@ RARE_BELOW = 4.0
 _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
 
 
-@cache
 def is_ordinary(word: str) -> bool:
-    """Whether `word` (normalised), or what it is a form of, stands in the dictionary in small letters alone.
+    """True where `word` (normalised), or what it is a form of, stands in the dictionary in small letters alone.
 
-    The dictionary is Webster's Second (package english-words), which writes proper names with a capital.
+    The dictionary is Webster's Second (package english-words), which writes proper names with a capital. Words of
+    wordfreq's list alone are remembered: people type names.
     """
     if word in _ordinary():
         return True
-    frequency = zipf_frequency(word, "en") - MAX_ABOVE_STEM
-    return any(stem in _ordinary() and zipf_frequency(stem, "en") >= frequency for stem in stems(word))
+    return _listed_form(word) if word in get_frequency_dict("en", "best") else _is_form(word)
+
+
+def _is_form(word: str) -> bool:
+    known = [stem for stem in stems(word) if stem in _ordinary()]
+    if not known:
+        return False
+    frequency = zipf_frequency(word) - MAX_ABOVE_STEM
+    return any(zipf_frequency(stem) >= frequency for stem in known)
+
+
+_listed_form = cache(_is_form)
+
+
+def zipf_frequency(word: str) -> float:
+    """The base-10 logarithm of a word's uses in 10^9 English words; 0.0 where wordfreq has none.
+
+    The same as `wordfreq.zipf_frequency`, which remembers every word that it was asked for.
+    """
+    frequencies, inverse = get_frequency_dict("en", "best"), 0.0
+    for token in lossy_tokenize(word, "en"):
+        smashed = smash_numbers(token)
+        if smashed not in frequencies:
+            return 0.0
+        inverse += 1.0 / (frequencies[smashed] * (1.0 if smashed == token else digit_freq(token)))
+    if not inverse:
+        return 0.0
+    frequency = 1.0 / inverse
+    return round(math.log10(round(frequency, math.floor(-math.log10(frequency)) + 3)) + 9.0, 2)
 
 
 def stems(word: str) -> Iterator[str]:
-    """What `word` may be a form of, by the English endings: `treated`, `cities`, `stopping`."""
+    """The words that `word` may be a form of, by the English endings: `treated`, `cities`, `stopping`."""
     for ending, instead in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and len(stem) >= 3:
@@ -47,14 +76,14 @@ def stems(word: str) -> Iterator[str]:
 
 
 def may_be_proper(word: str) -> bool:
-    """Whether the dictionary has `word` with a capital too, or not at all."""
+    """True where the dictionary has `word` with a capital too, or not at all."""
     plain = word.casefold()
     return plain in _proper() or not is_ordinary(plain)
 
 
 def is_rare(text: str) -> bool:
-    """Whether a word of `text` is one that questions seldom hold, in the dictionary or not."""
-    return any(zipf_frequency(word, "en") < RARE_BELOW for word in text.casefold().split())
+    """True where a word of `text` is one that questions seldom hold, in the dictionary or not."""
+    return any(zipf_frequency(word) < RARE_BELOW for word in text.casefold().split())
 
 
 @cache

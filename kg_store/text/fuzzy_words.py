@@ -17,7 +17,7 @@ _TWO_SLIPS_FROM = 9
 
 
 def slips_allowed(length: int) -> int:
-    """How many slips (a letter more, less, another, or two swapped) a word or name of so many letters may have."""
+    """The number of slips (a letter more, less, another, or two swapped) that a word of so many letters may have."""
     if length < MIN_LENGTH:
         return 0
     return 2 if length >= _TWO_SLIPS_FROM else 1

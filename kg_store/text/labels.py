@@ -63,7 +63,7 @@ def clean(label: str) -> str:
 
 
 def is_short_label(label: str) -> bool:
-    """Whether a label is a relation's word rather than a sentence about it."""
+    """True where a label is a relation's word rather than a sentence about it."""
     short = 0 < len(label.split()) <= MAX_LABEL_WORDS and len(label) <= _MAX_LABEL_CHARS
     return short and label[-1] not in ".!?"
 

@@ -1,4 +1,4 @@
-"""What a literal means: numbers as Decimal, dates at their precision, and every literal that stands in a text."""
+"""Reads literals: numbers as Decimal, dates at their precision, and every literal that stands in a text."""
 
 from __future__ import annotations
 
@@ -165,10 +165,10 @@ _FORMS = {
 
 
 def fits(lexical: str, kind: ValueKind) -> bool:
-    """Whether the text reads as a value of `kind`."""
+    """True where the text reads as a value of `kind`."""
     return _FORMS[kind].fullmatch(lexical.strip()) is not None
 
 
 def is_year(lexical: str) -> bool:
-    """Whether the text is a year between 1000 and 2099."""
+    """True where the text is a year between 1000 and 2099."""
     return _YEAR.fullmatch(lexical.strip()) is not None

@@ -68,11 +68,11 @@ class Normalised:
 
     @property
     def is_one_to_one(self) -> bool:
-        """Whether every character stands where it stood in the original text."""
+        """True where every character stands where it stood in the original text."""
         return self._pieces == _UNCHANGED
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the normalised characters from `start` to `end` stand in the original text."""
+        """The place in the original text of the normalised characters from `start` to `end`."""
         if self.is_one_to_one:
             return start, end
         if end <= start:
@@ -81,7 +81,7 @@ class Normalised:
         return self._span_of(start)[0], self._span_of(end - 1)[1]
 
     def is_border(self, position: int) -> bool:
-        """Whether a word may begin or end at `position`; scripts without spaces have borders everywhere."""
+        """True where a word may begin or end at `position`; scripts without spaces have borders everywhere."""
         text = self.text
         if position <= 0 or position >= len(text):
             return True
@@ -216,7 +216,7 @@ def _is_ignored(character: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _joins(character: str) -> bool:
-    """Whether composition may melt `character` into the one before it: marks, and Hangul vowels and finals."""
+    """True where composition may melt `character` into the one before it: marks, and Hangul vowels and finals."""
     first = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff" or "\ud7b0" <= first <= "\ud7ff"
 
@@ -255,7 +255,7 @@ MARKS: Final = "".join(_mark_ranges())
 
 
 def is_letters(word: str) -> bool:
-    """Whether `word` is letters and the marks on them alone."""
+    """True where `word` is letters and the marks on them alone."""
     return word.isalpha() or (not word.isascii() and all(map(_is_letter_or_mark, word)) and word[:1].isalpha())
 
 

@@ -42,7 +42,7 @@ class PublicWords:
         return len(self._own) + len(self._frequent)
 
     def is_own(self, normalised: str) -> bool:
-        """Whether it is a word of our phrases (templates, relations, concepts), or a small number."""
+        """True where it is a word of our phrases (templates, relations, concepts), or a small number."""
         return normalised in self._own
 
 

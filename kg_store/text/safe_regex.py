@@ -27,5 +27,5 @@ def checked(pattern: str) -> str:
 
 
 def is_in(pattern: str, text: str) -> bool:
-    """Whether a checked pattern matches anywhere in `text`."""
+    """True where a checked pattern matches anywhere in `text`."""
     return _compiled(pattern).search(text) is not None

@@ -47,7 +47,7 @@ class WordForms:
 
 
 def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Where names may stand as a whole: runs of words that nothing but a space, point, comma or & parts."""
+    """The places where names may stand as a whole: runs of words that nothing but a space, point, comma or & parts."""
     for match in _STRETCH.finditer(text, start, len(text) if end is None else end):
         yield match.start(), match.start() + len(match.group().rstrip(" ,"))
 
@@ -109,7 +109,7 @@ def behind_prefixes(word: str) -> Iterator[str]:
 
 
 def nominatives(word: str) -> Iterator[str]:
-    """What a Cyrillic `word` (a form) may be a case of."""
+    """The words that a Cyrillic `word` (a form) may be a case of."""
     case = _CASE.search(word) if "\u0400" <= word[:1] <= "\u052f" else None
     if case and case.start() >= _MIN_BEFORE_CASE:
         yield from (word[: case.start()] + ending for ending in _NOMINATIVES)

@@ -172,4 +172,4 @@ def _clinic(service: Described) -> None:
     if "clinic" not in services.graphs.names("default"):
         file = services.store.settings.data_dir.parent / "clinic.ttl"
         file.write_text(CLINIC)
-        services.graphs.loading("default", "clinic", [file], None)(lambda _step, _percent: None)
+        services.graphs.load("default", "clinic", [file], None).run(lambda _step, _percent: None)

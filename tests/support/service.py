@@ -147,7 +147,7 @@ class Running:
         """Loads a graph, without a job."""
         file = self.services.store.settings.data_dir.parent / f"{secrets.token_hex(4)}.ttl"
         file.write_text(turtle)
-        self.services.graphs.loading(tenant, name, [file], policy)(lambda _step, _percent: None)
+        self.services.graphs.load(tenant, name, [file], policy).run(lambda _step, _percent: None)
         file.unlink()
 
     async def ended(self, job_id: str, headers: dict[str, str]) -> dict[str, object]:

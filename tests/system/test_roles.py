@@ -63,7 +63,7 @@ async def house(tmp_path: Path) -> AsyncIterator[Running]:
         for name, turtle, policy in (("house", GRAPH, POLICY + ROLES), ("less", LESS, "")):
             file = tmp_path / f"{name}.ttl"
             file.write_text(turtle)
-            house.services.graphs.loading("default", name, [file], policy)(lambda _step, _percent: None)
+            house.services.graphs.load("default", name, [file], policy).run(lambda _step, _percent: None)
         yield house
 
 
@@ -203,7 +203,7 @@ async def test_what_a_newer_policy_withholds_is_not_told_by_an_older_conversatio
     first = await ask(house, reception, "house", GRANTED[0])
     assert canaries_in(repr(opened(first)).encode(), ["Jaskworthy"])
     fewer = ROLES.replace('"treated by", "lives in"', '"lives in"')
-    house.services.graphs.loading("default", "house", [tmp_path / "house.ttl"], POLICY + fewer)(lambda _s, _p: None)
+    house.services.graphs.load("default", "house", [tmp_path / "house.ttl"], POLICY + fewer).run(lambda _s, _p: None)
     turns = [{"role": "user", "content": GRANTED[0]}, first.json()["message"], {"role": "user", "content": "Why?"}]
     body = {
         "graph": "house", "public_key": PAIR.public_text, "messages": turns,

@@ -49,8 +49,8 @@ async def load_graph(
     wanted = await _read_body(request)
     paths = [wanted.path] + ([wanted.ontology] if wanted.ontology else [])
     sources = [_allowed(path, services.store.settings.allowed_load_dir) for path in paths]
-    work = services.graphs.loading(caller.tenant, name, sources, wanted.policy, gate.wait)
-    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None, gate)
+    load = services.graphs.load(caller.tenant, name, sources, wanted.policy, gate.wait)
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, load.run, lambda: None, gate)
 
 
 @administering.get("/graphs", response_model=GraphList)
@@ -76,11 +76,11 @@ async def report_graph(
 
 def _start_upload(services: Services, tenant: str, name: str, upload: Upload, gate: JobControl) -> JobStatus:
     try:
-        work = services.graphs.loading(tenant, name, [*upload.files, *upload.ontologies], upload.policy, gate.wait)
+        load = services.graphs.load(tenant, name, [*upload.files, *upload.ontologies], upload.policy, gate.wait)
     except BaseException:
         upload.delete()
         raise
-    return services.jobs.start(tenant, name, work, upload.delete, gate)
+    return services.jobs.start(tenant, name, load.run, upload.delete, gate)
 
 
 async def _read_body(request: Request) -> LoadByPath:

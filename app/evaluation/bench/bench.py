@@ -193,7 +193,7 @@ class Bench:
         their owner here: all relations and classes are shown."""
         given = propose_policy(sources) if policy is None else Policy.from_toml(policy)
         used = given.model_copy(update={"show_relations": "all", "show_classes": "all"}).to_toml()
-        self._services.graphs.loading(TENANT, name, sources, used)(progress)
+        self._services.graphs.load(TENANT, name, sources, used).run(progress)
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
     def graph(self, loaded: LoadedSet) -> PrivateGraph:

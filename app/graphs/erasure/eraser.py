@@ -13,12 +13,18 @@ from sqlalchemy import Engine
 from app.chat.conversations import ConversationStore
 from app.egress.ledger.retention import LedgerUpkeep
 from app.egress.ledger.search import requests_about
-from app.graphs.admin import summary_of
-from app.graphs.erasure.plan import ErasurePlan, around, scanned, spoken, told_of
+from app.graphs.erasure.plan import (
+    ErasurePlan,
+    affected_neighbours,
+    describe_scan,
+    names_of_removed,
+    summarise_erasure,
+)
 from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport, look_for
 from app.graphs.erasure.targets import Choice, ErasureRequest, TargetResolver
 from app.graphs.errors import ErasureUnfinishedError, UnknownNameError
 from app.graphs.jobs import JobResult, Progress, Work
+from app.graphs.summaries import summary_of
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of
@@ -64,10 +70,10 @@ class Eraser:
         return self._chooser.choices(self._catalog.open(tenant, graph), name)
 
     def plan(self, tenant: str, graph: str, wish: ErasureRequest) -> ErasurePlan:
-        """What would go. Raises UnknownGraph, UnknownNameError, AmbiguousName, LoadError."""
+        """Everything that would go. Raises UnknownGraph, UnknownNameError, AmbiguousName, LoadError."""
         opened = self._catalog.open(tenant, graph)
-        going = self._catalog.going_with(opened, self._chooser.chosen(opened, wish))
-        names, texts = spoken(opened, going.mids)
+        going = self._catalog.closure_of_removal(opened, self._chooser.chosen(opened, wish))
+        names, texts = names_of_removed(opened, going.mids)
         own = {*going.mids.tolist()}
         met = self._conversations.that_hold(
             tenant, graph, own, (*names, *texts), opened.blind.schema
@@ -87,7 +93,7 @@ class Eraser:
             requests=len(requests),
             mentions=len(opened.names.holding(sought.texts) - own),
             shared=sum(bool(set(opened.names.named(name)) - own) for name in names),
-            around=around(opened, going),
+            around=affected_neighbours(opened, going),
         )
 
     def forgetting(self, tenant: str, graph: str, wish: ErasureRequest | None, wait_s: float = PATIENCE_S) -> Work:
@@ -98,7 +104,7 @@ class Eraser:
         if wish is None and not begun:
             raise UnknownNameError
         chosen: Sequence[int] = ()
-        if wish is not None and not self.goes_on(tenant, graph, wish.name):
+        if wish is not None and not self.has_unfinished_erasure(tenant, graph, wish.name):
             chosen = self._chooser.chosen(opened, wish)
         del opened
 
@@ -111,26 +117,26 @@ class Eraser:
 
         return forget
 
-    def goes_on(self, tenant: str, graph: str, name: str) -> bool:
-        """Whether an erasure of that name was begun: by now its name may be known nowhere else."""
+    def has_unfinished_erasure(self, tenant: str, graph: str, name: str) -> bool:
+        """True where an erasure of that name was begun: by now its name may be known nowhere else."""
         names = {normalise(each).text for erasure in self._rows.begun(tenant, graph) for each in erasure.names}
         return normalise(name).text in names
 
-    def past(self, tenant: str, graph: str) -> list[Forgetting]:
-        """What was forgotten in a graph, oldest first: times and counts."""
-        return self._rows.past(tenant, graph)
+    def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
+        """The erasures of a graph, oldest first: times and counts."""
+        return self._rows.list_erasures(tenant, graph)
 
-    def lift(self, tenant: str, graph: str, erasure_id: str) -> int:
+    def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
         """Lets what an erasure has taken out in again, with the next load; how many things."""
-        return self._rows.lift(tenant, graph, erasure_id)
+        return self._rows.undo_erasure(tenant, graph, erasure_id)
 
     def _carry_out(self, erasure: Erasure, wait_s: float, progress: Progress) -> list[str]:
         """Each step may be done twice: a killed one is done again."""
         tenant, graph = erasure.tenant, erasure.graph
         erasure = self._taken_out(erasure, progress)
-        self._catalog.cut_out(tenant, graph, erasure.mids)
+        self._catalog.delete_retired_records(tenant, graph, erasure.mids)
         progress("waiting for questions under way", 50.0)
-        is_held = self._wait(tenant, graph, wait_s)
+        is_read = self._wait(tenant, graph, wait_s)
         opened = self._catalog.open(tenant, graph)
         sought = self._sought(opened, erasure)
         progress("conversations and ledger", 60.0)
@@ -139,7 +145,7 @@ class Eraser:
         self._compact()
         progress("looking for traces", 70.0)
         traces = self._look(opened, erasure, sought, progress)
-        if is_held:
+        if is_read:
             raise ErasureUnfinishedError(
                 "a running service still reads the version before; what it was asked of it is gone from the disk"
             )
@@ -150,16 +156,16 @@ class Eraser:
             )
         self._rows.end(erasure)
         shared = sum(bool(opened.names.named(name)) for name in erasure.names)
-        return [*told_of(erasure, met, requests, uploads), *scanned(traces, sought, shared)]
+        return [*summarise_erasure(erasure, met, requests, uploads), *describe_scan(traces, sought, shared)]
 
     def _taken_out(self, erasure: Erasure, progress: Progress) -> Erasure:
         """The graph without it, whatever version is the current one by now."""
         for attempt in range(_TRIES):
             opened = self._catalog.open(erasure.tenant, erasure.graph)
-            going = self._catalog.going_with(opened, erasure.chosen)
+            going = self._catalog.closure_of_removal(opened, erasure.chosen)
             if not len(going.chosen):
                 return erasure
-            names, texts = spoken(opened, going.mids)
+            names, texts = names_of_removed(opened, going.mids)
             erasure = replace(
                 erasure,
                 mids=tuple(sorted({*erasure.mids, *going.mids.tolist()})),
@@ -208,14 +214,14 @@ class Eraser:
         return ResidueQuery.of((*own, *erasure.texts), opened.public)
 
     def _wait(self, tenant: str, graph: str, wait_s: float) -> bool:
-        """Whether somebody still reads an older version when the time is over."""
+        """True where somebody still reads an older version when the time is over."""
         until = time.monotonic() + wait_s
-        self._catalog.let_go()
-        while is_held := self._catalog.is_held(tenant, graph):
+        self._catalog.release_replaced_versions()
+        while is_read := self._catalog.has_readers(tenant, graph):
             if time.monotonic() >= until:
                 break
             time.sleep(_LOOK_AGAIN_S)
-        return is_held
+        return is_read
 
     def _delete_leftovers(self) -> int:
         """Uploads that nobody has touched for a while: their load was killed, and they lie there in clear."""

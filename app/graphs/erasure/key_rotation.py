@@ -75,5 +75,5 @@ def reseal_all(engine: Engine, master: MasterKey, folder: DataFolder) -> Iterato
 
 
 def sealed_by(engine: Engine, folder: DataFolder) -> Counter[int]:
-    """How many rows and files of this data folder each version of the master key has sealed."""
+    """Rows and files of this data folder, counted by the version of the master key that sealed them."""
     return sum((versions_of(engine, where) for where in sealed_columns()), versions_of_files(folder))

@@ -15,7 +15,9 @@ from kg_store.terms import Mids, NodeKind, ValueKind, as_mids
 
 @dataclass(frozen=True, slots=True)
 class ErasurePlan:
-    """What a wish would take out, in counts. `around`: the things that it has facts with and that stay, by concept.
+    """Everything that a request would take out, in counts.
+
+    `around`: the things that it has facts with and that stay, by concept.
 
     `mentions`: names and values of others in which one of its names stands; `shared`: its names that others have too.
     """
@@ -49,7 +51,7 @@ class ErasurePlan:
         return told
 
 
-def spoken(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
+def names_of_removed(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
     """The names of these things, and the texts among their values; numbers and dates tell nobody apart."""
     records = opened.vault.records(mids).values()
     names = [name for record in records for name in record.names]
@@ -57,7 +59,7 @@ def spoken(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(names)), list(dict.fromkeys(texts))
 
 
-def around(opened: PrivateGraph, going: RemovalSet) -> dict[str, int]:
+def affected_neighbours(opened: PrivateGraph, going: RemovalSet) -> dict[str, int]:
     blind = opened.blind
     tails = [blind.neighbours(going.chosen, hop).tails for hop in blind.relations_of(going.chosen)]
     stay = {int(mid) for some in tails for mid in some} - {*going.mids.tolist()}
@@ -65,7 +67,7 @@ def around(opened: PrivateGraph, going: RemovalSet) -> dict[str, int]:
     return dict(Counter(concept_of(blind, mid) for mid in things if kind_of(blind, mid) is NodeKind.ENTITY))
 
 
-def told_of(erasure: Erasure, met: int, requests: int, uploads: int) -> list[str]:
+def summarise_erasure(erasure: Erasure, met: int, requests: int, uploads: int) -> list[str]:
     return [
         f"{len(erasure.chosen)} things are forgotten, {len(erasure.mids)} with what was theirs alone; "
         f"{met} conversations and the texts of {requests} requests went with them",
@@ -73,7 +75,7 @@ def told_of(erasure: Erasure, met: int, requests: int, uploads: int) -> list[str
     ]
 
 
-def scanned(traces: ResidueReport, sought: ResidueQuery, shared: int) -> list[str]:
+def describe_scan(traces: ResidueReport, sought: ResidueQuery, shared: int) -> list[str]:
     told = [
         f"looked for {len(sought.texts)} names and texts: in 0 of {traces.opened} sealed rows, opened, and in 0 of "
         f"{traces.files} files ({traces.bytes} bytes) of the data folder"

@@ -29,7 +29,7 @@ _ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ResidueQuery:
-    """What is looked for: names and texts that nobody else has. Public words stand everywhere, and are passed over."""
+    """The names and texts to look for, which nobody else has. Public words stand everywhere, and are passed over."""
 
     texts: tuple[str, ...] = field(repr=False)
     passed_over: int
@@ -47,7 +47,7 @@ class ResidueQuery:
         return cls(tuple(telling), len(distinct) - len(telling), index, long)
 
     def is_in(self, text: str) -> bool:
-        """Whether one of them stands in `text` as a word or words, JSON escapes undone."""
+        """True where one of them stands in `text` as a word or words, JSON escapes undone."""
         if self.index is None:
             return False
         readings = {text, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)}
@@ -56,7 +56,7 @@ class ResidueQuery:
 
 @dataclass(slots=True)
 class ResidueReport:
-    """What was found, in counts. `shut`: sealed with a key that is not in the ring; nothing can be said of those.
+    """Counts of what was found. `shut`: sealed with a key that is not in the ring; nothing can be said of those.
 
     `others`: names and values of other things of the graph, in which one of the names stands. `elsewhere`: rows of
     other graphs of the tenant.

@@ -29,7 +29,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ErasureRequest:
-    """What is to be forgotten: by a name, or an id in the source. `choice` tells things of one name apart.
+    """The thing to forget: by a name, or an id in the source. `choice` tells things of one name apart.
 
     `kinds`: neighbours of these concepts go too; `mentions`: texts of others go in which one of its names stands.
     """
@@ -80,7 +80,7 @@ class TargetResolver:
         return Choice(self._handle(mid), concept_of(opened.blind, mids), labels, tuple(facts))
 
     def _handle(self, mid: int) -> str:
-        """What tells a thing apart outside, where no MID may be."""
+        """A handle that tells a thing apart outside, where no MID may be."""
         key = self._master.derived("choice of things")
         return blake2b(mid.to_bytes(8, "big"), key=key, digest_size=4).hexdigest()
 

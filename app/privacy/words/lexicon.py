@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby
 from typing import Final
 from unicodedata import category
 
 from kg_store.graph.schema import phrases_of
+from kg_store.graph.version_cache import cached_by_version
 from kg_store.lexicon import in_any_lexicon, in_lexicon, words_of_language
 from kg_store.lexicon.lexicon import languages
 from kg_store.names.name_words import NameWords, is_short_name
@@ -102,7 +102,7 @@ def words_in(text: str) -> Iterator[re.Match[str]]:
     return (_ASCII_WORD if text.isascii() else WORD).finditer(text)
 
 
-@lru_cache(maxsize=64)
+@cached_by_version
 def schema_words(schema: Schema) -> frozenset[str]:
     return frozenset(word for phrase in phrases_of(schema) for word in WORD.findall(phrase.replace("_", " ").lower()))
 

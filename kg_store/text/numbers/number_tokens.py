@@ -70,7 +70,7 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """What says something in `text`, in order. A word that is another one where it stands is left out."""
+    """The tokens of `text` that say something, in order. A word that is another one where it stands is left out."""
     tokens = sorted([*_words(text), *_digits(text)], key=lambda token: token.start)
     if not any(token.is_weak for token in tokens):
         return tokens
@@ -150,7 +150,7 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """Whether at most two of `little` stand between, and no sign but the point of an ordinal: 8. September."""
+    """True where at most two of `little` stand between, and no sign but the point of an ordinal: 8. September."""
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)

@@ -121,7 +121,7 @@ def calendar_word(word: str) -> CalendarWord | None:
 
 
 def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
-    """Whether a word of a number, month or weekday is among `words`, in small letters.
+    """True where a word of a number, month or weekday is among `words`, in small letters.
 
     `has_figures`: the text has some. Without, no foreign short name of a month counts: out, set, ago.
     """

@@ -146,7 +146,7 @@ def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> bool:
-    """Whether two that follow each other belong to one expression; `is_dated`: it holds a month already."""
+    """True where two that follow each other belong to one expression; `is_dated`: it holds a month already."""
     if len(between) > _MAX_BETWEEN:
         return False
     is_dated = is_dated or after.month is not None

@@ -45,7 +45,7 @@ OTHER_FIGURES: Final = "".join(sorted(_OTHER))
 
 
 def has_other_figures(text: str) -> bool:
-    """Whether a figure that is no ASCII digit stands in `text`."""
+    """True where a figure that is no ASCII digit stands in `text`."""
     return not text.isascii() and not _OTHER.isdisjoint(text)
 
 

@@ -278,7 +278,7 @@ def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeyp
     thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
     services = wiring.build(store.settings, error_body, thinking)
     assert any("key create --grant" in line for line in serve.how_to_ask(store.settings, services))
-    graphs.loading("default", "demo", [folder / "clinic.ttl"], None)(lambda _step, _percent: None)
+    graphs.load("default", "demo", [folder / "clinic.ttl"], None).run(lambda _step, _percent: None)
     lines = "\n".join(serve.how_to_ask(store.settings, services))
     assert 'AROG_API_KEY="$(cat data/demo.key)" .venv/bin/arog ask ' in lines
     assert 'curl -s http://127.0.0.1:8000/chat -H "Authorization: Bearer $(cat data/demo.key)"' in lines

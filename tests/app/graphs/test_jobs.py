@@ -173,7 +173,7 @@ def test_a_gate_that_nobody_opens_in_time_stops_its_job() -> None:
     with pytest.raises(JobStoppedError):
         gate.wait(told)
     with pytest.raises(NotWaitingError):
-        gate.let_through()
+        gate.approve()
     JobControl().wait(told)
 
 
@@ -181,7 +181,7 @@ def test_a_job_of_another_process_is_stopped_there(runner: JobRunner, engine: En
     gate = Gate()
     job_id = runner.start("north", "clinic", gate, nothing).id
     other = JobRunner(engine, "another home", error_body)
-    for act in (other.stop, other.let_through):
+    for act in (other.stop, other.approve):
         with pytest.raises(NotWaitingError):
             act("north", job_id)
     gate.open.set()

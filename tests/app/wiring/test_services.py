@@ -66,7 +66,7 @@ def load(settings: Settings, turtle: str = CLINIC) -> str:
     file = settings.data_dir.parent / "graph.ttl"
     file.write_text(turtle)
     services = build_with(ScriptedReasoner())(settings)
-    services.graphs.loading("default", "clinic", [file], None)(lambda _step, _percent: None)
+    services.graphs.load("default", "clinic", [file], None).run(lambda _step, _percent: None)
     key = services.store.access.create("default", "user", ["clinic"]).key
     services.jobs.close()
     services.store.close()

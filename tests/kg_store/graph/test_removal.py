@@ -76,7 +76,7 @@ def everything(graph: PrivateGraph) -> tuple[object, ...]:
 
 def without(catalog: Catalog, *names: str) -> PrivateGraph:
     opened = catalog.open("t1", "clinic")
-    going = catalog.going_with(opened, [mid_of(opened, name) for name in names])
+    going = catalog.closure_of_removal(opened, [mid_of(opened, name) for name in names])
     catalog.without(opened, going, concepts_of)
     return catalog.open("t1", "clinic")
 
@@ -86,7 +86,7 @@ def test_a_thing_goes_with_its_own_values_and_what_only_joined_it(tmp_path: Path
     catalog.load("t1", "clinic", [written(tmp_path, SHARED)], HIDING, concepts_of)
     opened = catalog.open("t1", "clinic")
     zofia, before = mid_of(opened, "Zofia Quarrel"), dict(opened.vault.all_records())
-    going = catalog.going_with(opened, [zofia])
+    going = catalog.closure_of_removal(opened, [zofia])
     gone = {name for mid in going.mids.tolist() for name in (*before[mid].names, before[mid].lexical)}
     assert gone - {None} == {
         "Zofia Quarrel", "Sofie Quarrel", "Zosia Q",  # her names
@@ -149,7 +149,7 @@ def test_names_of_what_is_left_are_guarded_as_before_and_concepts_stay(tmp_path:
         asked.append(schema)
         return ["named anew"] * len(schema.signatures)
 
-    going = catalog.going_with(before, [mid_of(before, "Aurelio Vantongeren")])
+    going = catalog.closure_of_removal(before, [mid_of(before, "Aurelio Vantongeren")])
     catalog.without(before, going, name_concepts)
     after = catalog.open("t1", "clinic")
     assert len(asked) == 1
@@ -182,8 +182,8 @@ def test_what_was_forgotten_may_be_let_in_again(tmp_path: Path) -> None:
     mid = mid_of(catalog.open("t1", "clinic"), "Zofia Quarrel")
     erasure = rows(catalog).begin("t1", "clinic", [mid])
     without(catalog, "Zofia Quarrel")
-    assert [(each.id, each.things) for each in rows(catalog).past("t1", "clinic")] == [(erasure.id, 1)]
-    assert rows(catalog).lift("t1", "clinic", erasure.id) == 1
+    assert [(each.id, each.things) for each in rows(catalog).list_erasures("t1", "clinic")] == [(erasure.id, 1)]
+    assert rows(catalog).undo_erasure("t1", "clinic", erasure.id) == 1
     load_text(catalog, CLINIC, tmp_path)
     assert mid_of(catalog.open("t1", "clinic"), "Zofia Quarrel") == mid
 
@@ -197,7 +197,7 @@ def test_an_erasure_under_way_is_sealed_and_goes_with_its_graph(tmp_path: Path) 
     catalog.delete("t1", "clinic")
     assert rows(catalog).begun("t1", "clinic") == []
     load_text(catalog, CLINIC, tmp_path)
-    assert rows(catalog).past("t1", "clinic") == []
+    assert rows(catalog).list_erasures("t1", "clinic") == []
     with pytest.raises(UnknownGraphError):
         rows(catalog).begin("t1", "elsewhere", [4711])
 
@@ -208,14 +208,14 @@ def test_who_still_reads_the_old_version_finds_no_name_there(tmp_path: Path) -> 
     held = service.open("t1", "clinic")
     mid = mid_of(held, "Zofia Quarrel")
     without(command, "Zofia Quarrel")
-    assert command.is_held("t1", "clinic")
-    command.cut_out("t1", "clinic", [mid])
+    assert command.has_readers("t1", "clinic")
+    command.delete_retired_records("t1", "clinic", [mid])
     assert held.vault.records([mid]) == {}
     assert reached_names(held, "Aurelio Vantongeren", "weight") == {"80"}
     del held
-    service.let_go()
+    service.release_replaced_versions()
     gc.collect()
-    assert not command.is_held("t1", "clinic")
+    assert not command.has_readers("t1", "clinic")
     assert len(list((tmp_path / "graphs").iterdir())) == 1
 
 
@@ -225,18 +225,18 @@ def test_a_version_that_does_not_know_whose_hidden_values_are_is_not_cut(tmp_pat
     opened = catalog.open("t1", "clinic")
     (tmp_path / "graphs" / opened.version / "unseen.npy").unlink()
     with pytest.raises(LoadError, match="load it again"):
-        catalog.going_with(opened, [mid_of(opened, "Zofia Quarrel")])
+        catalog.closure_of_removal(opened, [mid_of(opened, "Zofia Quarrel")])
     load_text(catalog, CLINIC, tmp_path)
     plain = catalog.open("t1", "clinic")
     (tmp_path / "graphs" / plain.version / "unseen.npy").unlink()
-    assert len(catalog.going_with(plain, [mid_of(plain, "Zofia Quarrel")]).chosen) == 1
+    assert len(catalog.closure_of_removal(plain, [mid_of(plain, "Zofia Quarrel")]).chosen) == 1
 
 
 def test_the_last_thing_of_a_graph_is_not_taken_out(tmp_path: Path) -> None:
     catalog = catalog_in(tmp_path)
     load_text(catalog, PREFIXES + ':p1 rdfs:label "Zofia Quarrel" ; :weight 71 .', tmp_path)
     opened = catalog.open("t1", "clinic")
-    going = catalog.going_with(opened, [mid_of(opened, "Zofia Quarrel")])
+    going = catalog.closure_of_removal(opened, [mid_of(opened, "Zofia Quarrel")])
     with pytest.raises(LoadError, match="delete it instead"):
         catalog.without(opened, going, concepts_of)
 

@@ -164,12 +164,12 @@ def test_a_part_holds_its_version_and_goes_with_it(tmp_path: Path) -> None:
     held = catalog.open_as("t1", "clinic", "reception")
     loader.load("t1", "clinic", [written(tmp_path, CLINIC)], Policy.from_toml(ROLES), concepts_of)
     assert reached_names(held, "Aurelio Vantongeren", "treated by")
-    assert loader.is_held("t1", "clinic")
+    assert loader.has_readers("t1", "clinic")
     assert catalog.open_as("t1", "clinic", "reception").version != held.version
     del held
     gc.collect()
-    catalog.let_go()
-    assert not loader.is_held("t1", "clinic")
+    catalog.release_replaced_versions()
+    assert not loader.has_readers("t1", "clinic")
 
 
 @given(graphs(), st.data())

@@ -60,7 +60,7 @@ def _population(bench: Bench) -> Attacked:
 def load_as_owner(bench: Bench, name: str, file: Path, policy: str | None = None) -> LoadedSet:
     """Loads a file as somebody does who decides nothing about its schema; a bench would show all of it, since what it
     loads is public. Raises StoreError."""
-    bench.services.graphs.loading(TENANT, name, [file], policy)(lambda _step, _percent: None)
+    bench.services.graphs.load(TENANT, name, [file], policy).run(lambda _step, _percent: None)
     return LoadedSet(name, frozenset(), policy or "")
 
 

@@ -216,7 +216,7 @@ def rows_of_hers(store: ServiceContext) -> list[bytes]:
     """The sealed rows of the vault that are to go."""
     forgetter = forgetter_of(store)
     opened = store.catalog.open("default", "house")
-    going = store.catalog.going_with(opened, [mid_of(store, "Vexquilda Thrombury")])
+    going = store.catalog.closure_of_removal(opened, [mid_of(store, "Vexquilda Thrombury")])
     assert isinstance(forgetter, Eraser)
     with store.engine.connect() as connection:
         rows = select(vault_entries.c.sealed).where(vault_entries.c.mid.in_(going.mids.tolist()))
@@ -329,7 +329,7 @@ def test_who_still_reads_the_version_before_is_waited_for(folder: Path) -> None:
     assert "still reads the version before" in told.stderr
     assert canaries_in(repr([record.names for _, record in held.vault.all_records()]).encode(), HERS_ALONE) == []
     del held
-    store.catalog.let_go()
+    store.catalog.release_replaced_versions()
     assert arog("graph", "forget", "house", "vexquilda thrombury", "--yes", "--wait", "0").exit_code == 0
     store.close()
 
@@ -338,7 +338,7 @@ KILLED_AT = (
     "kg_store.storage.erasures.ForgottenRows.keep",
     "kg_store.version_builder.write_records",
     "kg_store.storage.versions.GraphRows.swap",
-    "kg_store.catalog.Catalog.cut_out",
+    "kg_store.catalog.Catalog.delete_retired_records",
     "kg_store.storage.versions.GraphRows.forget",
     "app.graphs.erasure.eraser.requests_about",
     "app.chat.conversations.ConversationStore.forget",
