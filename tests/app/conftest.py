@@ -1,15 +1,23 @@
-"""Models over real HTTP, and retries that wait for nothing."""
+"""Models over real HTTP, retries that wait for nothing, and the clinic: its indexes, anonymiser, guard and graph."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 import stamina
 
+from app.egress.guard import Guard, StaticSegments
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.privacy.anonymiser import Anonymised, Anonymiser
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.words.lexicon import Lexicon
+from kg_store.names.index import NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.text.public_words import PublicWords
+from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes.model_server import ModelServer, serving
 
 
@@ -32,3 +40,48 @@ async def model(server: ModelServer, embedder: Embedder) -> AsyncIterator[Prompt
     endpoint = ModelEndpoint(server.url, "m", deadline_s=20)
     yield PromptedReasoner(endpoint, embedder)
     await endpoint.close()
+
+
+@pytest.fixture(scope="session")
+def public() -> PublicWords:
+    return PublicWords.of(PHRASES)
+
+
+@pytest.fixture(scope="session")
+def names(public: PublicWords) -> NameIndex:
+    return name_index(public)
+
+
+@pytest.fixture(scope="session")
+def anonymiser(names: NameIndex, public: PublicWords) -> Anonymiser:
+    return Anonymiser(EntityLinker(names), names, Lexicon(public, name_words()))
+
+
+@pytest.fixture
+def table() -> PseudonymTable:
+    return PseudonymTable.new()
+
+
+@pytest.fixture
+def statics() -> StaticSegments:
+    return StaticSegments()
+
+
+@pytest.fixture
+def guard(names: NameIndex, statics: StaticSegments, public: PublicWords) -> Guard:
+    return Guard(names, statics, Lexicon(public, name_words()))
+
+
+@pytest.fixture
+def ask(anonymiser: Anonymiser, table: PseudonymTable) -> Callable[..., Anonymised]:
+    """Anonymises a dialogue, given as turns, the user's first."""
+
+    def anonymised(*turns: str) -> Anonymised:
+        return anonymiser.anonymise(dialogue(*turns), table, lambda word: members(table, word))
+
+    return anonymised
+
+
+@pytest.fixture
+def graph() -> FakeGraph:
+    return FakeGraph()
