@@ -1,4 +1,4 @@
-"""What a reasoner is asked and replies: the five tasks as pydantic models."""
+"""The five tasks of a reasoner and their replies, as pydantic models."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PathTriple(TaskModel):
 
 
 class MaskedRelation(TaskModel):
-    """What the owner of the graph says of a relation whose own words are withheld: `Rk3m2a` stands for them."""
+    """The owner's description of a relation whose own words are withheld: `Rk3m2a` stands for them."""
 
     relation: str
     means: str
@@ -153,7 +153,7 @@ class AnswerReply(TaskModel):
 
 
 class StepInput(TaskModel):
-    """What may change from round to round stands last, so that the endpoint's prefix cache keeps the rest."""
+    """All that may change from round to round stands last, so that the endpoint's prefix cache keeps the rest."""
 
     question: str
     dialogue: list[Turn] = []
@@ -189,7 +189,7 @@ class StepReply(TaskModel):
     @field_validator("thought", "path", mode="wrap")
     @classmethod
     def _is_no_reason_to_refuse(cls, given: object, parse: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-        """What was not asked for is taken where it has a form that we know, else left."""
+        """Takes what was not asked for where it has a form that we know, else leaves it."""
         try:
             return parse(given)
         except ValidationError:
@@ -201,7 +201,7 @@ ReplyT = TypeVar("ReplyT", bound=TaskModel)
 
 @dataclass(frozen=True, slots=True)
 class TaskKind(Generic[ReplyT]):
-    """What is the same in every task of one kind. `instructions` are static words of ours, from a `prompts.py`."""
+    """All that is the same in every task of one kind. `instructions` are static words of ours, from a `prompts.py`."""
 
     name: TaskName
     instructions: SafeText
@@ -211,7 +211,7 @@ class TaskKind(Generic[ReplyT]):
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """How a task is asked, beside what it asks.
+    """The manner in which a task is asked, beside what it asks.
 
     `tenant` (an id) decides whose turn it is and is never sent. `complaints` are sentences of ours about the reply
     before this one: which field broke which rule. `endpoint` is the position of the first endpoint to try.
