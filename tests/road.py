@@ -12,6 +12,7 @@ import asyncio
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,10 +77,17 @@ async def road_of_a_question(folder: Path, reasoner: str = "endpoint") -> list[s
     return road.files
 
 
+def room_of(file: str) -> str:
+    """`app/chat` for all that lies in it."""
+    return "/".join(file.split("/")[:2]) if file.startswith("app/") else file.split("/")[0]
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = asyncio.run(road_of_a_question(Path(folder), *sys.argv[1:2]))
     print(*(f"{at:3} {file}" for at, file in enumerate(files, start=1)), sep="\n")
+    rooms = Counter(map(room_of, files))
+    print(f"{len(files)} files:", ", ".join(f"{room} {count}" for room, count in rooms.most_common()))
 
 
 if __name__ == "__main__":

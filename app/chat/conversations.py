@@ -45,7 +45,7 @@ class ConversationBusyError(Exception):
 
 @dataclass(slots=True)
 class Reason:
-    """What the last answer rests on, in pseudonyms: cited facts in the order they were found, and expressions."""
+    """The reason of the last answer, in pseudonyms: cited facts in the order they were found, and expressions."""
 
     facts: list[Fact] = field(default_factory=list)
     expressions: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Conversation:
 
     @property
     def context(self) -> bytes:
-        """What the sealed row is bound to: a row that is copied to another owner or graph does not open."""
+        """The ids that the sealed row is bound to: a row that is copied to another owner or graph does not open."""
         return bind(self.tenant, self.key_id, self.graph, self.id)
 
 
@@ -174,7 +174,7 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
 
 
 def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str]]:
-    """What `_written` gave, or the table alone, as rows of before the reasons were kept. Raises ValueError."""
+    """Reads what `_written` gave, or the table alone, as rows of before the reasons were kept. Raises ValueError."""
     content = json.loads(plain)
     if "table" not in content:
         return PseudonymTable.from_bytes(plain, schema), Reason(), set()

@@ -1,4 +1,4 @@
-"""How questions are answered in one service: what prompts may show and cost, and what reads the question besides."""
+"""Options of one chat service: what prompts may show and cost, and what reads the question besides."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class QuestionReading:
 
 @dataclass(frozen=True, slots=True)
 class ConclusionResult:
-    """How a question ended: a conclusion, or the sentence that says why there is none."""
+    """The end of a question: a conclusion, or the sentence that says why there is none."""
 
     conclusion: Conclusion | None = None
     grounded: bool = True

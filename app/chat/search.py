@@ -22,13 +22,17 @@ from kg_store.graph.cached_graph import RememberedGraph
 ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not be right, so they were counted here."
 
 
+Strategies = Mapping[str, Strategy]
+"""Strategies by their names."""
+
+
 class GraphSearch:
     """Searches by the strategy that was asked for, through one guarded reasoner for each question."""
 
     def __init__(
         self,
         reasoner: Reasoner,
-        strategies: Mapping[str, Strategy],
+        strategies: Strategies,
         statics: StaticSegments,
         ledger: Ledger,
         options: ChatOptions,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 
 from app.accounts.api_keys import Caller
 from app.chat.citations import AnswerKeeper
@@ -12,12 +11,11 @@ from app.chat.opening import QuestionOpener
 from app.chat.options import ChatOptions
 from app.chat.reading import QuestionReader
 from app.chat.reply import sealed_answer, with_usage
-from app.chat.search import GraphSearch
+from app.chat.search import GraphSearch, Strategies
 from app.chat.stages import OnStage, StageTimer, tell_nobody
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.reasoner import Reasoner
-from app.strategies.base import Strategy
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import Catalog
 
@@ -31,7 +29,7 @@ class ChatService:
         conversations: ConversationStore,
         ledger: Ledger,
         reasoner: Reasoner,
-        strategies: Mapping[str, Strategy],
+        strategies: Strategies,
         statics: StaticSegments,
         options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     ) -> None:

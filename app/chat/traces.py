@@ -55,7 +55,7 @@ class Tracer:
     def _names(
         self, caller: Caller, entry: LedgerEntry, graph_name: str, calls: Sequence[TracedCall]
     ) -> dict[str, Names] | None:
-        """What the pseudonyms of `calls` stand for, on the graph as it is now; None where nobody knows any more."""
+        """The names behind the pseudonyms of `calls`, on the graph as it is now; None where nobody knows any more."""
         try:
             role = None if caller.is_admin else caller.role_in(graph_name)
             graph = self._catalog.open_as(entry.tenant, graph_name, role)

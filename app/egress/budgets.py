@@ -1,4 +1,4 @@
-"""What calls may cost, and show: the errors that end a question over its budget, and the accounts of its tenant.
+"""Budgets of what calls cost and show: the errors that end a question over its budget, and the accounts of its tenant.
 
 BudgetUsedUpError
 ├── QuestionBudgetUsedUpError        the next call might take one question over its tokens
@@ -41,7 +41,7 @@ class TenantRevealsUsedUpError(BudgetUsedUpError):
 
 
 class Reveals(Protocol):
-    """What the prompts of a conversation have shown of the graph, as one question sees it."""
+    """The facts that a conversation's prompts have shown, as one question sees them."""
 
     def take(self, shown: frozenset[str]) -> None:
         """Counts those of `shown` that were not shown before. May wait for the database. Raises

@@ -24,7 +24,7 @@ Labels = tuple[str, ...]
 
 @dataclass(slots=True)
 class DisclosedEntity:
-    """What a task says of one entity: its concept, where paths from it lead (`reaches`, with the bucket of how many
+    """A task's words on one entity: its concept, where paths from it lead (`reaches`, with the bucket of how many
     there are), which single steps it is offered to go, and what the concept path of a strict prompt sets out on."""
 
     concept: str = ""
@@ -67,7 +67,7 @@ class DisclosureMeter:
 
 
 def facts_shown(given: TaskModel) -> frozenset[str]:
-    """What a task's evidence reveals, each fact once: a thing or set, and the path that leads on from it."""
+    """The facts that a task's evidence reveals, each once: a thing or set, and the path that leads on from it."""
     evidence: Sequence[Evidence] = getattr(given, "evidence", ())
     return frozenset(" > ".join((fact.start, *fact.path)) for fact in evidence)
 
@@ -109,7 +109,7 @@ def things_shown(given: TaskModel) -> dict[str, DisclosedEntity]:
 
 
 def is_entity(pseudonym: str) -> bool:
-    """Whether it stands for one entity; values, sets and kinds begin with other letters."""
+    """True of one that stands for an entity; values, sets and kinds begin with other letters."""
     return pseudonym.startswith("E")
 
 

@@ -1,4 +1,4 @@
-"""What a prompt may show (open, kind, strict), and the errors of showing too much."""
+"""Profiles of what a prompt may show (open, kind, strict), and the errors of showing too much."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Profile(StrEnum):
-    """What prompts may tell of a thing beside what kind of thing it is.
+    """The rule of what prompts tell of a thing beside its kind.
 
     OPEN: its own relations and sizes, as the paper's method shows them. KIND: what all of its kind have in common.
     STRICT: that, and not the question's text either.

@@ -37,7 +37,7 @@ class PseudonymSubstitution:
         return replace(task, input=_renamed(task.input, self.words)) if self.words else task
 
     def taken_off(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
-        """What the model wrote stays in `words`, as the ledger keeps it."""
+        """Puts our own words back; those of the model stay in `words`, as the ledger keeps them."""
         if not self.words:
             return reply
         back = {word: own for own, word in self.words.items()}

@@ -1,4 +1,4 @@
-"""What every strategy takes and gives: an Inquiry in, a Finding out; and what it needs of others."""
+"""The interface of strategies: a StrategyInput in, a RetrievalResult out; and what they need of others."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """What a strategy found. `draft` is None when the graph does not hold the answer.
+    """The findings of a strategy. `draft` is None when the graph does not hold the answer.
 
     `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
     cut by rank; `rounds` counts retrieval rounds. `over_budget`: it ended before the graph was searched through.

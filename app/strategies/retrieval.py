@@ -1,4 +1,4 @@
-"""What a question has found so far: things, evidence and ways on, in the words that a task shows."""
+"""The findings of a question so far: things, evidence and ways on, in the words that a task shows."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def show_candidates(
 
 
 def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
-    """What their owner says of the masked relations that stand in `shown`, in the thread's own order."""
+    """The owner's words on the masked relations that stand in `shown`, in the thread's own order."""
     means = _described(inquiry.graph.schema)
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
     ordered = [met[at] for at in inquiry.pseudonyms.in_sent_order(met)]

@@ -39,7 +39,7 @@ def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Nam
 
 
 def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
-    """What the model was sent and said for one answer, with names. Raises BadPublicKey.
+    """The prompts and replies of one answer, with names. Raises BadPublicKey.
 
     All of it is sealed, the words of the model too: it may have guessed a name. Promise and limits: as `seal_names`.
     """

@@ -1,4 +1,4 @@
-"""What tells things of one name apart, for the asker alone: one relation in which all of them differ."""
+"""Tells things of one name apart, for the asker alone: by one relation in which all of them differ."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def parted(text: str, is_pseudonym: Callable[[str], bool]) -> str:
 
 
 def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
-    """Whether nothing of `text` is acted on by a program, and names that are restored in it stay words of a sentence.
+    """True where no program acts on anything in `text`, and names restored in it stay words of a sentence.
 
     Promise: no expression or pseudonym stands in an address, a link, a tag, or touches a sign that could make one of
     it; and there is no such thing elsewhere either. Limit: a name that is an address itself stays one.
@@ -88,7 +88,7 @@ def _stand_alone(text: str) -> bool:
 
 
 def _stands_alone(chunk: str) -> bool:
-    """Whether a stretch without spaces that holds a name is made as prose makes them."""
+    """True of a stretch without spaces that holds a name, where it is made as prose makes them."""
     start, end = 0, len(chunk)
     while _is_sign(chunk[start]) and chunk[start] not in _NOT_BEFORE:
         start += 1
@@ -115,7 +115,7 @@ def _pseudonyms(text: str, is_pseudonym: Callable[[str], bool]) -> list[tuple[in
 
 
 def _spaced(between: str) -> str:
-    """What stands between two names, with spaces where it has none."""
+    """The signs between two names, with spaces where it has none."""
     if any(letter.isspace() for letter in between):
         return between
     if not between:

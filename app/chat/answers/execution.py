@@ -25,7 +25,7 @@ from kg_store.text.literals import plain_number
 
 
 class GraphView(Protocol):
-    """What of a private graph is needed here (kg_store.catalog.PrivateGraph)."""
+    """A private graph, as far as it is needed here (kg_store.catalog.PrivateGraph)."""
 
     @property
     def blind(self) -> BlindGraph: ...
@@ -66,7 +66,7 @@ class AnswerExecutor:
         return Conclusion(_filled(grounded.text, items), items, names)
 
     def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
-        """What each of `pseudonyms` stands for; those that stand for nothing that has a name are left out."""
+        """The names of what `pseudonyms` stand for; those that stand for nothing that has a name are left out."""
         meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}
         meant = {word: self._table.resolve(word, self._graph.blind)[0].tolist() for word in meanings}
         records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
@@ -79,7 +79,7 @@ class AnswerExecutor:
         return named
 
     def listed(self, pseudonym: str) -> list[str]:
-        """What a set stands for, one pseudonym each, in the order in which its names are restored."""
+        """The members of a set, one pseudonym each, in the order in which its names are restored."""
         meaning = self._table.meaning(pseudonym)
         if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
             return []

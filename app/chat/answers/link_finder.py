@@ -110,7 +110,7 @@ _ACROSS_LINES: Final = re.compile(r"//|\b(?:mailto|javascript|vbscript|data):\S"
 
 
 def holds_link(text: str) -> bool:
-    """Whether `text`, in any of the ways in which it may be read, holds an address, a link, an image, a tag, a fence
+    """True where `text`, in any way in which it may be read, holds an address, a link, an image, a tag, a fence
     or anything else that a program would act on.
 
     Promise: what is found by a parser of Markdown (markdown-it, with its linkifier), by the rules of the URL and HTML

@@ -33,7 +33,7 @@ class Completed:
 
 
 class PseudonymMeanings:
-    """What the pseudonyms of one conversation stand for on one graph (app/chat/dialogue/follow_ups.py)."""
+    """The meanings of one conversation's pseudonyms on one graph (app/chat/dialogue/follow_ups.py)."""
 
     def __init__(self, graph: GraphView, table: PseudonymTable, concluder: AnswerExecutor) -> None:
         self._graph, self._table, self._concluder = graph, table, concluder
@@ -54,7 +54,7 @@ class PseudonymMeanings:
         return concept_of(self._graph.blind, self.mids(word))
 
     def is_person(self, word: str) -> bool:
-        """Whether it is one thing, and has relations that persons alone have."""
+        """True of one thing that has relations that persons alone have."""
         mid, graph = self._table.entity(word), self._graph.blind
         if mid is None:
             return False

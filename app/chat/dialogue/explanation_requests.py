@@ -23,7 +23,7 @@ _WHY = re.compile(
 
 
 def asks_why(question: str) -> bool:
-    """Whether the whole of `question` asks how the last answer was found."""
+    """True where the whole of `question` asks how the last answer was found."""
     return _WHY.fullmatch(question.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")) is not None
 
 

@@ -48,7 +48,7 @@ class CompletedQuestion:
 
 @dataclass(slots=True)
 class DialogueState:
-    """What the turns so far leave: the last question in full, the things last listed, which of them were meant."""
+    """The turns so far: the last question in full, the things last listed, which of them were meant."""
 
     question: str = ""
     listed: tuple[str, ...] = ()
@@ -56,14 +56,14 @@ class DialogueState:
 
 
 class Meanings(Protocol):
-    """What pseudonyms stand for, as far as a dialogue needs it."""
+    """The meanings of pseudonyms, as far as a dialogue needs them."""
 
     def listed(self, word: str) -> Sequence[str]:
         """The members of a set, one pseudonym each, in the order in which the asker saw their names."""
         ...
 
     def choices(self, word: str) -> Sequence[str]:
-        """What a name that several share may mean."""
+        """The things that a name may mean which several share."""
         ...
 
     def namesakes(self, word: str) -> Sequence[str]:
@@ -116,7 +116,7 @@ class FollowUps:
         return DialogueState(whole.question, listed, tuple(word for word in said if word in listed))
 
     def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
-        """What an answer listed: the members of the last set that it names."""
+        """The things that an answer listed: the members of the last set that it names."""
         if any(self._meanings.choices(word) for word in self._table.known(before.question)):
             return ()  # Which of several things was meant had been asked back: that list comes first.
         sets = [tuple(self._meanings.listed(word)) for word in self._table.known(text)]
@@ -148,7 +148,7 @@ class FollowUps:
         return found if found and self._says_nothing_else(text[: found.start()]) else None
 
     def _says_nothing_else(self, text: str) -> bool:
-        """Whether `text` holds nothing but pseudonyms and small words around them."""
+        """True where `text` holds nothing but pseudonyms and small words around them."""
         words = (standing.word for standing in words_in(text))
         return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
 

@@ -28,7 +28,7 @@ CURSOR_PURPOSE: Final = "ledger check"
 
 
 class LedgerAudit:
-    """What `arog ledger verify` and `arog ledger export` tell, of one tenant."""
+    """Verifies and exports the ledger of one tenant, for `arog ledger`."""
 
     def __init__(self, engine: Engine, master: MasterKey, upkeep: LedgerUpkeep) -> None:
         self._engine, self._master, self._upkeep = engine, master, upkeep

@@ -75,7 +75,7 @@ class ChainHead:
 
 
 def content_of(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row says, for its link and for export; times as text in UTC."""
+    """The content of a row, for its link and for export; times as text in UTC."""
     content = {name: row[name] for name in kind.fields}
     return content | {"kind": kind.word, "at": in_utc(row["at"]).isoformat(timespec="microseconds")}
 
@@ -105,7 +105,7 @@ def sealed_head(master: MasterKey, tenant: str, head: ChainHead) -> bytes:
 
 
 def is_sealed(master: MasterKey, tenant: str, head: ChainHead, sealed: bytes) -> bool:
-    """Whether this service wrote that head."""
+    """True where this service wrote that head."""
     try:
         master.open(HEAD_PURPOSE, bind(tenant, str(head.number), head.link), sealed)
     except MasterKeyError:

@@ -24,7 +24,7 @@ _MESSAGE: Final = b"arog ledger checkpoint 1\n"
 
 @dataclass(frozen=True, slots=True)
 class RetentionCuts:
-    """What may rightly be missing: rows before `first`, whose link is `before`, and payloads older than
+    """All that may rightly be missing: rows before `first`, whose link is `before`, and payloads older than
     `payloads_from`. `erased`: rows whose payload was taken out at this checkpoint."""
 
     first: int = 1
@@ -143,7 +143,7 @@ def checkpoints_of(connection: Connection, tenant: str, newest_first: bool = Fal
 
 
 def last_cuts(connection: Connection, tenant: str, public: str) -> RetentionCuts:
-    """What was cut so far, by the last checkpoint that is signed as it must be; its `erased` is not carried on."""
+    """All that was cut so far, by the last checkpoint that is signed as it must be; its `erased` is not carried on."""
     for checkpoint in checkpoints_of(connection, tenant, newest_first=True):
         if is_ours(checkpoint, tenant, public):
             return replace(checkpoint.cuts, erased=())
@@ -151,7 +151,7 @@ def last_cuts(connection: Connection, tenant: str, public: str) -> RetentionCuts
 
 
 def is_ours(checkpoint: Checkpoint | int, tenant: str, public: str) -> TypeGuard[Checkpoint]:
-    """Whether it is a checkpoint of that tenant's chain, signed with that key."""
+    """True of a checkpoint of that tenant's chain, signed with that key."""
     return not isinstance(checkpoint, int) and checkpoint.tenant == tenant and checkpoint.is_signed_by(public)
 
 

@@ -59,7 +59,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class LedgerReply:
-    """What the model said to one request, in its own words; `text` is None once its retention has passed.
+    """The model's reply to one request, in its own words; `text` is None once its retention has passed.
 
     `unusable`: it did not fit its schema, or the rules of its task.
     """
@@ -122,7 +122,7 @@ class Ledger:
             raise LedgerUnavailableError("the replies could not be written") from None
 
     def replies_to(self, entries: Sequence[LedgerEntry]) -> dict[str, LedgerReply]:
-        """What came back to `entries`, by their ids; those that nothing came back to are left out."""
+        """The replies to `entries`, by their ids; those that nothing came back to are left out."""
         by_id = {entry.id: entry for entry in entries}
         query = select(ledger_replies).where(ledger_replies.c.entry.in_(by_id))
         try:

@@ -101,7 +101,7 @@ def _checked(
 
 
 def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
-    """Whether the walk saw all rows; else it stopped after `most`, but never between two rows of one number."""
+    """True where the walk saw all rows; else it stopped after `most`, but never between two rows of one number."""
     for seen, (row, _payload) in enumerate(rows):
         if most is not None and seen >= most and row.number != walk.after:
             return False

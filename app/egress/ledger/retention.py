@@ -1,4 +1,4 @@
-"""What may be cut from the ledger, and by whom: each cut is signed, so that nothing else can pass for one."""
+"""Retention: cuts what the ledger need not keep; each cut is signed, so that nothing else can pass for one."""
 
 from __future__ import annotations
 

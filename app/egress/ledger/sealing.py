@@ -1,4 +1,4 @@
-"""What the payloads of the ledger are sealed to: each opens in its own row alone."""
+"""Contexts to which the payloads of the ledger are sealed: each opens in its own row alone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reply_context(entry: HasIds) -> bytes:
 
 
 def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
-    """What is sealed of a request: its body, and behind it a number, where there is one."""
+    """The sealed part of a request: its body, and behind it a number, where there is one."""
     return payload if anonymity is None else payload + str(anonymity).encode()
 
 

@@ -52,7 +52,7 @@ class ChainRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckProgress:
-    """How far a check has come that is made in several calls: all that the next one needs of the rows before.
+    """The state of a check that is made in several calls: all that the next one needs of the rows before.
 
     `after`: the number of the last row that was read; `follows`: the number that must come next, `before` the links
     that it may follow; `rows` and `wrong`: how many so far.

@@ -43,7 +43,7 @@ Send = Callable[[bytes], Awaitable[Completion]]
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a probe found. `problem` says in our words why the endpoint can't be asked; else it is empty."""
+    """The findings of a probe. `problem` says in our words why the endpoint can't be asked; else it is empty."""
 
     dialect: Dialect = DEFAULT
     enforces_schema: bool = False

@@ -47,7 +47,7 @@ class CircuitBreaker:
 
     @property
     def lets_pass(self) -> bool:
-        """Whether a request that came now would be sent."""
+        """True where a request that came now would be sent."""
         return self.state == "closed" or (self.state == "open" and self._clock() >= self._rests_until)
 
     def reset(self) -> None:

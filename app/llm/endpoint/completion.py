@@ -11,7 +11,7 @@ from app.llm.reasoner import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What an endpoint gave back for one body. Token counts are None where it reports none, and any number else.
+    """An endpoint's reply to one body. Token counts are None where it reports none, and any number else.
 
     `has_odd_usage`: it reported something as a count that is no whole number. `retries` are the requests that failed
     before this one.
@@ -42,7 +42,7 @@ class CompletesChats(Protocol):
 
     @property
     def wording(self) -> RequestTemplate:
-        """How its bodies are written; it changes when the endpoint has been probed."""
+        """The template of its bodies; it changes when the endpoint has been probed."""
         ...
 
     @property
@@ -65,7 +65,7 @@ MAX_TIMES_OURS: Final = 2
 """Tokenisers differ: of JSON and English one may make so many times the tokens of another."""
 
 MAX_FRAME_TOKENS: Final = 256
-"""What a chat template and a schema in another form may add to a prompt."""
+"""The most that a chat template and a schema in another form may add to a prompt."""
 
 
 def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: int, max_tokens: int) -> Tokens:

@@ -13,7 +13,7 @@ ENFORCING: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "objec
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How an endpoint wants to be asked.
+    """The form in which an endpoint wants to be asked.
 
     `mode`: where the schema goes. `json_schema`: nested in `response_format`; `structured_outputs`: vLLM's own field;
     `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: into the instructions, with
@@ -30,7 +30,7 @@ DEFAULT = Dialect()
 
 
 def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """What a body says of the schema beside its messages."""
+    """The fields of a body that tell the schema beside its messages."""
     if dialect.mode == "json_schema":
         return {
             "response_format": {
@@ -45,7 +45,7 @@ def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[s
 
 
 def schema_words(dialect: Dialect, name: str, schema: dict[str, Any]) -> str:
-    """What the instructions say of the schema, for endpoints that don't enforce it."""
+    """The words of the instructions about the schema, for endpoints that don't enforce it."""
     if dialect.mode in ENFORCING:
         return ""
     text = json.dumps(schema, separators=(",", ":"))
@@ -53,7 +53,7 @@ def schema_words(dialect: Dialect, name: str, schema: dict[str, Any]) -> str:
 
 
 def limit_fields(dialect: Dialect, temperature: float, seed: int | None, max_tokens: int) -> dict[str, Any]:
-    """How much and how freely the model may write."""
+    """The fields that bound how much and how freely the model may write."""
     if not dialect.is_plain:
         return {"max_completion_tokens": max_tokens}
     seeded = {} if seed is None else {"seed": seed}

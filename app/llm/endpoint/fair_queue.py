@@ -18,7 +18,7 @@ class FairQueue:
 
     @property
     def held(self) -> int:
-        """How many places are held now."""
+        """The number of places that are held now."""
         return self._places - self._free
 
     @asynccontextmanager

@@ -68,7 +68,7 @@ class ModelEndpoint:
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether something happened since the last probe after which its findings may not hold."""
+        """True where the findings of the last probe may not hold any more."""
         return self._is_in_doubt or self.breaker.state != "closed"
 
     def speak(self, dialect: Dialect) -> None:

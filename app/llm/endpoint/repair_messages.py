@@ -61,7 +61,7 @@ def _sentence(rule: str, place: Sequence[str | int], fields: dict[str, str]) -> 
 
 
 def _fields_of(model: type[BaseModel]) -> dict[str, str]:
-    """What each field must be, in words, by its place, such as `path[].head`."""
+    """The type of each field, in words, by its place, such as `path[].head`."""
     return dict(_walk(strict_schema(model), ""))
 
 

@@ -29,7 +29,7 @@ _AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its sch
 
 @dataclass(frozen=True, slots=True)
 class RequestTemplate:
-    """What is the same in all bodies for one endpoint. `is_salted`: it shares its prefix cache between tenants."""
+    """The same in all bodies for one endpoint. `is_salted`: it shares its prefix cache between tenants."""
 
     model: str
     dialect: Dialect = DEFAULT
@@ -64,7 +64,7 @@ def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoi
 
 
 def text_read(body: bytes) -> str:
-    """What of a body the model reads: the messages' texts, and the schema where it stands apart from them."""
+    """The text of a body that the model reads: the messages' texts, and the schema where it stands apart from them."""
     request = json.loads(body)
     format_ = request.get("response_format", {})
     schema = format_.get("json_schema", {}).get("schema") or format_.get("schema")

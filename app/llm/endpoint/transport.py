@@ -30,7 +30,7 @@ _HEADERS = frozenset(
 
 
 class _Part(BaseModel):
-    """What we read of an answer; vendors add fields of their own."""
+    """The fields of an answer that we read; vendors add others."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 

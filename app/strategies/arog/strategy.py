@@ -46,7 +46,7 @@ MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public 
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """What one head reaches by one relation: the fact that says so, and where it leads."""
+    """The things that one head reaches by one relation: the fact that says so, and where it leads."""
 
     place: NodeSet
     fact: FoundFact
@@ -54,7 +54,7 @@ class _Cluster:
 
 @dataclass(slots=True)
 class _Progress:
-    """What the rounds have gathered."""
+    """All that the rounds have gathered."""
 
     things: tuple[NodeSet, ...]
     frontier: tuple[NodeSet, ...]

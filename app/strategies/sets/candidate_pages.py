@@ -30,7 +30,7 @@ class CandidatePages:
     cut: int = 0
 
     def behind(self, page: int) -> int:
-        """How many ways on the pages after `page` hold."""
+        """The number of ways on that the pages after `page` hold."""
         return sum(len(each) for each in self.pages[page + 1 :])
 
 
@@ -52,7 +52,7 @@ class Paginator:
         self._generous = generous
 
     def is_ready(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> bool:
-        """Whether laying out takes milliseconds."""
+        """True where laying out takes milliseconds."""
         return all(self._ways.is_ready(self._inquiry, *each) for each in _lengths(frontier, earlier))
 
     def of(
@@ -105,7 +105,7 @@ class Paginator:
         return list(dict.fromkeys([*kept, *(position[each] for each in wanted if each in position)]))
 
     def _is_behind(self, way: CandidatePath) -> bool:
-        """Whether a walked path began with it: what is asked for lies further on, or elsewhere."""
+        """True where a walked path began with it: what is asked for lies further on, or elsewhere."""
         whole = (*self._trail(way.start).path, *way.path)
         return any(trail.path[: len(whole)] == whole for trail in self._trails.values())
 
@@ -114,5 +114,5 @@ class Paginator:
 
 
 def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
-    """How far ways may lead from each place; from earlier ones a single step."""
+    """The greatest length of ways from each place; from earlier ones a single step."""
     return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

@@ -28,7 +28,7 @@ MAX_CACHED: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class PathPrefix:
-    """How a place was reached: from where the question sets out, along `path`."""
+    """The way by which a place was reached: from where the question sets out, along `path`."""
 
     root: str
     path: Path = ()
@@ -69,13 +69,13 @@ class PathRanker:
         )
 
     def is_ready(self, inquiry: StrategyInput, place: NodeSet, longest: int) -> bool:
-        """Whether `from_place` takes milliseconds, as it does once the kin's ways have been worked out and read."""
+        """True where `from_place` takes milliseconds, as it does once the kin's ways have been worked out and read."""
         return (inquiry.graph.schema, place.kin, longest) in self._held and is_worked_out(
             inquiry.graph, place.kin, longest
         )
 
     def of_walked(self, inquiry: StrategyInput, root: NodeSet, paths: Sequence[Path]) -> Scores:
-        """How well paths from `root` that were walked cover the question; shape (paths,)."""
+        """Scores of how well walked paths from `root` cover the question; shape (paths,)."""
         if not paths:
             return np.zeros(0)
         read = self._scorer.read(_worded(inquiry.graph.schema, root.kin, paths))

@@ -37,7 +37,7 @@ from kg_store.terms import Path
 
 @dataclass(slots=True)
 class _Progress:
-    """What the rounds have gathered.
+    """All that the rounds have gathered.
 
     `things` are shown beside the evidence; `places` is everywhere that one can go on from, `frontier` the newest of
     them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
