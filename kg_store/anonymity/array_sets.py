@@ -75,13 +75,6 @@ def stretches(lots: Numbers) -> Iterator[tuple[int, int]]:
     yield from pairwise(borders)
 
 
-def ranges(starts: Numbers, lengths: Numbers) -> Numbers:
-    """All whole numbers of [start, start + length) for each pair, one after the other."""
-    before = np.cumsum(lengths) - lengths
-    numbers: Numbers = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
-    return numbers
-
-
 def lengths_between(starts: npt.NDArray[Any]) -> Numbers:
     """The length of each stretch between `starts`."""
     return starts[1:].astype(np.int64) - starts[:-1].astype(np.int64)

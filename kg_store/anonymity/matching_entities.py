@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.index_ranges import distinct_pairs, ranges
 from kg_store.graph.steps import steps_from_each
 from kg_store.graph.traversal import walk
 from kg_store.graph.version_cache import cached_by_version
@@ -189,18 +190,9 @@ def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64]
         lengths = np.searchsorted(last.heads, here.tails, side="right") - starts
         if int(lengths.sum()) > MAX_PAIRS:
             return None
-        offsets = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        here = _distinct(np.repeat(here.heads, lengths), last.tails[np.repeat(starts, lengths) + offsets])
+        here = distinct_pairs(np.repeat(here.heads, lengths), last.tails[ranges(starts, lengths)])
     counts: npt.NDArray[np.int64] = np.bincount(np.searchsorted(members, here.heads), minlength=len(members))
     return counts
-
-
-def _distinct(heads: Mids, tails: Mids) -> Edges:
-    order = np.lexsort((tails, heads))
-    heads, tails = heads[order], tails[order]
-    fresh = np.ones(len(heads), dtype=np.bool_)
-    fresh[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
-    return Edges(heads[fresh], tails[fresh])
 
 
 def _mediators(graph: BlindGraph, mids: Mids) -> Mids:

@@ -18,13 +18,13 @@ from kg_store.anonymity.array_sets import (
     lengths_between,
     number_pairs,
     number_sets,
-    ranges,
     running_total,
     stretches,
     sums_between,
     tally,
     weights_of,
 )
+from kg_store.graph.index_ranges import ranges
 
 _Small = npt.NDArray[np.int32]
 _NOTHING: Numbers = np.empty(0, dtype=np.int64)

@@ -13,7 +13,6 @@ from kg_store.anonymity.array_sets import (
     distinct,
     lengths_between,
     number_sets,
-    ranges,
     running_total,
     stretches,
     sums_between,
@@ -23,6 +22,7 @@ from kg_store.anonymity.array_sets import (
 from kg_store.anonymity.path_sets import PathSets
 from kg_store.errors import StoreError
 from kg_store.graph.adjacency import Adjacency
+from kg_store.graph.index_ranges import ranges
 from kg_store.graph.steps import MAX_MEDIATORS, ending_hops
 from kg_store.terms import NodeKind, Schema
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.graph.adjacency import Adjacency
+from kg_store.graph.index_ranges import ranges
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, RelationId, Schema, SignatureId
 
 _Positions = npt.NDArray[np.int64]
@@ -49,7 +50,7 @@ class CompactGraph:
             signatures = np.unique(signatures)
         starts, ends = self._arrays.hop_starts[signatures], self._arrays.hop_starts[signatures + 1]
         seen = np.zeros(self._hop_count, dtype=bool)
-        seen[self._arrays.hops[_ranges(starts, ends)]] = True
+        seen[self._arrays.hops[_between(starts, ends)]] = True
         return tuple(self._all_hops[code] for code in np.flatnonzero(seen).tolist())
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
@@ -69,7 +70,7 @@ class CompactGraph:
             nodes, signatures, places = nodes[has], signatures[has], places[has]
         groups = arrays.group_starts[nodes] + (places - arrays.hop_starts[signatures])
         starts, ends = arrays.target_starts[groups], arrays.target_starts[groups + 1]
-        tails = arrays.mids[arrays.targets[_ranges(starts, ends)]]
+        tails = arrays.mids[arrays.targets[_between(starts, ends)]]
         return Edges(arrays.mids[nodes].repeat(ends - starts), tails)
 
     def _neighbours_of_one(self, mids: Mids, code: int) -> Edges:
@@ -105,7 +106,7 @@ class CompactGraph:
         wanted = wanted[(wanted >= 0) & (wanted < len(self._schema.signatures))]
         starts, ends = self._arrays.member_starts[wanted], self._arrays.member_starts[wanted + 1]
         # Positions follow the order of MIDs, so sorting them sorts the MIDs.
-        return self._arrays.mids[np.sort(self._arrays.members[_ranges(starts, ends)])]
+        return self._arrays.mids[np.sort(self._arrays.members[_between(starts, ends)])]
 
     def _node(self, mid: int) -> int | None:
         """The position of one MID; None where this version does not hold it."""
@@ -129,10 +130,6 @@ class CompactGraph:
         return nodes
 
 
-def _ranges(starts: npt.NDArray[np.uint32], ends: npt.NDArray[np.uint32]) -> _Positions:
-    """All whole numbers of [start, end) for each pair, one after the other."""
-    begins, sizes = starts.astype(np.int64), ends.astype(np.int64) - starts
-    stops = sizes.cumsum()
-    total = int(stops[-1]) if len(stops) else 0
-    positions: _Positions = np.arange(total, dtype=np.int64) + (begins - stops + sizes).repeat(sizes)
-    return positions
+def _between(starts: npt.NDArray[np.uint32], ends: npt.NDArray[np.uint32]) -> _Positions:
+    begins = starts.astype(np.int64)
+    return ranges(begins, ends.astype(np.int64) - begins)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.index_ranges import ranges
 from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 
@@ -108,7 +109,7 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[_Numbers, _N
     pairs = np.unique(here.walkers[held] * kinds + signatures[held])
     walkers, signatures = pairs // kinds, pairs % kinds
     lengths = hops.starts[signatures + 1] - hops.starts[signatures]
-    codes = hops.codes[_ranges(hops.starts[signatures], lengths)]
+    codes = hops.codes[ranges(hops.starts[signatures], lengths)]
     leaving = np.unique(np.repeat(walkers, lengths) * hops.base + codes)
     return leaving // hops.base, leaving % hops.base
 
@@ -123,12 +124,12 @@ def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: _Numb
     for code in np.unique(codes).tolist():
         of_hop = np.flatnonzero(codes == code)
         lengths = lasts[of_hop] - firsts[of_hop]
-        heads, walker = here.mids[_ranges(firsts[of_hop], lengths)], np.repeat(of_hop, lengths)
+        heads, walker = here.mids[ranges(firsts[of_hop], lengths)], np.repeat(of_hop, lengths)
         edges = graph.neighbours(as_mids(heads), Hop(RelationId(code >> 1), bool(code & 1)))
         starts = np.searchsorted(edges.heads, heads, side="left")
         counts = np.searchsorted(edges.heads, heads, side="right") - starts
         on_walkers.append(np.repeat(walker, counts))
-        on_mids.append(edges.tails[_ranges(starts, counts)])
+        on_mids.append(edges.tails[ranges(starts, counts)])
     on = _Pairs(np.concatenate(on_walkers), np.concatenate(on_mids))
     signatures = graph.signatures_of(on.mids)
     keep = (signatures >= 0) & hops.is_mediator[signatures]
@@ -156,13 +157,6 @@ def _step_of(number: int, base: int) -> Step:
         if digit:
             codes.append(digit - 1)
     return tuple(Hop(RelationId(code >> 1), bool(code & 1)) for code in reversed(codes))
-
-
-def _ranges(starts: _Numbers, lengths: _Numbers) -> _Numbers:
-    """All whole numbers of [start, start + length) for each pair, one after the other."""
-    before = np.cumsum(lengths) - lengths
-    numbers: _Numbers = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
-    return numbers
 
 
 @cached_by_version

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.index_ranges import distinct_pairs, ranges
 from kg_store.graph.steps import steps_from_each
 from kg_store.graph.version_cache import cached_by_version
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids
@@ -95,14 +96,7 @@ def _join(first: Edges, second: Edges) -> Edges:
     """Pairs (a, c) with (a, b) in `first` and (b, c) in `second`; `second` is sorted by head."""
     starts = np.searchsorted(second.heads, first.tails, side="left")
     lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
-    heads = np.repeat(first.heads, lengths)
-    offsets = np.arange(len(heads)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    tails = second.tails[np.repeat(starts, lengths) + offsets]
-    order = np.lexsort((tails, heads))
-    heads, tails = heads[order], tails[order]
-    fresh = np.ones(len(heads), dtype=np.bool_)
-    fresh[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
-    return Edges(heads[fresh], tails[fresh])
+    return distinct_pairs(np.repeat(first.heads, lengths), second.tails[ranges(starts, lengths)])
 
 
 def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:

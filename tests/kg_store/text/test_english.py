@@ -26,7 +26,7 @@ def test_no_word_that_was_asked_about_is_remembered() -> None:
     asked = "zimbrelkovs" + "ing"
     assert not is_ordinary(asked)
     assert is_rare(asked)
-    holders = [each for each in gc.get_objects() if isinstance(each, dict | set | list) and _holds(each, asked)]
+    holders = [each for each in gc.get_objects() if type(each) in (dict, set, list) and _holds(each, asked)]
     assert [each for each in holders if each is not globals()] == []
 
 
