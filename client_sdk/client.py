@@ -20,13 +20,11 @@ from client_sdk.options import AskOptions, ChatOptions
 from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
 from client_sdk.streaming import AsyncStream, Piece, Stream
 from client_sdk.trace import Trace
-from client_sdk.transport.address import checked_key, checked_url, settings_from_env
+from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
 from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
 from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
 from client_sdk.transport.turn_lock import AsyncTurnLock, TurnLock
-
-TIMEOUT_S = 120.0
 
 
 class Chat:

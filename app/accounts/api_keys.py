@@ -9,12 +9,12 @@ import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pydantic import SecretStr
 from sqlalchemy import Engine, Row, insert, select, update
 
 from app.database.tables import api_keys
+from client_sdk.protocol import KeyRole
 
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
@@ -25,8 +25,6 @@ OPERATOR_KEY_ID = "operator"
 
 _NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
 _GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
-
-Role = Literal["user", "admin"]
 
 
 class NotAuthenticatedError(Exception):
@@ -67,7 +65,7 @@ class Caller:
 
     tenant: str
     key_id: str
-    role: Role
+    role: KeyRole
     grants: frozenset[str]
 
     def may_ask(self, graph: str) -> bool:
@@ -118,7 +116,7 @@ class KeyRecord:
 
     key_id: str
     tenant: str
-    role: Role
+    role: KeyRole
     grants: frozenset[str]
     created_at: dt.datetime
     expires_at: dt.datetime | None
@@ -148,7 +146,7 @@ class Access:
             raise NotAuthenticatedError
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
 
-    def create(self, tenant: str, role: Role, grants: Iterable[str], days: float | None = None) -> IssuedKey:
+    def create(self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None) -> IssuedKey:
         """A new key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
         grants = sorted(set(grants))
         refuse_bad_grants(grants)

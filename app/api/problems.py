@@ -108,7 +108,7 @@ _KINDS: dict[type[BaseException], Problem] = {
         409, "conversation_busy", "Another request of this conversation was answered meanwhile.",
         "Ask again; a conversation takes one question at a time.",
     ),
-    UnknownKeyError: Problem(404, "unknown_key", "There is no key of that id.", "`arog key list` shows the ids."),
+    UnknownKeyError: Problem(404, "unknown_key", "There is no key of that id.", "`arog api-key list` shows the ids."),
     DeviceNotAdmittedError: Problem(
         403, "device_not_admitted", "No names are sealed to this public key: it was revoked, or it is not registered.",
         "`arog device list` shows this key's devices; where devices are required, an admin registers them. For a "

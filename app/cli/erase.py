@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from app.cli.graphs import Tenant
 from app.cli.output import NOT_USABLE, bar, named, opened_store
-from app.graphs.errors import AmbiguousNameError
 
 if TYPE_CHECKING:
     from app.graphs.erasure import Choice, Eraser, ErasureRequest
@@ -51,9 +50,9 @@ def forget(
     Without a name it goes on with what was begun and not ended. Exit code 1: traces are left, or somebody still
     reads the version before; call it again then.
     """
-    from app.graphs.erasure import ErasureRequest
-
     with _forgetter() as forgetter:
+        from app.graphs.erasure import ErasureRequest
+
         wish = None
         if name is not None:
             text = typer.prompt("Name", err=True) if name == "-" else name
@@ -88,6 +87,8 @@ def forgotten(
             things = forgetter.lift(tenant, graph, past[lift - 1].id)
             _say(f"{things} things may come back with the next load of their source")
             return
+    from rich.table import Table
+
     table = Table("number", "when", "things")
     for number, each in enumerate(past, start=1):
         table.add_row(str(number), f"{each.at:%Y-%m-%d %H:%M}", str(each.things))
@@ -96,7 +97,7 @@ def forgotten(
 
 def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) -> ErasureRequest:
     """The wish with one thing chosen: by its number where somebody sits at the screen."""
-    from dataclasses import replace
+    from app.graphs.errors import AmbiguousNameError
 
     choices = forgetter.choices(tenant, graph, wish.name)
     if wish.choice is not None or len(choices) < 2:
@@ -119,9 +120,9 @@ def _line(number: int, choice: Choice) -> str:
 
 @contextmanager
 def _forgetter() -> Iterator[Eraser]:
-    from app.wiring.services import forgetter_of
-
     with opened_store(_errors) as store:
+        from app.wiring.services import forgetter_of
+
         yield forgetter_of(store)
 
 

@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from app.api.problems import INTERNAL, problem_of
-from app.settings import ConfigurationError, load_settings
-from app.telemetry.logs import place_of
 from kg_store.errors import StoreError
 
 if TYPE_CHECKING:
+    from app.settings import Settings
     from app.wiring.store import ServiceContext
     from client_sdk.protocol import PrivacySummary
     from kg_store.loading.default_masks import MaskedTerm
@@ -40,30 +37,59 @@ def failures_in_words(console: Console) -> Iterator[None]:
     """Ends the command with one sentence; the text of unknown errors, which may hold names, is not shown."""
     try:
         yield
-    except (ConfigurationError, StoreError) as error:
-        # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
-        _tell(console, str(error) or problem_of(error).message)
-        raise typer.Exit(NOT_USABLE) from None
     except typer.Exit:
         raise
     except Exception as error:
-        problem = problem_of(error)
-        known = f"{problem.message} {problem.hint}"
-        _tell(console, f"{type(error).__name__} at {place_of(error)}" if problem is INTERNAL else known)
-        raise typer.Exit(FAILED) from None
+        code, sentence = _in_words(error)
+        _tell(console, sentence)
+        raise typer.Exit(code) from None
 
 
 @contextmanager
 def opened_store(console: Console) -> Iterator[ServiceContext]:
     """The data folder of the settings, opened and closed; failures in words."""
-    from app.wiring.store import open_store
-
     with failures_in_words(console):
-        store = open_store(load_settings())
+        store = open_checked()
         try:
             yield store
         finally:
             store.close()
+
+
+def check_settings() -> Settings:
+    """The settings, where a master key is set too. Raises ConfigurationError, MasterKeyError."""
+    from app.settings import load_settings
+    from app.wiring.master_key import require_master_key
+
+    settings = load_settings()
+    require_master_key(settings)
+    return settings
+
+
+def open_checked() -> ServiceContext:
+    """The data folder of the settings, opened; what can be checked at once is checked before slow imports."""
+    settings = check_settings()
+    from app.wiring.store import open_store
+
+    return open_store(settings)
+
+
+def _in_words(error: Exception) -> tuple[int, str]:
+    """The exit code and the sentence of a failure."""
+    from app.settings import ConfigurationError
+
+    # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
+    if isinstance(error, ConfigurationError | StoreError) and str(error):
+        return NOT_USABLE, str(error)
+    from app.api.problems import INTERNAL, problem_of
+    from app.telemetry.logs import place_of
+
+    problem = problem_of(error)
+    if isinstance(error, ConfigurationError | StoreError):
+        return NOT_USABLE, problem.message
+    if problem is INTERNAL:
+        return FAILED, f"{type(error).__name__} at {place_of(error)}"
+    return FAILED, f"{problem.message} {problem.hint}"
 
 
 def named(name: str) -> str:
@@ -119,6 +145,8 @@ def show_privacy(console: Console, privacy: PrivacySummary) -> None:
 @contextmanager
 def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
     """A progress bar; gives the function that moves it: `(step, percent)`."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn(title),
         BarColumn(),

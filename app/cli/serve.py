@@ -15,7 +15,7 @@ from app.cli.first_run import demo_key_file, load_demo, prepare_folder
 from app.cli.output import bar, failures_in_words, program, shortest
 from app.demo import GRAPH_NAME
 from app.main import build_services, create_app
-from app.settings import ConfigurationError, Settings, load_settings, unknown_names
+from app.settings import ConfigurationError, Settings, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
 from app.wiring.services import Services
 from app.wiring.store import open_store
@@ -29,10 +29,9 @@ DEMO_QUESTION = "Where does Rose live?"
 _console = Console(stderr=True)
 
 
-def run_service(init: bool, demo: bool | None) -> None:
+def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
     """Runs until a signal comes. Exits with a sentence when settings, key or database are not usable."""
     with failures_in_words(_console):
-        settings = load_settings()
         forbid_core_dumps()
         written = prepare_folder(settings, init)
         # What is wrong with key, folder or database is said here and now, not in /readyz alone.
@@ -96,7 +95,7 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
     url = f"http://{host}:{settings.port}"
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
     if GRAPH_NAME not in services.graphs.names("default"):
-        return [*lines, "Make a key with: " + program() + " key create --grant GRAPH"]
+        return [*lines, "Make a key with: " + program() + " api-key create --grant GRAPH"]
     key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
     body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})
     at = "" if settings.port == 8000 else f" --url {url}"

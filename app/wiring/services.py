@@ -38,7 +38,8 @@ from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.endpoints import endpoints_of
-from app.wiring.store import ServiceContext, _delete_uploads, open_store, read_master_key
+from app.wiring.master_key import read_master_key
+from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
 from kg_store.storage.data_folder import DataFolder

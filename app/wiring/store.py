@@ -19,6 +19,7 @@ from app.egress.ledger.audit import LedgerAudit
 from app.egress.ledger.ledger import Ledger, LedgerEntry
 from app.egress.ledger.retention import LedgerUpkeep
 from app.settings import ConfigurationError, Settings, make_data_folder
+from app.wiring.master_key import read_master_key
 from app.wiring.reserved_words import request_words
 from client_sdk.protocol import LedgerPage, LedgerRow, TokenBudget
 from kg_store.catalog import Catalog
@@ -100,18 +101,6 @@ class ServiceContext:
     def close(self) -> None:
         self.catalog.close()
         self.engine.dispose()
-
-
-def read_master_key(settings: Settings) -> MasterKey:
-    """The key ring from the environment, else from its file. Raises MasterKeyError with what to do."""
-    if settings.master_key is not None:
-        return MasterKey.from_text(settings.master_key.get_secret_value())
-    if not settings.key_file.exists():
-        raise MasterKeyError(
-            "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE to the one that sealed this folder; for a "
-            "folder without graphs `arog serve --init` writes a new one"
-        )
-    return MasterKey.from_file(settings.key_file)
 
 
 def open_store(settings: Settings) -> ServiceContext:

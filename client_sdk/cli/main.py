@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 GROUP = "arog.commands"
 _GET_CLI = "arog: the command line is an extra; get it with: pip install 'arog[cli]'"
-_GET_SERVER = "Server commands (serve, graph, key, eval) are an extra; get them with: pip install 'arog[server]'"
+_GET_SERVER = "Server commands (serve, graph, api-key, eval) are an extra; get them with: pip install 'arog[server]'"
 _OURS = ("app", "kg_store", "client_sdk")
 
 
@@ -41,6 +42,8 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and gives its exit code."""
     try:
+        # Most commands draw with it, and import it only then.
+        import_module("rich")
         from client_sdk.cli.commands import OWN_COMMANDS, app
     except ModuleNotFoundError as missing:
         if _top_level(missing.name) not in ("typer", "rich"):

@@ -7,10 +7,8 @@ from typing import Annotated
 import typer
 
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
-from client_sdk.client import TIMEOUT_S
-from client_sdk.crypto.key_file import load_or_create_key
 from client_sdk.errors import NotConfiguredError
-from client_sdk.transport.address import checked_url
+from client_sdk.transport.address import TIMEOUT_S, checked_url
 
 PORT = 8100
 
@@ -41,6 +39,8 @@ def proxy(
     Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL.
     """
     where = choose(url, api_key, None)
+    from client_sdk.crypto.key_file import load_or_create_key
+
     try:
         from client_sdk.proxy.access import AccessDecision
         from client_sdk.proxy.server import serve

@@ -24,6 +24,22 @@ def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None
     show_remarks(console, answer, notes=notes)
 
 
+def show_parts(
+    console: Console, answer: Answer, rows: Sequence[LedgerRow] | None, *, text: bool, why: bool, evidence: bool
+) -> None:
+    """The answer and the parts of it that were asked for; its notes once."""
+    if text:
+        show_answer(console, answer, notes=not (evidence or why))
+    if why:
+        show_why(console, answer)
+    if evidence:
+        show_evidence(console, answer)
+    if evidence and not why:
+        show_notes(console, answer)
+    if rows is not None:
+        show_ledger(console, reversed(rows), payload=True)
+
+
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
     """What the asker should know beside the text: how names were read, and what they may mean otherwise."""
     if not answer.grounded and answer.answered:

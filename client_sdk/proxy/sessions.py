@@ -13,7 +13,7 @@ import httpx2
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.answer_notes import remarks
 from client_sdk.answers.safe_output import MarkdownNeutraliser
-from client_sdk.client import TIMEOUT_S, AsyncChat
+from client_sdk.client import AsyncChat
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Turn
 from client_sdk.dialogue_cache import CachedDialogue, DialogueCache, earlier
@@ -22,6 +22,7 @@ from client_sdk.protocol import GraphNames, Usage
 from client_sdk.proxy.requests import Wanted
 from client_sdk.proxy.responses import Spoken, model_ids
 from client_sdk.streaming import Stage, TextPiece
+from client_sdk.transport.address import TIMEOUT_S
 from client_sdk.transport.calls import graphs_call
 from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import RetryPolicy, exchange

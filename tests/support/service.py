@@ -14,9 +14,10 @@ import httpx2
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from app.api.problems import error_body
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind
-from app.main import create_app
+from app.main import build_services, create_app
 from app.privacy.safe_text import Egress, Segment
 from app.settings import Settings
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
@@ -119,7 +120,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
     strategies = {"sets": FirstRelation(), "arog": FirstRelation()}
     thinking = ReasonerBundle(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
-    return lambda settings: build(settings, thinking)
+    return lambda settings: build(settings, error_body, thinking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ def question(text: str = QUESTION, **more: object) -> dict[str, object]:
 async def running(folder: Path, *, thinks: bool = False, **changes: object) -> AsyncIterator[Running]:
     """The real application over `folder`, started and ready. `thinks`: with the reasoner that its settings name."""
     reasoner = ScriptedReasoner()
-    app = create_app(settings_in(folder, **changes), build if thinks else build_with(reasoner))
+    app = create_app(settings_in(folder, **changes), build_services if thinks else build_with(reasoner))
     async with app.router.lifespan_context(app):
         while app.state.services is None:
             await asyncio.sleep(0.005)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.api.problems import error_body
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.name_recogniser import RecogniserError, open_recogniser
 from app.privacy.pseudonyms import PseudonymTable
@@ -96,7 +97,7 @@ def test_without_its_library_it_is_told_what_to_install(folder: Path, monkeypatc
 
 def test_the_service_does_not_start_without_the_recogniser_that_is_set(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="AROG_RECOGNISER"):
-        build(settings_in(tmp_path, recogniser=f"spacy:{tmp_path / 'nowhere'}"))
+        build(settings_in(tmp_path, recogniser=f"spacy:{tmp_path / 'nowhere'}"), error_body)
 
 
 async def test_no_byte_of_a_name_that_it_finds_reaches_the_model(tmp_path: Path, folder: Path) -> None:

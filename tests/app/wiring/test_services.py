@@ -16,6 +16,7 @@ import pytest
 import uvicorn
 from sqlalchemy import insert, select, update
 
+from app.api.problems import error_body
 from app.database.tables import jobs
 from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries
@@ -121,7 +122,7 @@ async def test_a_client_who_hangs_up_ends_what_is_open_at_the_model(
     built: list[Services] = []
 
     def building(settings: Settings) -> Services:
-        built.append(build(settings))
+        built.append(build(settings, error_body))
         return built[0]
 
     with served(settings, building) as url:
