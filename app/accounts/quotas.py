@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.database.tables import tenant_reveals, tenant_tokens
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantBudgetUsedUpError, TenantRevealsUsedUpError
+from client_sdk.protocol import TokenBudget
 
 Clock = Callable[[], dt.datetime]
 DIGEST_BYTES: Final = 8
@@ -177,6 +178,20 @@ class Budgets:
 
 
 UNLIMITED = Budgets()
+
+
+def read_budget(engine: Engine, budgets: Budgets, tenant: str) -> TokenBudget:
+    """The tokens and facts that the tenant has taken today, and how many it may."""
+    day = (budgets.tenants or TenantTokens(engine)).state(tenant)
+    return TokenBudget(
+        day=day.day,
+        used=day.used,
+        limit=day.limit,
+        renews_at=day.renews_at,
+        per_question=budgets.question,
+        revealed=budgets.reveals.shown_today(tenant) if budgets.reveals else 0,
+        reveal_limit=budgets.reveals.tenant if budgets.reveals else None,
+    )
 
 
 def _renews_in_s(now: dt.datetime) -> int:

@@ -22,9 +22,9 @@ from app.api.problems import (
     error_body,
     problem_of,
 )
+from app.api.state import state_of
 from app.egress.budgets import TenantBudgetUsedUpError, TenantRevealsUsedUpError
 from app.telemetry.logs import event_log
-from app.telemetry.metrics import Metrics
 from client_sdk.protocol import ErrorBody, ErrorEvent
 
 MAX_FIELDS_TOLD = 5
@@ -100,8 +100,7 @@ def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
     """The status and body of `error`, counted; those of the service itself are logged."""
     problem = _problem_of(error)
     body = error_body(error, scope["state"]["request_id"], problem)
-    metrics: Metrics = scope["app"].state.metrics
-    metrics.count_error(body.code)
+    state_of(scope["app"]).metrics.count_error(body.code)
     if problem.status >= 500:
         log.warning("error", id=body.id, code=body.code, status=problem.status, exc_info=error)
     return problem.status, body

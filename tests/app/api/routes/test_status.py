@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from app.api.state import state_of
 from app.main import create_app
 from app.settings import ConfigurationError, Settings
 from app.telemetry.logs import start_logging
@@ -56,7 +57,7 @@ async def readiness_of(settings: Settings, build: object) -> tuple[httpx2.Respon
     async with app.router.lifespan_context(app):
         for _ in range(400):
             await asyncio.sleep(0.005)
-            if "starting" not in str((await app.state.readiness()).missing):
+            if "starting" not in str((await state_of(app).readiness()).missing):
                 break
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://service") as http:
             return await http.get("/readyz"), await http.post("/chat", json=question(), headers=OPERATOR)
