@@ -34,8 +34,8 @@ OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
 LET_GO_EVERY_S = 2.0
 _NOT_THERE = {
-    "unprobed": "a model endpoint has not been probed yet: it is asked in a moment what it can do",
-    "unreachable": "a model endpoint can't be asked: `endpoints` says why",
+    "unprobed": "a model endpoint has not been checked yet: that happens in a moment",
+    "unreachable": "a model endpoint can't be used: `endpoints` says why",
 }
 log = event_log("main")
 
@@ -56,7 +56,7 @@ class ServiceStarter:
             ResponseTiming(settings.reply_step_ms / 1000),
             self.readiness,
         )
-        self._missing = "the service is still starting: it opens its data and loads the model"
+        self._missing = "the service is still starting: it is opening its data and loading the model"
         self._watching: asyncio.Task[None] | None = None
 
     async def run(self) -> None:

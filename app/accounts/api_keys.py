@@ -185,13 +185,13 @@ def refuse_bad_grants(grants: Sequence[str]) -> None:
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):
             raise BadGrantError(
-                f"grant {position} is none: it is a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, inspect:NAME, "
-                "* or inspect:*"
+                f"grant {position} is not valid: use a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, "
+                "inspect:NAME, * or inspect:*"
             )
     restricted = [grant.partition(ROLE_MARK)[0] for grant in grants if ROLE_MARK in grant]
     if len(set(restricted)) < len(restricted):
         raise BadGrantError(
-            "two roles of one graph: a key has one; write a role into the policy that shows what both show"
+            "two roles for one graph: a key may have one; define a role in the policy that shows what both show"
         )
     if restricted and EVERY_GRAPH in grants:
         raise BadGrantError("`*` grants every graph as a whole, so that a role beside it restricts nothing")

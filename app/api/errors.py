@@ -38,7 +38,7 @@ _BY_STATUS = {
 # What is allowed, by pydantic's name of the rule that failed; the rule's own limits are filled in.
 _RULES = {
     "missing": "is missing",
-    "extra_forbidden": "is not a field that is known here",
+    "extra_forbidden": "is not a known field",
     "json_invalid": "is not valid JSON",
     "string_too_short": "must not be empty",
     "string_too_long": "has more than {max_length} characters",
@@ -132,7 +132,7 @@ def _sentence(found: Mapping[str, Any]) -> str:
         return f"The body is not valid JSON (character {place[-1]})"
     if rule == "extra_forbidden":
         # The last part is the caller's own word.
-        return f"{_field(place[:-1])} has a field that is not known here"
+        return f"{_field(place[:-1])} has an unknown field"
     words = "must be an object" if rule in _OBJECT_RULES else _RULES.get(rule, "is not valid")
     limits = {key: value for key, value in found.get("ctx", {}).items() if isinstance(value, (int, float, str))}
     with suppress(KeyError):

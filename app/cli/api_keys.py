@@ -24,7 +24,7 @@ def create(
     role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
     days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
 ) -> None:
-    """Make a key and print it: this once, the database keeps its hash alone."""
+    """Make a key and print it once; the database keeps only its hash."""
     from app.accounts.api_keys import INSPECT, ROLE_MARK
 
     with opened_store(_errors) as store:

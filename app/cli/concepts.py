@@ -36,6 +36,10 @@ def refine(
         from app.wiring.services import refiner_of, think
 
         thinking = think(store.settings)
+
+        async def close() -> None:
+            await thinking.close()
+
         try:
             refiner = refiner_of(store, thinking)
             runner.run(probe_all(thinking.endpoints))
@@ -46,7 +50,7 @@ def refine(
             with bar(_errors, name) as progress:
                 refined = work(progress)
         finally:
-            runner.run(thinking.close())
+            runner.run(close())
             store.close()
     for note in refined.notes:
         _console.print(note, markup=False, highlight=False, soft_wrap=True)

@@ -40,15 +40,15 @@ def forget(
     with_mentions: Annotated[
         bool, typer.Option("--with-mentions", help="Texts of others that name it go too")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
     wait: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait for questions under way")] = 180.0,
     tenant: Tenant = "default",
 ) -> None:
-    """Take a thing out of a graph: vault, names, versions, conversations, ledger; then look whether it is gone.
+    """Remove a thing from a graph: vault, names, versions, conversations, ledger; then check that it is gone.
 
-    Without a name it goes on with what was begun and not ended. Exit code 1: traces are left, or somebody still
-    reads the version before; call it again then.
+    Without a name, an unfinished removal continues. Exit code 1: traces are left, or the version before is still
+    being read; run the command again then.
     """
     with _forgetter() as forgetter:
         from app.graphs.erasure import ErasureRequest
@@ -65,7 +65,7 @@ def forget(
         if dry_run:
             return
         if not yes:
-            typer.confirm(f"Forget that in {graph!r}? There is no way back but a load of the source", abort=True)
+            typer.confirm(f"Remove this from {graph!r}? Only loading the source again brings it back", abort=True)
         work = forgetter.forgetting(tenant, graph, wish, wait)
         with bar(_errors, graph) as progress:
             done = work(progress)
@@ -75,10 +75,10 @@ def forget(
 
 def forgotten(
     graph: GraphName,
-    lift: Annotated[int | None, typer.Option(min=1, help="Let what this one took out in again, with a load")] = None,
+    lift: Annotated[int | None, typer.Option(min=1, help="Let the next load bring back what this one removed")] = None,
     tenant: Tenant = "default",
 ) -> None:
-    """What was forgotten in a graph: when, and how many things a load leaves out for it. No names are kept."""
+    """List what was removed from a graph: when, and how many things loads leave out since. No names are kept."""
     with _forgetter() as forgetter:
         past = forgetter.past(tenant, graph)
         if lift is not None:

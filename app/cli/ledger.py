@@ -112,7 +112,7 @@ def cut(
 
 
 def resume(tenant: Tenant = "default") -> None:
-    """Let a ledger whose end was changed from outside go on. What is wrong with it stays visible."""
+    """Let a ledger whose end was changed from outside continue. Its faults stay visible."""
     with _store() as store:
         signed = store.upkeep.resume(tenant)
     print(f"{tenant}: goes on after row {signed.number}; restart the services that use this database")

@@ -125,7 +125,7 @@ def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
         more = f", and {len(words) - MAX_MASKED_SHOWN:,} more" if len(words) > MAX_MASKED_SHOWN else ""
         show(f"Masked, {kind} that {reason.value}: {', '.join(words[:MAX_MASKED_SHOWN])}{more}")
     if masked:
-        show("Show those that are no data: show_relations = [...] and show_classes = [...] in the policy.")
+        show("To show those that are not data: show_relations = [...] and show_classes = [...] in the policy.")
 
 
 def show_privacy(console: Console, privacy: PrivacySummary) -> None:

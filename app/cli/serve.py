@@ -39,7 +39,7 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         listening = listen(settings.host, settings.port)
         settings = settings.model_copy(update={"port": listening.getsockname()[1]})
     for name in unknown_names(os.environ):
-        _say(f"arog: {name} is no setting of the service, and does nothing; docs/operations.md lists them.")
+        _say(f"arog: {name} is not a setting of the service and has no effect; docs/operations.md lists all settings.")
     if written:
         _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
@@ -65,7 +65,7 @@ def listen(host: str, port: int) -> socket.socket:
             raise ConfigurationError(f"port {port} is taken: stop what listens there, or set AROG_PORT") from None
         if error.errno == errno.EACCES:
             raise ConfigurationError(f"this user may not listen on port {port}: set AROG_PORT") from None
-        raise ConfigurationError("the address of AROG_HOST is none of this machine's") from None
+        raise ConfigurationError("the address of AROG_HOST does not belong to this machine") from None
 
 
 def _build(settings: Settings, with_demo: bool) -> Services:
@@ -76,7 +76,7 @@ def _build(settings: Settings, with_demo: bool) -> Services:
             with bar(_console, "demo graph") as progress:
                 load_demo(services.graphs, progress)
     except (ConfigurationError, StoreError) as error:
-        _say(f"arog: {error}. Until that is mended the service answers no question.")
+        _say(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise
     except Exception:
         _say("arog: the service can't answer; the log says why, and so does /readyz.")

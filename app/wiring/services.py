@@ -199,7 +199,7 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
     """Raises ConfigurationError where no endpoint is set up: the embedded reasoner named the concepts already."""
     settings = store.settings
     if settings.reasoner != "endpoint":
-        raise ConfigurationError("concepts are named anew by a model endpoint: set AROG_REASONER=endpoint and its URL")
+        raise ConfigurationError("renaming concepts needs a model endpoint: set AROG_REASONER=endpoint and its URL")
     price = thinking.endpoints[0].price if thinking.endpoints else None
     return ConceptRefiner(
         store.catalog,

@@ -72,7 +72,7 @@ def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) ->
     try:
         models = asyncio.run(_models(upstream))
     except ArogError as problem:
-        return [*lines, f"The service can't be asked as it stands: {problem} ({problem.hint})."]
+        return [*lines, f"The service can't be used yet: {problem} ({problem.hint})."]
     return [*lines, f"Models: {', '.join(models)}" if models else "There is no graph that this API key may ask."]
 
 

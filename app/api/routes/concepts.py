@@ -48,5 +48,5 @@ def _refiner_of(services: Services) -> ConceptRefiner:
         return services.refiner
     except ConfigurationError:
         raise BadRequestError(
-            "Concepts are named anew by a model endpoint, and none is set up here.", "Have AROG_REASONER=endpoint set."
+            "Renaming concepts needs a model endpoint, and none is set up.", "Have AROG_REASONER=endpoint set."
         ) from None

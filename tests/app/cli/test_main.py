@@ -162,7 +162,7 @@ def test_a_key_is_made_listed_and_revoked(folder: Path) -> None:
     assert key not in listed
     assert arog("api-key", "revoke", caller.key_id).exit_code == 0
     assert "revoked" in arog("api-key", "list").stdout
-    assert "There is no key of that id." in arog("api-key", "revoke", "k0").stderr
+    assert "There is no key with that id." in arog("api-key", "revoke", "k0").stderr
 
 
 @pytest.mark.parametrize(
