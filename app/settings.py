@@ -219,7 +219,7 @@ class Settings(BaseSettings):
 
     @property
     def about_few(self) -> Literal["tell", "generalise", "refuse"]:
-        """What is done about prompts that few fit. What tells of each thing what it has itself is told as it is."""
+        """The treatment of prompts that few fit. The profile `open` sends them as they are."""
         return self.disclosure or ("tell" if self.told == "open" else "generalise")
 
     @property
@@ -246,7 +246,7 @@ class Settings(BaseSettings):
 
     @property
     def key_file(self) -> Path:
-        """Where the master key lies when it is not in the environment."""
+        """The master key's file, when it is not in the environment."""
         return self.master_key_file or self.data_dir / "master.key"
 
 

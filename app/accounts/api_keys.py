@@ -1,4 +1,4 @@
-"""Who may ask what: API keys kept as hashes, callers, and grants per graph. Closed by default."""
+"""Authentication and grants: API keys kept as hashes, callers, and grants per graph. Closed by default."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Caller:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether it sees a part of some graph."""
+        """True where it sees only a part of some graph."""
         return not self.is_admin and any(ROLE_MARK in grant for grant in self.grants)
 
     def may_inspect(self, graph: str | None) -> bool:

@@ -28,7 +28,7 @@ def _now() -> dt.datetime:
 
 @dataclass(frozen=True, slots=True)
 class DayOfTokens:
-    """What a tenant has taken on `day`, open calls at their most included. `limit` is None where there is none."""
+    """The tokens that a tenant has taken on `day`, open calls at their most included. `limit` is None where there is none."""
 
     day: dt.date
     used: int
@@ -152,7 +152,7 @@ class RevealBudgets:
 
 
 class RevealAccount:
-    """What the prompts of one question show; not for several threads at once."""
+    """Counts what the prompts of one question show; not for several threads at once."""
 
     def __init__(self, budgets: RevealBudgets, tenant: str, day: dt.date, shown: set[str]) -> None:
         self._budgets, self._tenant, self._day, self._shown = budgets, tenant, day, shown

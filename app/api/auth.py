@@ -1,4 +1,4 @@
-"""Who asks: the bearer key is checked before a byte of the body is read."""
+"""Authentication: the bearer key is checked before a byte of the body is read."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ _OBJECT_RULES = ("model_attributes_type", "model_type", "dict_type")
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """What the framework itself raises becomes an ErrorBody here; all else passes on to the frame around it."""
+    """Turns the framework's own exceptions into an ErrorBody; all others pass on to the middleware around it."""
     app.add_exception_handler(RequestValidationError, _reply)
     app.add_exception_handler(HTTPException, _reply)
 
@@ -86,14 +86,16 @@ def error_event(error: BaseException, scope: Scope) -> ErrorEvent:
 
 def _reply_to(error: BaseException, request: Request) -> Response:
     status, body = _counted(error, request.scope)
-    headers = {}
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, RateLimitedError):
-        headers["Retry-After"] = str(error.retry_after_s)
-    if isinstance(error, TenantBudgetUsedUpError | TenantRevealsUsedUpError):
-        headers["Retry-After"] = str(error.renews_in_s)
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if (seconds := _retry_after_s(error)) is not None:
+        headers["Retry-After"] = str(seconds)
     return JSONResponse(body.model_dump(), status, headers)
+
+
+def _retry_after_s(error: BaseException) -> int | None:
+    if isinstance(error, RateLimitedError):
+        return error.retry_after_s
+    return error.renews_in_s if isinstance(error, TenantBudgetUsedUpError | TenantRevealsUsedUpError) else None
 
 
 def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
@@ -118,7 +120,7 @@ def _problem_of(error: BaseException) -> Problem:
 
 
 def _broken_rules(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """What is wrong, and a hint. Field names that the caller made up are left out."""
+    """The fault, and a hint. Field names that the caller made up are left out."""
     told = list(dict.fromkeys(_sentence(found) for found in errors))
     more = len(told) - MAX_FIELDS_TOLD
     sentence = "; ".join(told[:MAX_FIELDS_TOLD]) + (f"; and {more} more" if more > 0 else "")

@@ -74,7 +74,7 @@ class NotReadyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a caller is told of one kind of error."""
+    """The reply to one kind of error."""
 
     status: int
     code: str
@@ -196,7 +196,7 @@ _KINDS: dict[type[BaseException], Problem] = {
 
 
 def problem_of(error: BaseException) -> Problem:
-    """What to tell of `error`; INTERNAL for every type that is not in the map."""
+    """The problem that `error` is told as; INTERNAL for every type that is not in the map."""
     match error:
         case BadRequestError():
             return Problem(422, "bad_request", error.reason, error.hint)

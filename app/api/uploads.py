@@ -44,7 +44,7 @@ _HINT = (
 
 @dataclass(slots=True)
 class Upload:
-    """What was uploaded. `files` and `ontologies` lie in `folder`, numbered in the order they came."""
+    """One upload. `files` and `ontologies` lie in `folder`, numbered in the order they came."""
 
     folder: Path
     files: list[Path] = field(default_factory=list)

@@ -38,7 +38,7 @@ def rotate() -> None:
 
 @app.command()
 def status() -> None:
-    """How much each key of the ring has sealed."""
+    """Show how much each key of the ring has sealed."""
     with opened_store(_errors) as store:
         _tell(store)
 

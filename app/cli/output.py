@@ -1,4 +1,4 @@
-"""What the service's commands show: a progress bar, and failures as a sentence instead of a traceback."""
+"""Output of the service's commands: a progress bar, and failures as a sentence instead of a traceback."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def show_preview(console: Console, seen: Preview) -> None:
 
 
 def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
-    """What shows no words until its owner says so, with the reasons; it may be cells, for the owner's own screen."""
+    """Lists what stays masked until its owner says so, with the reasons; it may be cells, for the owner's own screen."""
     show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     ordered = sorted(masked, key=lambda each: (each.reason, each.kind))
     for (reason, kind), group in groupby(ordered, key=lambda each: (each.reason, each.kind)):
@@ -129,7 +129,7 @@ def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
 
 
 def show_privacy(console: Console, privacy: PrivacySummary) -> None:
-    """How well prompts hide whom they show, in a line each, and what there is to warn of."""
+    """Shows how well prompts hide whom they show, in a line each, and warnings."""
     from app.graphs.privacy_report import SHOWN
 
     show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
@@ -161,7 +161,7 @@ def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
 
 
 def program() -> str:
-    """How this command was called, so that it can be called again from the same folder."""
+    """This command as it was called, so that it can be called again from the same folder."""
     called = shutil.which("arog")
     ours = Path(sys.argv[0])
     if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():

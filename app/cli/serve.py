@@ -90,7 +90,7 @@ def _welcome(services: Services) -> None:
 
 
 def how_to_ask(settings: Settings, services: Services) -> list[str]:
-    """How to ask the demo graph, or how to get a key: lines that work when they are pasted."""
+    """Ways to ask the demo graph, or to get a key: lines that work when they are pasted."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
@@ -119,7 +119,7 @@ _PROFILES = {
 
 
 def _told_outside(settings: Settings) -> list[str]:
-    """What an endpoint is told of things and questions, and by whose choice."""
+    """Says what an endpoint is told of things and questions, and by whose choice."""
     if settings.reasoner != "endpoint":
         return []
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"

@@ -47,7 +47,7 @@ from kg_store.terms import Schema
 
 
 class ChatHandler(Protocol):
-    """What POST /chat needs; ChatService is the one that is built here."""
+    """The part of a chat service that POST /chat needs; ChatService is the one that is built here."""
 
     @property
     def strategies(self) -> list[str]: ...
@@ -57,7 +57,7 @@ class ChatHandler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReasonerBundle:
-    """Who reasons, and how. `note` says it in words; `close` ends its connections and what it does in the background.
+    """The reasoner, its strategies and its connections. `note` says it in words; `close` ends its connections and what it does in the background.
 
     `warm` prepares for questions about a graph, in the background.
     """
@@ -95,7 +95,7 @@ class Services:
 
     @property
     def reasoner(self) -> str:
-        """Who reasons, in words."""
+        """The reasoner, in words."""
         return self.thinking.note
 
     async def close(self) -> None:
@@ -149,7 +149,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
 
 
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
-    """Where nothing leaves the house, nothing is counted, unless the profile is set."""
+    """Counts nothing where nothing leaves the machine, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
         return IN_THE_HOUSE
     return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
@@ -164,7 +164,7 @@ def _recogniser_of(settings: Settings) -> Recogniser | None:
 
 
 def _reads_english_alone(settings: Settings) -> bool:
-    """Whether nothing but the English model in the box reads questions."""
+    """True where the English model in the box alone reads questions."""
     return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
 
 
@@ -226,7 +226,7 @@ def think(settings: Settings) -> ReasonerBundle:
     warming = CacheWarmer(embedder)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
-        """What the first question needs is made while the load ends."""
+        """Prepares what the first question needs while the load ends."""
         concepts = ConceptNamer(embedder).name(schema)
         warming.begin(schema)
         return concepts

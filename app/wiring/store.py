@@ -29,7 +29,7 @@ INCOMING = "incoming"
 
 @dataclass(frozen=True, slots=True)
 class ServiceContext:
-    """What needs no reasoner: enough to manage graphs and keys in the data folder."""
+    """All that needs no reasoner: enough to manage graphs and keys in the data folder."""
 
     settings: Settings
     engine: Engine
@@ -55,7 +55,7 @@ class ServiceContext:
 
     @property
     def incoming(self) -> Path:
-        """Where uploads lie while they are loaded."""
+        """The folder in which uploads lie while they are loaded."""
         return self.settings.data_dir / INCOMING
 
     @property

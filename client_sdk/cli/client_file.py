@@ -13,7 +13,7 @@ FILE_NAME = "client.toml"
 
 
 class ClientFile(BaseModel):
-    """What `client.toml` in the config folder may hold."""
+    """The settings that `client.toml` may hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 

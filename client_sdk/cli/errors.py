@@ -1,4 +1,4 @@
-"""What the command line says of an error, and the exit code that it ends with."""
+"""Errors on the command line: the sentence that is shown, and the exit code."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _OURS = ("app", "kg_store", "client_sdk")
 
 @dataclass(slots=True)
 class Joined:
-    """What came of joining: which library each absent extra lacks, and what is broken, in sentences."""
+    """The outcome of joining: which library each absent extra lacks, and what is broken, in sentences."""
 
     lacking: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _words_to_complete() -> list[str]:
-    """What stands on the line that a shell completes, without `arog` itself; nothing, where none is completed."""
+    """The words of the line that a shell completes, without `arog` itself; nothing, where none is completed."""
     return os.environ.get("COMP_WORDS", "").split()[1:] if "_AROG_COMPLETE" in os.environ else []
 
 
@@ -103,7 +103,7 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
 
 
 def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
-    """Whether a library is missing (an extra is not installed), rather than a module of ours (a bug)."""
+    """True where a library is missing (an extra is not installed), rather than a module of ours (a bug)."""
     return _top_level(missing.name) not in (*_OURS, _top_level(entry.module))
 
 

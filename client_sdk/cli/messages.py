@@ -1,4 +1,4 @@
-"""What the commands of a dialogue tell: the same content for programs and, as it looks, for people."""
+"""Messages of a dialogue's commands: the same content for programs and, as it looks, for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How answers, evidence and the ledger look on a terminal, and as JSON."""
+"""Renders answers, evidence and the ledger on a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show_parts(
 
 
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
-    """What the asker should know beside the text: how names were read, and what they may mean otherwise."""
+    """Shows what the asker should know beside the text: how names were read, and what they may mean otherwise."""
     if not answer.grounded and answer.answered:
         say(console, "(not everything in this answer is in the evidence)", style="yellow")
     for typed, name in answer.inexact.items():
@@ -54,7 +54,7 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
 
 
 def show_notes(console: Console, answer: Answer) -> None:
-    """How the answer was searched for, and what was left out."""
+    """Shows how the answer was searched for, and what was left out."""
     for note in answer.notes:
         say(console, f"({note})", style="dim")
 

@@ -1,4 +1,4 @@
-"""Where the command line asks: options and environment first, then client.toml, then the defaults."""
+"""Address, key and graph of a command: options and environment first, then client.toml, then the defaults."""
 
 from __future__ import annotations
 

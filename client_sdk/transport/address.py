@@ -1,4 +1,4 @@
-"""Where the service is and the key it is asked with: read from the environment, and checked before use."""
+"""The service's address and the key it is asked with: read from the environment, and checked before use."""
 
 from __future__ import annotations
 

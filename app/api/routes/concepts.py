@@ -22,7 +22,7 @@ from client_sdk.protocol import JobStatus, RefineConcepts, RefineEstimate
 async def estimate_refining(
     name: GraphName, caller: CallerOf, services: ServicesOf, least: Annotated[int, Query(ge=2)] = 20
 ) -> RefineEstimate:
-    """What naming concepts anew by the model endpoint would ask about, and cost at most; nothing is sent."""
+    """Estimates what renaming concepts by the model endpoint would ask and cost at most; nothing is sent."""
     return await run_in_threadpool(_refiner_of(services).estimate, caller.tenant, name, least)
 
 

@@ -1,4 +1,4 @@
-"""What is to be erased of a graph: shown first, then erased."""
+"""Erasures from a graph: shown first, then done."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from client_sdk.protocol import ForgetChoice, ForgetPlan, ForgetThing, JobStatus
 
 @admin_router.post("/graphs/{name}/forget/plan", response_model=ForgetPlan, responses=NOT_FOUND)
 async def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> ForgetPlan:
-    """What forgetting would take out, in counts; nothing is changed. Names of a choice are not told here."""
+    """Counts what an erasure would remove; nothing is changed. Names of a choice are not told here."""
     return await run_in_threadpool(_plan, services.forgetter, caller.tenant, name, wanted)
 
 

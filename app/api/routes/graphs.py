@@ -70,7 +70,7 @@ async def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) 
 async def report_graph(
     name: GraphName, caller: CallerOf, services: ServicesOf, k: Annotated[int | None, Query(ge=2, le=100_000)] = None
 ) -> GraphReport:
-    """How well prompts about a graph hide whom they show, and which names the guard lets pass."""
+    """Reports how well prompts about a graph hide whom they show, and which names the guard lets pass."""
     return await run_in_threadpool(services.graphs.report, caller.tenant, name, k)
 
 

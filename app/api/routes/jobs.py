@@ -12,7 +12,7 @@ from client_sdk.protocol import JobStatus
 
 @admin_router.get("/jobs/{job_id}", response_model=JobStatus, responses=NOT_FOUND)
 async def get_job(job_id: str, caller: CallerOf, services: ServicesOf) -> JobStatus:
-    """How far a load is, or how it ended."""
+    """Shows the progress of a load, or its end."""
     return await run_in_threadpool(services.jobs.status, caller.tenant, job_id)
 
 

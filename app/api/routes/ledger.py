@@ -23,7 +23,7 @@ async def get_ledger(
     answer: Annotated[str | None, Query(max_length=64, description="only what one answer sent")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> LedgerPage:
-    """What the model was shown for this key's questions, newest first; an admin sees those of the whole tenant."""
+    """Lists what the model was shown for this key's questions, newest first; an admin sees those of the whole tenant."""
     return await run_in_threadpool(read_ledger_page, services.store.ledger, caller, answer, limit)
 
 
@@ -34,7 +34,7 @@ async def get_trace(
     services: ServicesOf,
     public_key: Annotated[str, Query(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)],
 ) -> SealedTrace:
-    """What the model was sent and said for one answer, with the names, sealed to the caller's key.
+    """Shows what the model was sent and said for one answer, with the names, sealed to the caller's key.
 
     For the key that asked, with the grant `inspect:GRAPH`, and for an admin; to others it is not there.
     """
