@@ -28,7 +28,7 @@ def _now() -> dt.datetime:
 
 @dataclass(frozen=True, slots=True)
 class DayOfTokens:
-    """The tokens that a tenant has taken on `day`, open calls at their most included. `limit` is None where there is none."""
+    """A tenant's tokens of one `day`, open calls at their most included. `limit` is None where there is none."""
 
     day: dt.date
     used: int

@@ -113,7 +113,7 @@ def report(
     ] = None,
     k: Annotated[int | None, typer.Option(min=2, help="Fewer entities than this are few")] = None,
 ) -> None:
-    """Report how well prompts about a graph hide whom they show. It lists names that are public words: for the owner."""
+    """Report how well prompts about a graph hide whom they show. It lists names that are public words."""
     with _graphs() as graphs:
         # They load what reading and drawing take.
         from app.graphs.report_files import write_report

@@ -117,7 +117,7 @@ def show_preview(console: Console, seen: Preview) -> None:
 
 
 def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
-    """Lists what stays masked until its owner says so, with the reasons; it may be cells, for the owner's own screen."""
+    """Lists what stays masked until its owner says so, with the reasons; for the owner's own screen."""
     show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     ordered = sorted(masked, key=lambda each: (each.reason, each.kind))
     for (reason, kind), group in groupby(ordered, key=lambda each: (each.reason, each.kind)):

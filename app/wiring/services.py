@@ -57,7 +57,9 @@ class ChatHandler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReasonerBundle:
-    """The reasoner, its strategies and its connections. `note` says it in words; `close` ends its connections and what it does in the background.
+    """The reasoner, its strategies and its connections.
+
+    `note` names it in words; `close` ends its connections and what it does in the background.
 
     `warm` prepares for questions about a graph, in the background.
     """

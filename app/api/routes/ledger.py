@@ -23,7 +23,7 @@ async def get_ledger(
     answer: Annotated[str | None, Query(max_length=64, description="only what one answer sent")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> LedgerPage:
-    """Lists what the model was shown for this key's questions, newest first; an admin sees those of the whole tenant."""
+    """Lists what the model was shown for this key's questions, newest first; an admin sees the whole tenant's."""
     return await run_in_threadpool(read_ledger_page, services.store.ledger, caller, answer, limit)
 
 

@@ -27,7 +27,7 @@ async def preview_files(
     sample: Annotated[int, Query(ge=0, le=100, description="how many entities to show")] = 10,
     public_key: Annotated[str | None, Query(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)] = None,
 ) -> GraphPreview:
-    """Shows what a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted at once.
+    """Shows what a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted.
 
     Names of the sample come sealed to `public_key`; without it there are none.
     """
