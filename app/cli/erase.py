@@ -66,11 +66,7 @@ def forget(
             return
         if not yes:
             typer.confirm(f"Remove this from {graph!r}? Only loading the source again brings it back", abort=True)
-        work = forgetter.forgetting(tenant, graph, wish, wait)
-        with bar(_errors, graph) as progress:
-            done = work(progress)
-    for note in done.notes:
-        _say(note)
+        _erase(forgetter, tenant, graph, wish, wait)
 
 
 def forgotten(
@@ -93,6 +89,14 @@ def forgotten(
     for number, each in enumerate(past, start=1):
         table.add_row(str(number), f"{each.at:%Y-%m-%d %H:%M}", str(each.things))
     _console.print(table)
+
+
+def _erase(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest | None, wait: float) -> None:
+    work = forgetter.forgetting(tenant, graph, wish, wait)
+    with bar(_errors, graph) as progress:
+        done = work(progress)
+    for note in done.notes:
+        _say(note)
 
 
 def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) -> ErasureRequest:

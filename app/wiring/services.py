@@ -119,8 +119,6 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     _delete_uploads(store.incoming)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
-    if english := _reads_english_alone(settings):
-        threading.Thread(target=read_words, name="words of languages", daemon=True).start()
     return Services(
         store=store,
         chat=ChatService(
@@ -130,7 +128,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
             reasoner=thinking.reasoner,
             strategies=thinking.strategies,
             statics=_statics(thinking),
-            remark_on=remark_on if english else lambda _question: None,
+            remark_on=_language_remarks(settings),
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
@@ -148,6 +146,14 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         jobs=jobs,
         thinking=thinking,
     )
+
+
+def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
+    """Remarks on questions in other languages, where the English model alone reads them."""
+    if not _reads_english_alone(settings):
+        return lambda _question: None
+    threading.Thread(target=read_words, name="words of languages", daemon=True).start()
+    return remark_on
 
 
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:

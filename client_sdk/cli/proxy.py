@@ -11,6 +11,7 @@ from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import TIMEOUT_S, checked_url
 
 PORT = 8100
+_GET_PROXY = "get it with: pip install 'arog[proxy]'"
 
 
 def proxy(
@@ -48,10 +49,8 @@ def proxy(
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
-        hint = "get it with: pip install 'arog[proxy]'"
-        raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=hint) from None
-    upstream = Upstream(
-        checked_url(where.url, plain_http), where.api_key, load_or_create_key(), timeout_s, plain_http, names
-    )
+        raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=_GET_PROXY) from None
+    where_to = checked_url(where.url, plain_http)
+    upstream = Upstream(where_to, where.api_key, load_or_create_key(), timeout_s, plain_http, names)
     hosts = frozenset(name.lower() for name in allow_host or ())
     serve(upstream, AccessDecision(key, hosts, frozenset(allow_origin or ())), host, port, evidence=evidence)
