@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
@@ -16,8 +17,10 @@ from app.api.limits import BodyLimit, Deadline, RateLimits
 from app.api.middleware import RequestMiddleware
 from app.api.problems import error_body
 from app.api.response_timing import ResponseTiming
-from app.api.routes.routers import administering, asking, owning, watching
+from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
+from app.api.state import AppState, share_state
 from app.api.web_page import page_routes
+from app.chat.retention import purge_expired
 from app.settings import ConfigurationError, Settings, load_settings
 from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
 from app.telemetry.metrics import Metrics
@@ -31,8 +34,8 @@ OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
 LET_GO_EVERY_S = 2.0
 _NOT_THERE = {
-    "unprobed": "a model endpoint has not been probed yet: it is asked in a moment what it can do",
-    "unreachable": "a model endpoint can't be asked: `endpoints` says why",
+    "unprobed": "a model endpoint has not been checked yet: that happens in a moment",
+    "unreachable": "a model endpoint can't be used: `endpoints` says why",
 }
 log = event_log("main")
 
@@ -45,9 +48,15 @@ def build_services(settings: Settings) -> Services:
 class ServiceStarter:
     """Builds the services in a thread, and says what is missing while they are not there."""
 
-    def __init__(self, app: FastAPI, settings: Settings, build: Build, on_ready: OnReady) -> None:
-        self._app, self._settings, self._build, self._on_ready = app, settings, build, on_ready
-        self._missing = "the service is still starting: it opens its data and loads the model"
+    def __init__(self, settings: Settings, build: Build, on_ready: OnReady) -> None:
+        self._settings, self._build, self._on_ready = settings, build, on_ready
+        self.state = AppState(
+            Metrics(),
+            RateLimits(settings.requests_per_minute),
+            ResponseTiming(settings.reply_step_ms / 1000),
+            self.readiness,
+        )
+        self._missing = "the service is still starting: it is opening its data and loading the model"
         self._watching: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
@@ -62,14 +71,30 @@ class ServiceStarter:
             self._missing = f"the service could not be built ({type(error).__name__}); its log says where"
             log.error("not_built", exc_info=error)
         else:
-            self._app.state.services = services
-            self._app.state.metrics.tell_ready(True)
+            self.state.services = services
+            self.state.metrics.tell_ready(True)
             log.info("ready")
             self._watching = asyncio.create_task(watch(services.thinking.endpoints))
             await self._tell(services)
 
-    async def end(self) -> None:
-        """Ends what goes on in the background."""
+    @asynccontextmanager
+    async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+        """Builds the services beside the first requests, and closes them after the last."""
+        starting = asyncio.create_task(self.run())
+        background = [asyncio.create_task(_purge_hourly(self.state)), asyncio.create_task(_let_go(self.state))]
+        yield
+        for task in background:
+            task.cancel()
+        # A thread can't be cancelled: wait for it, or it would build on while the process ends.
+        await starting
+        await self._end()
+        for task in background:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        if self.state.services is not None:
+            await self.state.services.close()
+
+    async def _end(self) -> None:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
@@ -81,7 +106,7 @@ class ServiceStarter:
             log.error("not_told", exc_info=error)
 
     async def readiness(self) -> Readiness:
-        services: Services | None = self._app.state.services
+        services = self.state.services
         if services is None:
             return Readiness(ready=False, missing=[self._missing])
         try:
@@ -107,30 +132,13 @@ def create_app(
         settings = load_settings()
         forbid_core_dumps()
         start_logging()
-    app = _bare_application()
-    app.state.services = None
-    app.state.metrics = metrics = Metrics()
-    app.state.rate_limits = RateLimits(settings.requests_per_minute)
-    app.state.pace = ResponseTiming(settings.reply_step_ms / 1000)
-    app.state.startup = ServiceStarter(app, settings, build, on_ready)
-    app.state.readiness = app.state.startup.readiness
-    # The last added is the outermost: frame, deadline, body limit, routes.
-    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
-    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
-    app.add_middleware(RequestMiddleware, metrics=metrics)
-    add_error_handlers(app)
-    for router in (asking, administering, owning, watching, page_routes()):
-        app.include_router(router)
-    return app
-
-
-def _bare_application() -> FastAPI:
-    """The framework without its interactive pages, which would load scripts from a CDN, and without its telemetry."""
-    return FastAPI(
+    starter = ServiceStarter(settings, build, on_ready)
+    # No interactive pages: they would load scripts from a CDN.
+    app = FastAPI(
         title="arog",
         description="Ask a private knowledge graph through a language model that you don't trust.",
         version=_version(),
-        lifespan=_lifespan,
+        lifespan=starter.lifespan,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -143,44 +151,35 @@ def _bare_application() -> FastAPI:
             "auto_configure": False,
         },
     )
+    share_state(app, starter.state)
+    # The last added is the outermost: frame, deadline, body limit, routes.
+    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
+    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
+    app.add_middleware(RequestMiddleware, metrics=starter.state.metrics)
+    add_error_handlers(app)
+    for router in (caller_router, admin_router, owner_router, probe_router, page_routes()):
+        app.include_router(router)
+    return app
 
 
-@asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    starting = asyncio.create_task(app.state.startup.run())
-    purging, letting_go = asyncio.create_task(_purge_hourly(app)), asyncio.create_task(_let_go(app))
-    yield
-    purging.cancel()
-    letting_go.cancel()
-    # A thread can't be cancelled: wait for it, or it would build on while the process ends.
-    await starting
-    await app.state.startup.end()
-    with contextlib.suppress(asyncio.CancelledError):
-        await purging
-    with contextlib.suppress(asyncio.CancelledError):
-        await letting_go
-    if app.state.services is not None:
-        await app.state.services.close()
-
-
-async def _purge_hourly(app: FastAPI) -> None:
+async def _purge_hourly(state: AppState) -> None:
     while True:
-        services: Services | None = app.state.services
-        if services is not None:
+        if state.services is not None:
+            store = state.services.store
+            purge = partial(purge_expired, store.master, store.conversations, store.upkeep, store.settings.ledger_days)
             try:
-                log.info("purged", expired=await run_in_threadpool(services.store.purge))
+                log.info("purged", expired=await run_in_threadpool(purge))
             except Exception as error:
                 log.error("purge_failed", exc_info=error)
-        await asyncio.sleep(PURGE_EVERY_S if services is not None else 1.0)
+        await asyncio.sleep(PURGE_EVERY_S if state.services is not None else 1.0)
 
 
-async def _let_go(app: FastAPI) -> None:
+async def _let_go(state: AppState) -> None:
     """A graph that nobody asks would be held as it was, with everybody who was forgotten in it since."""
     while True:
-        services: Services | None = app.state.services
-        if services is not None:
+        if state.services is not None:
             try:
-                await run_in_threadpool(services.store.catalog.release_replaced_versions)
+                await run_in_threadpool(state.services.store.catalog.release_replaced_versions)
             except Exception as error:
                 log.error("let_go_failed", exc_info=error)
         await asyncio.sleep(LET_GO_EVERY_S)

@@ -246,7 +246,7 @@ class Settings(BaseSettings):
 
     @property
     def key_file(self) -> Path:
-        """Where the master key lies when it is not in the environment."""
+        """The master key's file, when it is not in the environment."""
         return self.master_key_file or self.data_dir / "master.key"
 
 

@@ -1,12 +1,10 @@
 """Ask a private knowledge graph questions, and restore the names of the answers on the asker's own machine."""
 
-from client_sdk.answers.answer import Answer, open_answer
-from client_sdk.answers.evidence import Entity, RestoredFact
-from client_sdk.async_client import AsyncChat
-from client_sdk.client import Chat
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.devices import Devices
-from client_sdk.dialogue import Turn
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from client_sdk.errors import (
     ArogError,
     BadAnswerError,
@@ -29,9 +27,18 @@ from client_sdk.errors import (
     UnknownGraphError,
     UnreachableError,
 )
-from client_sdk.options import AskOptions, ChatOptions
-from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
-from client_sdk.trace import Trace, TraceStep
+
+if TYPE_CHECKING:
+    from client_sdk.answers.answer import Answer, open_answer
+    from client_sdk.answers.evidence import Entity, RestoredFact
+    from client_sdk.async_client import AsyncChat
+    from client_sdk.client import Chat
+    from client_sdk.crypto.sealing import KeyPair
+    from client_sdk.devices import Devices
+    from client_sdk.dialogue import Turn
+    from client_sdk.options import AskOptions, ChatOptions
+    from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
+    from client_sdk.trace import Trace, TraceStep
 
 __all__ = [
     "Answer",
@@ -73,3 +80,30 @@ __all__ = [
     "UnreachableError",
     "open_answer",
 ]
+
+# A command that only shows its help, or fails at its first check, would wait for what it never uses.
+_MODULES = {
+    "answers.answer": ("Answer", "open_answer"),
+    "answers.evidence": ("Entity", "RestoredFact"),
+    "async_client": ("AsyncChat",),
+    "client": ("Chat",),
+    "crypto.sealing": ("KeyPair",),
+    "devices": ("Devices",),
+    "dialogue": ("Turn",),
+    "options": ("AskOptions", "ChatOptions"),
+    "streaming": ("AsyncStream", "Piece", "Stage", "Stream", "TextPiece"),
+    "trace": ("Trace", "TraceStep"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Imports an exported name where it is first used."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

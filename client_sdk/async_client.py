@@ -16,11 +16,11 @@ from client_sdk.chat_base import ChatBase
 from client_sdk.crypto.key_file import load_or_create_key
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
-from client_sdk.options import TIMEOUT_S, AskOptions, ChatOptions
+from client_sdk.options import AskOptions, ChatOptions
 from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
 from client_sdk.streaming import AsyncStream, Piece
 from client_sdk.trace import Trace
-from client_sdk.transport.address import checked_key, checked_url, settings_from_env
+from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
 from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
 from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening

@@ -24,9 +24,10 @@ ArogError
 
 from __future__ import annotations
 
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
-from client_sdk.protocol import ErrorBody
+if TYPE_CHECKING:
+    from client_sdk.protocol import ErrorBody
 
 _MAX_SENTENCE = 500
 
@@ -167,6 +168,11 @@ def _fallback(status: int) -> tuple[type[ArogError], str]:
 
 
 def _read_body(body: bytes) -> ErrorBody:
+    # A command that asks no service needs neither.
+    from pydantic import ValidationError
+
+    from client_sdk.protocol import ErrorBody
+
     try:
         return ErrorBody.model_validate_json(body, extra="ignore")
     except ValidationError:

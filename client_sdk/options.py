@@ -7,7 +7,6 @@ from typing import TypedDict
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
 
-TIMEOUT_S = 120.0
 """Seconds for one question with all its repetitions, where nothing else is said."""
 
 

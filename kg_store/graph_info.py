@@ -63,9 +63,8 @@ def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
     content = json.loads(data)
     loaded_at = datetime.fromisoformat(content.pop("loaded_at"))
     words, notes = tuple(content.pop("public_words")), tuple(content.pop("notes"))
-    # Graphs of before 22 November 2026 have none.
     masked = tuple(
-        MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content.pop("masked", ())
+        MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content.pop("masked")
     )
     return GraphInfo(
         tenant, name, version, loaded_at=loaded_at, public_words=words, notes=notes, masked=masked, **content

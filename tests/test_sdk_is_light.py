@@ -33,7 +33,7 @@ sys.meta_path.insert(0, Refuse())
 {body}
 """
 IMPORT_ALL = """
-import client_sdk, client_sdk.crypto.key_file, client_sdk.cli.main, client_sdk.cli.settings
+import client_sdk, client_sdk.crypto.key_file, client_sdk.cli.main, client_sdk.cli.client_file
 assert client_sdk.__file__.startswith({folder!r}), client_sdk.__file__
 key = client_sdk.KeyPair.generate()
 client_sdk.Chat("http://127.0.0.1:9", "a-key", "demo", key=key).close()

@@ -1,4 +1,4 @@
-"""Who may ask what: API keys kept as hashes, callers, and grants per graph. Closed by default."""
+"""Authentication and grants: API keys kept as hashes, callers, and grants per graph. Closed by default."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from pydantic import SecretStr
 from sqlalchemy import Engine, Row, insert, select, update
 
 from app.database.tables import api_keys
+from client_sdk.protocol import KeyRole
 
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
@@ -25,8 +25,6 @@ OPERATOR_KEY_ID = "operator"
 
 _NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
 _GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
-
-Role = Literal["user", "admin"]
 
 
 class NotAuthenticatedError(Exception):
@@ -67,7 +65,7 @@ class Caller:
 
     tenant: str
     key_id: str
-    role: Role
+    role: KeyRole
     grants: frozenset[str]
 
     def may_ask(self, graph: str) -> bool:
@@ -82,7 +80,7 @@ class Caller:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether it sees a part of some graph."""
+        """True where it sees only a part of some graph."""
         return not self.is_admin and any(ROLE_MARK in grant for grant in self.grants)
 
     def may_inspect(self, graph: str | None) -> bool:
@@ -118,7 +116,7 @@ class KeyRecord:
 
     key_id: str
     tenant: str
-    role: Role
+    role: KeyRole
     grants: frozenset[str]
     created_at: dt.datetime
     expires_at: dt.datetime | None
@@ -148,7 +146,7 @@ class Access:
             raise NotAuthenticatedError
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
 
-    def create(self, tenant: str, role: Role, grants: Iterable[str], days: float | None = None) -> IssuedKey:
+    def create(self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None) -> IssuedKey:
         """A new key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
         grants = sorted(set(grants))
         refuse_bad_grants(grants)
@@ -187,13 +185,13 @@ def refuse_bad_grants(grants: Sequence[str]) -> None:
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):
             raise BadGrantError(
-                f"grant {position} is none: it is a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, inspect:NAME, "
-                "* or inspect:*"
+                f"grant {position} is not valid: use a graph's name (a to z, 0 to 9, - and _), NAME#ROLE, "
+                "inspect:NAME, * or inspect:*"
             )
     restricted = [grant.partition(ROLE_MARK)[0] for grant in grants if ROLE_MARK in grant]
     if len(set(restricted)) < len(restricted):
         raise BadGrantError(
-            "two roles of one graph: a key has one; write a role into the policy that shows what both show"
+            "two roles for one graph: a key may have one; define a role in the policy that shows what both show"
         )
     if restricted and EVERY_GRAPH in grants:
         raise BadGrantError("`*` grants every graph as a whole, so that a role beside it restricts nothing")

@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.database.tables import tenant_reveals, tenant_tokens
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantBudgetUsedUpError, TenantRevealsUsedUpError
+from client_sdk.protocol import TokenBudget
 
 Clock = Callable[[], dt.datetime]
 DIGEST_BYTES: Final = 8
@@ -27,7 +28,7 @@ def _now() -> dt.datetime:
 
 @dataclass(frozen=True, slots=True)
 class DayOfTokens:
-    """What a tenant has taken on `day`, open calls at their most included. `limit` is None where there is none."""
+    """A tenant's tokens of one `day`, open calls at their most included. `limit` is None where there is none."""
 
     day: dt.date
     used: int
@@ -151,7 +152,7 @@ class RevealBudgets:
 
 
 class RevealAccount:
-    """What the prompts of one question show; not for several threads at once."""
+    """Counts what the prompts of one question show; not for several threads at once."""
 
     def __init__(self, budgets: RevealBudgets, tenant: str, day: dt.date, shown: set[str]) -> None:
         self._budgets, self._tenant, self._day, self._shown = budgets, tenant, day, shown
@@ -177,6 +178,20 @@ class Budgets:
 
 
 UNLIMITED = Budgets()
+
+
+def read_budget(engine: Engine, budgets: Budgets, tenant: str) -> TokenBudget:
+    """The tokens and facts that the tenant has taken today, and how many it may."""
+    day = (budgets.tenants or TenantTokens(engine)).state(tenant)
+    return TokenBudget(
+        day=day.day,
+        used=day.used,
+        limit=day.limit,
+        renews_at=day.renews_at,
+        per_question=budgets.question,
+        revealed=budgets.reveals.shown_today(tenant) if budgets.reveals else 0,
+        reveal_limit=budgets.reveals.tenant if budgets.reveals else None,
+    )
 
 
 def _renews_in_s(now: dt.datetime) -> int:

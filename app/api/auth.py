@@ -1,4 +1,4 @@
-"""Who asks: the bearer key is checked before a byte of the body is read."""
+"""Authentication: the bearer key is checked before a byte of the body is read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from app.accounts.api_keys import Caller, NotAuthenticatedError, require_admin
 from app.api.problems import NotReadyError
+from app.api.state import state_of
 from app.wiring.services import Services
 
 # Only describes the header in OpenAPI; the check itself is AuthenticatedRoute's.
@@ -52,7 +53,7 @@ class AdminRoute(AuthenticatedRoute):
 
 def services_of(request: Request) -> Services:
     """The running services. Raises NotReadyError while they are being built, or when that failed."""
-    services: Services | None = request.app.state.services
+    services = state_of(request.app).services
     if services is None:
         raise NotReadyError
     return services
@@ -72,7 +73,7 @@ async def _authenticate(request: Request) -> Caller:
     caller = await run_in_threadpool(services.store.access.authenticate, key)
     request.state.key_id = caller.key_id
     if not request.url.path.startswith(_JOBS):
-        await request.app.state.rate_limits.count(caller)
+        await state_of(request.app).rate_limits.count(caller)
     return caller
 
 

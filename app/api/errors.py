@@ -22,9 +22,9 @@ from app.api.problems import (
     error_body,
     problem_of,
 )
+from app.api.state import state_of
 from app.egress.budgets import TenantBudgetUsedUpError, TenantRevealsUsedUpError
 from app.telemetry.logs import event_log
-from app.telemetry.metrics import Metrics
 from client_sdk.protocol import ErrorBody, ErrorEvent
 
 MAX_FIELDS_TOLD = 5
@@ -38,7 +38,7 @@ _BY_STATUS = {
 # What is allowed, by pydantic's name of the rule that failed; the rule's own limits are filled in.
 _RULES = {
     "missing": "is missing",
-    "extra_forbidden": "is not a field that is known here",
+    "extra_forbidden": "is not a known field",
     "json_invalid": "is not valid JSON",
     "string_too_short": "must not be empty",
     "string_too_long": "has more than {max_length} characters",
@@ -64,7 +64,7 @@ _OBJECT_RULES = ("model_attributes_type", "model_type", "dict_type")
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """What the framework itself raises becomes an ErrorBody here; all else passes on to the frame around it."""
+    """Turns the framework's own exceptions into an ErrorBody; all others pass on to the middleware around it."""
     app.add_exception_handler(RequestValidationError, _reply)
     app.add_exception_handler(HTTPException, _reply)
 
@@ -86,22 +86,23 @@ def error_event(error: BaseException, scope: Scope) -> ErrorEvent:
 
 def _reply_to(error: BaseException, request: Request) -> Response:
     status, body = _counted(error, request.scope)
-    headers = {}
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, RateLimitedError):
-        headers["Retry-After"] = str(error.retry_after_s)
-    if isinstance(error, TenantBudgetUsedUpError | TenantRevealsUsedUpError):
-        headers["Retry-After"] = str(error.renews_in_s)
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if (seconds := _retry_after_s(error)) is not None:
+        headers["Retry-After"] = str(seconds)
     return JSONResponse(body.model_dump(), status, headers)
+
+
+def _retry_after_s(error: BaseException) -> int | None:
+    if isinstance(error, RateLimitedError):
+        return error.retry_after_s
+    return error.renews_in_s if isinstance(error, TenantBudgetUsedUpError | TenantRevealsUsedUpError) else None
 
 
 def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:
     """The status and body of `error`, counted; those of the service itself are logged."""
     problem = _problem_of(error)
     body = error_body(error, scope["state"]["request_id"], problem)
-    metrics: Metrics = scope["app"].state.metrics
-    metrics.count_error(body.code)
+    state_of(scope["app"]).metrics.count_error(body.code)
     if problem.status >= 500:
         log.warning("error", id=body.id, code=body.code, status=problem.status, exc_info=error)
     return problem.status, body
@@ -119,7 +120,7 @@ def _problem_of(error: BaseException) -> Problem:
 
 
 def _broken_rules(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """What is wrong, and a hint. Field names that the caller made up are left out."""
+    """The fault, and a hint. Field names that the caller made up are left out."""
     told = list(dict.fromkeys(_sentence(found) for found in errors))
     more = len(told) - MAX_FIELDS_TOLD
     sentence = "; ".join(told[:MAX_FIELDS_TOLD]) + (f"; and {more} more" if more > 0 else "")
@@ -133,7 +134,7 @@ def _sentence(found: Mapping[str, Any]) -> str:
         return f"The body is not valid JSON (character {place[-1]})"
     if rule == "extra_forbidden":
         # The last part is the caller's own word.
-        return f"{_field(place[:-1])} has a field that is not known here"
+        return f"{_field(place[:-1])} has an unknown field"
     words = "must be an object" if rule in _OBJECT_RULES else _RULES.get(rule, "is not valid")
     limits = {key: value for key, value in found.get("ctx", {}).items() if isinstance(value, (int, float, str))}
     with suppress(KeyError):

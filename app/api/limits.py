@@ -1,4 +1,4 @@
-"""What one caller may take: bytes of a body, seconds of a request, requests a minute."""
+"""Limits of one caller: bytes of a body, seconds of a request, requests a minute."""
 
 from __future__ import annotations
 

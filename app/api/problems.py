@@ -74,7 +74,7 @@ class NotReadyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a caller is told of one kind of error."""
+    """The reply to one kind of error."""
 
     status: int
     code: str
@@ -92,7 +92,9 @@ _KINDS: dict[type[BaseException], Problem] = {
         401, "not_authenticated", "The API key is missing or not valid.",
         "Send the header `Authorization: Bearer <key>`; an admin makes keys with POST /admin/keys.",
     ),
-    NotPermittedError: Problem(403, "not_permitted", "This key may not do that.", "It takes a key of the role admin."),
+    NotPermittedError: Problem(
+        403, "not_permitted", "This key may not do that.", "This needs a key with the role admin."
+    ),
     # The same words for both, so that nobody learns which graphs others have.
     NoGrantError: _UNKNOWN_GRAPH,
     UnknownGraphError: _UNKNOWN_GRAPH,
@@ -102,40 +104,42 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     UnknownAnswerError: Problem(
         404, "unknown_answer", "There is no trace of that answer for this key.",
-        "It takes the key that asked, with a grant `inspect:GRAPH`, or an admin's; what no model was asked has none.",
+        "Use the key that asked, with the grant `inspect:GRAPH`, or an admin's; without a model's call there is none.",
     ),
     ConversationBusyError: Problem(
-        409, "conversation_busy", "Another request of this conversation was answered meanwhile.",
+        409, "conversation_busy", "Another question of this conversation was answered in the meantime.",
         "Ask again; a conversation takes one question at a time.",
     ),
-    UnknownKeyError: Problem(404, "unknown_key", "There is no key of that id.", "`arog key list` shows the ids."),
+    UnknownKeyError: Problem(
+        404, "unknown_key", "There is no key with that id.", "`arog api-key list` shows the ids."
+    ),
     DeviceNotAdmittedError: Problem(
         403, "device_not_admitted", "No names are sealed to this public key: it was revoked, or it is not registered.",
         "`arog device list` shows this key's devices; where devices are required, an admin registers them. For a "
         "revoked one make a new key.",
     ),
     UnknownDeviceError: Problem(
-        404, "unknown_device", "The key has no device of that fingerprint.", "GET /devices lists them."
+        404, "unknown_device", "This key has no device with that fingerprint.", "GET /devices lists them."
     ),
     TooManyDevicesError: Problem(
-        409, "too_many_devices", "The key has as many devices as one may have, revoked ones counted.",
+        409, "too_many_devices", "This key already has the largest number of devices, counting revoked ones.",
         "Have a new API key made.",
     ),
     UnknownNameError: Problem(
-        404, "unknown_name", "The graph has nothing of that name, or nothing of that kind beside it.",
+        404, "unknown_name", "The graph has nothing of that name, or nothing of that kind connected to it.",
         "Give the name as the graph has it, or the id in its source; case and accents do not matter.",
     ),
-    UnknownJobError: Problem(404, "unknown_job", "There is no job of that id.", "The reply to a load gives its id."),
+    UnknownJobError: Problem(404, "unknown_job", "There is no job with that id.", "The reply to a load gives its id."),
     GraphBusyError: Problem(
         409, "graph_busy", "This graph is being loaded already.", "Wait until that job has ended, then load again."
     ),
     JobStoppedError: Problem(
-        409, "stopped", "The load was stopped, or nobody said in time that it may go live.",
-        "The graph is as it was. Load it again where you want it.",
+        409, "stopped", "The load was stopped, or nobody approved it in time.",
+        "The graph is unchanged. Load it again if you still want it.",
     ),
     NotWaitingError: Problem(
-        409, "not_waiting", "This job waits for nobody's word here.",
-        "GET /admin/jobs/{id} tells how far it is; one of another replica has to be told there.",
+        409, "not_waiting", "This job is not waiting for approval here.",
+        "GET /admin/jobs/{id} shows how far it is; a job of another replica is approved there.",
     ),
     PreviewBusyError: Problem(
         409, "preview_busy", "Another preview is being made.", "Ask for yours again in a few seconds."
@@ -146,7 +150,7 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     UnknownCursorError: Problem(422, "bad_request", "This cursor is not known.", "Begin the check again without it."),
     JobInterruptedError: Problem(
-        500, "interrupted", "The server stopped while the job ran; the graph is whole.", "Begin it again."
+        500, "interrupted", "The service stopped while the job ran; the graph is unchanged.", "Start the job again."
     ),
     BudgetUsedUpError: Problem(
         429, "budget_used_up", "The question would take more tokens than one question may.",
@@ -157,7 +161,7 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     ReasonerError: Problem(
         502, "model_unavailable", "The model endpoint refused, or gave no usable reply.",
-        "Ask again; if it stays so, whoever runs the service must look at the endpoint's model, key and quota.",
+        "Ask again; if it keeps failing, whoever runs the service should check the endpoint's model, key and quota.",
     ),
     TimeoutError: Problem(
         504, "deadline", "The request took longer than the service allows.",
@@ -165,7 +169,7 @@ _KINDS: dict[type[BaseException], Problem] = {
     ),
     NotReadyError: Problem(503, "not_ready", "The service is not ready yet.", "GET /readyz says what is missing."),
     BadPublicKeyError: Problem(
-        422, "bad_public_key", "`public_key` is no public key of X25519, or of ML-KEM-768 and X25519.",
+        422, "bad_public_key", "`public_key` is not a public key of X25519, or of ML-KEM-768 and X25519.",
         "Send its bytes as base64url (`arog keygen` prints it), or leave it out to get pseudonyms only.",
     ),
     StrategyNotOfferedError: Problem(
@@ -192,7 +196,7 @@ _KINDS: dict[type[BaseException], Problem] = {
 
 
 def problem_of(error: BaseException) -> Problem:
-    """What to tell of `error`; INTERNAL for every type that is not in the map."""
+    """The problem that `error` is told as; INTERNAL for every type that is not in the map."""
     match error:
         case BadRequestError():
             return Problem(422, "bad_request", error.reason, error.hint)
@@ -206,9 +210,7 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(429, "rate_limited", message, f"Wait {error.retry_after_s} seconds.")
         case TenantBudgetUsedUpError():
             message = "This tenant may take no more tokens of the model today."
-            hint = (
-                f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
-            )
+            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
         case ConversationRevealsUsedUpError():
             message = "This conversation has shown the model as many facts as one may."
@@ -216,16 +218,14 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(429, "budget_used_up", message, hint)
         case TenantRevealsUsedUpError():
             message = "This tenant may show the model no more facts today."
-            hint = (
-                f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget tells how it stands."
-            )
+            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
         case AmbiguousNameError():
             message = f"{error.count} things of the graph have that name."
             return Problem(409, "ambiguous_name", message, "Choose one: the plan lists them, each with an id.")
         case ErasureUnfinishedError():
-            message = f"The erasure is not through: {error.reason}."
-            return Problem(409, "forget_unfinished", message, "Forget again: it goes on where it was.")
+            message = f"The erasure is not finished: {error.reason}."
+            return Problem(409, "forget_unfinished", message, "Send the request again: it continues where it stopped.")
         case LoadError():
             hint = "Correct the file at that place and load it again; the graph is as it was before."
             return Problem(422, "load_failed", f"{error}.", hint)

@@ -36,7 +36,7 @@ class ResponseTiming:
             await self.sleep(max(1, math.ceil(passed / self.step_s)) * self.step_s - passed)
 
     async def kept(self, work: Coroutine[Any, Any, T]) -> T:
-        """What `work` gives or raises, at a tick; at once where it is cancelled."""
+        """The result or error of `work`, at a tick; at once where it is cancelled."""
         began = self.now()
         try:
             result = await work

@@ -105,7 +105,7 @@ class AnswerStream(Response):
 
 
 async def while_connected(request: Request, answering: Coroutine[Any, Any, T]) -> T | Response:
-    """What `answering` gives; where the client goes away first, the work is ended, and nobody reads the reply."""
+    """The result of `answering`; where the client goes away first, the work is ended, and nobody reads the reply."""
     work = asyncio.create_task(answering)
     watch = _when_gone(request.receive, work)
     try:

@@ -44,7 +44,7 @@ _HINT = (
 
 @dataclass(slots=True)
 class Upload:
-    """What was uploaded. `files` and `ontologies` lie in `folder`, numbered in the order they came."""
+    """One upload. `files` and `ontologies` lie in `folder`, numbered in the order they came."""
 
     folder: Path
     files: list[Path] = field(default_factory=list)
@@ -118,7 +118,7 @@ class _Parts:
         elif name == b"ontology":
             self._file = self._open(given, "ontology", self._upload.ontologies)
         else:
-            raise BadRequestError("A part of the upload has a name that is not known here, or comes twice.", _HINT)
+            raise BadRequestError("A part of the upload has an unknown name, or comes twice.", _HINT)
 
     def part_data(self, data: bytes, start: int, end: int) -> None:
         if self._file is not None:

@@ -1,4 +1,4 @@
-"""`arog key`: makes, lists and ends API keys, straight in the database."""
+"""`arog api-key`: makes, lists and ends API keys, straight in the database."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from app.accounts.api_keys import INSPECT, ROLE_MARK
 from app.cli.output import named, opened_store
 
 Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
@@ -26,15 +24,17 @@ def create(
     role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
     days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
 ) -> None:
-    """Make a key and print it: this once, the database keeps its hash alone."""
+    """Make a key and print it once; the database keeps only its hash."""
+    from app.accounts.api_keys import INSPECT, ROLE_MARK
+
     with opened_store(_errors) as store:
         issued = store.access.create(tenant, role, grant, days)
         loaded = {graph.name for graph in store.catalog.graphs(tenant)}
-        roles = {name + ROLE_MARK + role for name in loaded for role in store.catalog.open(tenant, name).policy.roles}
+        parts = {name + ROLE_MARK + part for name in loaded for part in store.catalog.open(tenant, name).policy.roles}
     _errors.print(f"key id {issued.key_id}; the key is not shown again", highlight=False)
     for name in sorted({each.removeprefix(INSPECT).partition(ROLE_MARK)[0] for each in grant} - loaded - {"*"}):
         _errors.print(f"no graph {name!r} is loaded yet: the key will open it when it is", highlight=False)
-    for each in sorted({each for each in grant if ROLE_MARK in each} - roles):
+    for each in sorted({each for each in grant if ROLE_MARK in each} - parts):
         if each.partition(ROLE_MARK)[0] in loaded:
             _errors.print(f"{each}: the graph has no such role yet, so the key opens nothing of it", highlight=False)
     print(issued.key)
@@ -43,6 +43,8 @@ def create(
 @app.command("list")
 def list_keys(tenant: Tenant = "default") -> None:
     """Every key of a tenant, without the keys themselves."""
+    from rich.table import Table
+
     table = Table("key id", "role", "graphs", "made", "state")
     with opened_store(_errors) as store:
         for record in store.access.keys(tenant):

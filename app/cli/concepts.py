@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from app.cli.graphs import Tenant
-from app.cli.output import bar, failures_in_words, named
-from app.settings import load_settings
+from app.cli.output import bar, failures_in_words, named, open_checked
 
 app = typer.Typer(help="Concepts: what kind of thing an entity is.", no_args_is_help=True)
 _console, _errors = Console(), Console(stderr=True)
@@ -29,18 +27,19 @@ def refine(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before tokens are spent")] = False,
 ) -> None:
     """Let the model endpoint rename concepts, from relation names alone; a new version of the graph carries them."""
-    # They load the sentence model.
-    from app.wiring.endpoints import probe_all
-    from app.wiring.services import refiner_of, think
-    from app.wiring.store import open_store
-
-    async def close() -> None:
-        await thinking.close()
+    import asyncio
 
     with failures_in_words(_errors), asyncio.Runner() as runner:
-        settings = load_settings()
-        store = open_store(settings)
-        thinking = think(settings)
+        store = open_checked()
+        # They load the sentence model.
+        from app.wiring.endpoints import probe_all
+        from app.wiring.services import refiner_of, think
+
+        thinking = think(store.settings)
+
+        async def close() -> None:
+            await thinking.close()
+
         try:
             refiner = refiner_of(store, thinking)
             runner.run(probe_all(thinking.endpoints))

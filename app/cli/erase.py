@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from app.cli.graphs import Tenant
 from app.cli.output import NOT_USABLE, bar, named, opened_store
-from app.graphs.errors import AmbiguousNameError
 
 if TYPE_CHECKING:
     from app.graphs.erasure import Choice, Eraser, ErasureRequest
@@ -41,19 +40,19 @@ def forget(
     with_mentions: Annotated[
         bool, typer.Option("--with-mentions", help="Texts of others that name it go too")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
     wait: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait for questions under way")] = 180.0,
     tenant: Tenant = "default",
 ) -> None:
-    """Take a thing out of a graph: vault, names, versions, conversations, ledger; then look whether it is gone.
+    """Remove a thing from a graph: vault, names, versions, conversations, ledger; then check that it is gone.
 
-    Without a name it goes on with what was begun and not ended. Exit code 1: traces are left, or somebody still
-    reads the version before; call it again then.
+    Without a name, an unfinished removal continues. Exit code 1: traces are left, or the version before is still
+    being read; run the command again then.
     """
-    from app.graphs.erasure import ErasureRequest
-
     with _forgetter() as forgetter:
+        from app.graphs.erasure import ErasureRequest
+
         wish = None
         if name is not None:
             text = typer.prompt("Name", err=True) if name == "-" else name
@@ -67,20 +66,16 @@ def forget(
         if dry_run:
             return
         if not yes:
-            typer.confirm(f"Forget that in {graph!r}? There is no way back but a load of the source", abort=True)
-        work = forgetter.forgetting(tenant, graph, wish, wait)
-        with bar(_errors, graph) as progress:
-            done = work(progress)
-    for note in done.notes:
-        _say(note)
+            typer.confirm(f"Remove this from {graph!r}? Only loading the source again brings it back", abort=True)
+        _erase(forgetter, tenant, graph, wish, wait)
 
 
 def forgotten(
     graph: GraphName,
-    lift: Annotated[int | None, typer.Option(min=1, help="Let what this one took out in again, with a load")] = None,
+    lift: Annotated[int | None, typer.Option(min=1, help="Let the next load bring back what this one removed")] = None,
     tenant: Tenant = "default",
 ) -> None:
-    """What was forgotten in a graph: when, and how many things a load leaves out for it. No names are kept."""
+    """List what was removed from a graph: when, and how many things loads leave out since. No names are kept."""
     with _forgetter() as forgetter:
         past = forgetter.list_erasures(tenant, graph)
         if lift is not None:
@@ -89,15 +84,25 @@ def forgotten(
             things = forgetter.undo_erasure(tenant, graph, past[lift - 1].id)
             _say(f"{things} things may come back with the next load of their source")
             return
+    from rich.table import Table
+
     table = Table("number", "when", "things")
     for number, each in enumerate(past, start=1):
         table.add_row(str(number), f"{each.at:%Y-%m-%d %H:%M}", str(each.things))
     _console.print(table)
 
 
+def _erase(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest | None, wait: float) -> None:
+    work = forgetter.forgetting(tenant, graph, wish, wait)
+    with bar(_errors, graph) as progress:
+        done = work(progress)
+    for note in done.notes:
+        _say(note)
+
+
 def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) -> ErasureRequest:
     """The wish with one thing chosen: by its number where somebody sits at the screen."""
-    from dataclasses import replace
+    from app.graphs.errors import AmbiguousNameError
 
     choices = forgetter.choices(tenant, graph, wish.name)
     if wish.choice is not None or len(choices) < 2:
@@ -120,9 +125,9 @@ def _line(number: int, choice: Choice) -> str:
 
 @contextmanager
 def _forgetter() -> Iterator[Eraser]:
-    from app.wiring.services import forgetter_of
-
     with opened_store(_errors) as store:
+        from app.wiring.services import forgetter_of
+
         yield forgetter_of(store)
 
 

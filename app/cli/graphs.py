@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from app.cli.output import bar, failures_in_words, named, program, show_preview, show_privacy
-from app.graphs.admin import GraphAdmin
-from app.settings import load_settings
-from client_sdk.protocol import PrivacySummary
+from app.cli.output import bar, failures_in_words, named, opened_store, program, show_preview, show_privacy
 from kg_store.errors import LoadError
 
 if TYPE_CHECKING:
+    from app.graphs.admin import GraphAdmin
+    from client_sdk.protocol import PrivacySummary
     from kg_store.sources.policy import Policy
     from kg_store.sources.raw_graph import RawGraph
 
@@ -88,7 +86,7 @@ def load(
         highlight=False,
         soft_wrap=True,
     )
-    ways = f"{program()} key create --grant {name}   and then   {program()} ask --graph {name} QUESTION"
+    ways = f"{program()} api-key create --grant {name}   and then   {program()} ask --graph {name} QUESTION"
     for note in (f"A key for it: {ways}", *loaded.notes):
         _errors.print(note, markup=False, highlight=False, soft_wrap=True)
 
@@ -96,6 +94,8 @@ def load(
 @app.command("list")
 def list_graphs(tenant: Tenant = "default") -> None:
     """Every graph of a tenant."""
+    from rich.table import Table
+
     table = Table("name", "triples", "entities", "values", "relations", "loaded")
     with _graphs() as graphs:
         for graph in graphs.summaries(tenant):
@@ -113,12 +113,12 @@ def report(
     ] = None,
     k: Annotated[int | None, typer.Option(min=2, help="Fewer entities than this are few")] = None,
 ) -> None:
-    """How well prompts about a graph hide whom they show. It lists names that are public words: for the owner."""
-    # They load what reading and drawing take.
-    from app.graphs.report_files import write_report
-    from app.graphs.report_markdown import markdown
-
+    """Report how well prompts about a graph hide whom they show. It lists names that are public words."""
     with _graphs() as graphs:
+        # They load what reading and drawing take.
+        from app.graphs.report_files import write_report
+        from app.graphs.report_markdown import markdown
+
         made = graphs.report(tenant, name, k)
         if out is None:
             print(markdown(made))
@@ -161,12 +161,7 @@ def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[Ra
 
 @contextmanager
 def _graphs() -> Iterator[GraphAdmin]:
-    from app.wiring.services import graphs_of
-    from app.wiring.store import open_store
+    with opened_store(_errors) as store:
+        from app.wiring.services import graphs_of
 
-    with failures_in_words(_errors):
-        store = open_store(load_settings())
-        try:
-            yield graphs_of(store)
-        finally:
-            store.close()
+        yield graphs_of(store)

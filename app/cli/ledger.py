@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from app.cli.output import FAILED, NOT_USABLE, named, opened_store
+from app.cli.output import FAILED, NOT_USABLE, check_settings, failures_in_words, named, opened_store
 
 if TYPE_CHECKING:
     from app.egress.ledger.verification import Checked
@@ -44,19 +44,13 @@ def verify(
     ] = None,
 ) -> None:
     """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 where one was."""
-    from app.egress.ledger.export import ExportError, check_export, kept_checkpoints
-    from app.egress.ledger.reader import check
+    if file is None:
+        with failures_in_words(_errors):
+            check_settings()
+    from app.egress.ledger.export import ExportError
 
     try:
-        if file is not None:
-            with file.open(encoding="utf-8") as lines:
-                outcomes = [check_export(lines, key)]
-        else:
-            known = kept_checkpoints(kept.read_text("utf-8").splitlines()) if kept else []
-            with _store() as store:
-                upkeep = store.upkeep
-                tenants = upkeep.tenants() if tenant is None else [tenant]
-                outcomes = [check(store.engine, store.master, upkeep.signer, each, known) for each in tenants]
+        outcomes = _check_tenants(tenant, kept) if file is None else [_check_file(file, key)]
     except ExportError as problem:
         _errors.print(f"arog: {problem}.", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(NOT_USABLE) from None
@@ -66,23 +60,41 @@ def verify(
         raise typer.Exit(FAILED)
 
 
+def _check_file(file: Path, key: str | None) -> Checked:
+    from app.egress.ledger.export import check_export
+
+    with file.open(encoding="utf-8") as lines:
+        return check_export(lines, key)
+
+
+def _check_tenants(tenant: str | None, kept: Path | None) -> list[Checked]:
+    from app.egress.ledger.export import kept_checkpoints
+    from app.egress.ledger.reader import check
+
+    known = kept_checkpoints(kept.read_text("utf-8").splitlines()) if kept else []
+    with _store() as store:
+        upkeep = store.upkeep
+        tenants = upkeep.tenants() if tenant is None else [tenant]
+        return [check(store.engine, store.master, upkeep.signer, each, known) for each in tenants]
+
+
 def export(
     tenant: Tenant = "default",
     payloads: Annotated[bool, typer.Option("--payloads", help="With what was sent and replied")] = False,
 ) -> None:
     """Write a tenant's ledger to standard output, as JSON lines that `verify --file` checks."""
-    from app.egress.ledger.export import export as lines_of
-
     with _store() as store:
+        from app.egress.ledger.export import export as lines_of
+
         for line in lines_of(store.engine, store.master, store.upkeep, tenant, payloads):
             print(json.dumps(line, sort_keys=True))
 
 
 def checkpoint(tenant: Tenant = "default") -> None:
     """Sign the ledger as it is now, and print that; kept elsewhere, it tells a database that was set back."""
-    from app.egress.ledger.export import line_of
-
     with _store() as store:
+        from app.egress.ledger.export import line_of
+
         signed = store.upkeep.checkpoint(tenant)
         key = store.upkeep.signer.public()
     _errors.print(f"{tenant}: {signed.number} rows; public key {key}", highlight=False, soft_wrap=True)
@@ -100,7 +112,7 @@ def cut(
 
 
 def resume(tenant: Tenant = "default") -> None:
-    """Let a ledger whose end was changed from outside go on. What is wrong with it stays visible."""
+    """Let a ledger whose end was changed from outside continue. Its faults stay visible."""
     with _store() as store:
         signed = store.upkeep.resume(tenant)
     print(f"{tenant}: goes on after row {signed.number}; restart the services that use this database")
@@ -120,10 +132,10 @@ def _show(checked: Checked) -> None:
 
 @contextmanager
 def _store() -> Iterator[ServiceContext]:
-    from app.egress.ledger.chain import BrokenHeadError
-    from app.egress.ledger.ledger import BROKEN
-
     with opened_store(_errors) as store:
+        from app.egress.ledger.chain import BrokenHeadError
+        from app.egress.ledger.ledger import BROKEN
+
         try:
             yield store
         except BrokenHeadError:

@@ -1,17 +1,35 @@
-"""The service's commands of `arog`: serve here; graph, concepts, key, keys, ledger, eval and attack beside it."""
+"""The service's commands of `arog`: serve here; graph, concepts, api-key, master-key and ledger beside it."""
 
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from app.cli import api_keys, concepts, erase, graphs, ledger, master_key, roles
+from app.cli.output import NOT_USABLE, failures_in_words
+
+# One of each that `arog[server]` brings and no smaller extra does.
+_LIBRARIES = ("pydantic_settings", "sqlalchemy", "fastapi", "torch")
+
+
+def require_extra() -> None:
+    """Raises ModuleNotFoundError where the extra `server` is not installed; imports nothing."""
+    for library in _LIBRARIES:
+        if find_spec(library) is None:
+            raise ModuleNotFoundError(f"No module named {library!r}", name=library)
+
+
+# So that the old words are refused whatever follows them.
+_ANY_WORDS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 def commands(app: typer.Typer) -> None:
     """Adds the service's commands; the entry point of the group `arog.commands`."""
+    require_extra()
     # No bar of the model's library among our own lines.
     os.environ.setdefault("TQDM_DISABLE", "1")
     app.command()(serve)
@@ -19,9 +37,18 @@ def commands(app: typer.Typer) -> None:
     roles.join(graphs.app)
     app.add_typer(graphs.app, name="graph")
     app.add_typer(concepts.app, name="concepts")
-    app.add_typer(api_keys.app, name="key")
-    app.add_typer(master_key.app, name="keys")
+    app.add_typer(api_keys.app, name="api-key")
+    app.add_typer(master_key.app, name="master-key")
     ledger.join(app)
+    for word in ("key", "keys"):
+        app.command(word, hidden=True, context_settings=_ANY_WORDS, add_help_option=False)(refuse_old_word)
+
+
+def refuse_old_word(context: typer.Context) -> None:
+    """Names the two commands that `key` and `keys` could mean."""
+    sentence = f"arog: there is no `arog {context.info_name}`: API keys are made by `arog api-key`, the master key is "
+    Console(stderr=True).print(f"{sentence}replaced by `arog master-key`.", soft_wrap=True, highlight=False)
+    raise typer.Exit(NOT_USABLE)
 
 
 def serve(
@@ -32,7 +59,11 @@ def serve(
     ] = None,
 ) -> None:
     """Start the service; the settings are AROG_... variables or a .env file."""
-    # Its imports take seconds, which `arog --help` need not wait for.
+    with failures_in_words(Console(stderr=True)):
+        from app.settings import load_settings
+
+        settings = load_settings()
+    # Its imports take seconds, which `arog --help` and a wrong setting need not wait for.
     from app.cli.serve import run_service
 
-    run_service(init=init, demo=demo)
+    run_service(settings, init=init, demo=demo)

@@ -1,4 +1,4 @@
-"""`arog keys`: replaces the master key while the service runs, and drops the old one when nothing needs it."""
+"""`arog master-key`: replaces the master key while the service runs, and drops the old one when nothing needs it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import typer
 from rich.console import Console
 
 from app.cli.output import opened_store
-from app.settings import ConfigurationError, Settings
-from kg_store.storage.master_key import MasterKey
 
 if TYPE_CHECKING:
+    from app.settings import Settings
     from app.wiring.store import ServiceContext
 
 # A running service reads the ring's file again at least this often.
@@ -27,10 +26,10 @@ _errors = Console(stderr=True)
 @app.command()
 def rotate() -> None:
     """Put a new key into the ring's file, and seal everything with it. Killed, it goes on when called again."""
-    from app.graphs.erasure.key_rotation import reseal_all
-    from kg_store.storage.data_folder import DataFolder
-
     with opened_store(_errors) as store:
+        from app.graphs.erasure.key_rotation import reseal_all
+        from kg_store.storage.data_folder import DataFolder
+
         _add_key(store)
         for what, count in reseal_all(store.engine, store.master, DataFolder(store.settings.data_dir)):
             _say(f"{what}: {count} sealed anew")
@@ -39,7 +38,7 @@ def rotate() -> None:
 
 @app.command()
 def status() -> None:
-    """How much each key of the ring has sealed."""
+    """Show how much each key of the ring has sealed."""
     with opened_store(_errors) as store:
         _tell(store)
 
@@ -52,10 +51,13 @@ def drop(
 ) -> None:
     """Take the old keys out of the ring's file, if nothing is sealed with them any more."""
     with opened_store(_errors) as store:
+        from app.settings import ConfigurationError
+        from kg_store.storage.master_key import MasterKey
+
         path, master = _file_of(store.settings), store.master
         left = {version: count for version, count in _counted(store).items() if version != master.newest}
         if left:
-            raise ConfigurationError("something is still sealed with an older key: call `arog keys rotate` first")
+            raise ConfigurationError("an older key still seals something: call `arog master-key rotate` first")
         if not restarted and time.time() - path.stat().st_mtime < _TAKEN_UP_S:
             raise ConfigurationError(
                 "the ring's file was changed within the last hour, so that a running service may still seal with an "
@@ -67,10 +69,15 @@ def drop(
 
 def _add_key(store: ServiceContext) -> None:
     """A new key in front, unless the newest one has work left to do: then that is finished first."""
+    from app.settings import ConfigurationError
+    from kg_store.storage.master_key import MasterKey
+
     master = store.master
     if len(master.versions) > 1:
         if all(version == master.newest for version in _counted(store)):
-            raise ConfigurationError("the last rotation is done: take its old key out first, with `arog keys drop`")
+            raise ConfigurationError(
+                "the last rotation is done: first take its old key out, by `arog master-key drop`"
+            )
         _say(f"going on with v{master.newest}")
         return
     path = _file_of(store.settings)
@@ -85,7 +92,7 @@ def _tell(store: ServiceContext) -> None:
         lost = "" if version in store.master.versions else " (not in the ring: lost)"
         print(f"v{version}: {counted[version]} sealed{lost}")
     if all(version == store.master.newest for version in counted) and len(store.master.versions) > 1:
-        print("nothing is sealed with an older key any more: `arog keys drop`")
+        print("nothing is sealed with an older key any more: `arog master-key drop`")
 
 
 def _counted(store: ServiceContext) -> Counter[int]:
@@ -96,6 +103,8 @@ def _counted(store: ServiceContext) -> Counter[int]:
 
 
 def _file_of(settings: Settings) -> Path:
+    from app.settings import ConfigurationError
+
     if settings.master_key is not None:
         raise ConfigurationError(
             "the ring is in AROG_MASTER_KEY, where no running service could take up a new key: put it into a file, "

@@ -1,4 +1,4 @@
-"""What the service's commands show: a progress bar, and failures as a sentence instead of a traceback."""
+"""Output of the service's commands: a progress bar, and failures as a sentence instead of a traceback."""
 
 from __future__ import annotations
 
@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from app.api.problems import INTERNAL, problem_of
-from app.settings import ConfigurationError, load_settings
-from app.telemetry.logs import place_of
 from kg_store.errors import StoreError
 
 if TYPE_CHECKING:
+    from app.settings import Settings
     from app.wiring.store import ServiceContext
     from client_sdk.protocol import PrivacySummary
     from kg_store.loading.default_masks import MaskedTerm
@@ -40,30 +37,59 @@ def failures_in_words(console: Console) -> Iterator[None]:
     """Ends the command with one sentence; the text of unknown errors, which may hold names, is not shown."""
     try:
         yield
-    except (ConfigurationError, StoreError) as error:
-        # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
-        _tell(console, str(error) or problem_of(error).message)
-        raise typer.Exit(NOT_USABLE) from None
     except typer.Exit:
         raise
     except Exception as error:
-        problem = problem_of(error)
-        known = f"{problem.message} {problem.hint}"
-        _tell(console, f"{type(error).__name__} at {place_of(error)}" if problem is INTERNAL else known)
-        raise typer.Exit(FAILED) from None
+        code, sentence = _in_words(error)
+        _tell(console, sentence)
+        raise typer.Exit(code) from None
 
 
 @contextmanager
 def opened_store(console: Console) -> Iterator[ServiceContext]:
     """The data folder of the settings, opened and closed; failures in words."""
-    from app.wiring.store import open_store
-
     with failures_in_words(console):
-        store = open_store(load_settings())
+        store = open_checked()
         try:
             yield store
         finally:
             store.close()
+
+
+def check_settings() -> Settings:
+    """The settings, where a master key is set too. Raises ConfigurationError, MasterKeyError."""
+    from app.settings import load_settings
+    from app.wiring.master_key import require_master_key
+
+    settings = load_settings()
+    require_master_key(settings)
+    return settings
+
+
+def open_checked() -> ServiceContext:
+    """The data folder of the settings, opened; what can be checked at once is checked before slow imports."""
+    settings = check_settings()
+    from app.wiring.store import open_store
+
+    return open_store(settings)
+
+
+def _in_words(error: Exception) -> tuple[int, str]:
+    """The exit code and the sentence of a failure."""
+    from app.settings import ConfigurationError
+
+    # Their texts are our own words (see their docstrings), and fit a command line better than HTTP's hints.
+    if isinstance(error, ConfigurationError | StoreError) and str(error):
+        return NOT_USABLE, str(error)
+    from app.api.problems import INTERNAL, problem_of
+    from app.telemetry.logs import place_of
+
+    problem = problem_of(error)
+    if isinstance(error, ConfigurationError | StoreError):
+        return NOT_USABLE, problem.message
+    if problem is INTERNAL:
+        return FAILED, f"{type(error).__name__} at {place_of(error)}"
+    return FAILED, f"{problem.message} {problem.hint}"
 
 
 def named(name: str) -> str:
@@ -91,7 +117,7 @@ def show_preview(console: Console, seen: Preview) -> None:
 
 
 def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
-    """What shows no words until its owner says so, with the reasons; it may be cells, for the owner's own screen."""
+    """Lists what stays masked until its owner says so, with the reasons; for the owner's own screen."""
     show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     ordered = sorted(masked, key=lambda each: (each.reason, each.kind))
     for (reason, kind), group in groupby(ordered, key=lambda each: (each.reason, each.kind)):
@@ -99,11 +125,11 @@ def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
         more = f", and {len(words) - MAX_MASKED_SHOWN:,} more" if len(words) > MAX_MASKED_SHOWN else ""
         show(f"Masked, {kind} that {reason.value}: {', '.join(words[:MAX_MASKED_SHOWN])}{more}")
     if masked:
-        show("Show those that are no data: show_relations = [...] and show_classes = [...] in the policy.")
+        show("To show those that are not data: show_relations = [...] and show_classes = [...] in the policy.")
 
 
 def show_privacy(console: Console, privacy: PrivacySummary) -> None:
-    """How well prompts hide whom they show, in a line each, and what there is to warn of."""
+    """Shows how well prompts hide whom they show, in a line each, and warnings."""
     from app.graphs.privacy_report import SHOWN
 
     show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
@@ -119,6 +145,8 @@ def show_privacy(console: Console, privacy: PrivacySummary) -> None:
 @contextmanager
 def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
     """A progress bar; gives the function that moves it: `(step, percent)`."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn(title),
         BarColumn(),
@@ -133,7 +161,7 @@ def bar(console: Console, title: str) -> Iterator[Callable[[str, float], None]]:
 
 
 def program() -> str:
-    """How this command was called, so that it can be called again from the same folder."""
+    """This command as it was called, so that it can be called again from the same folder."""
     called = shutil.which("arog")
     ours = Path(sys.argv[0])
     if called and ours.name == "arog" and Path(called).resolve() == ours.resolve():

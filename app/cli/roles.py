@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from app.accounts.api_keys import ROLE_MARK
 from app.cli.graphs import Tenant
 from app.cli.output import named, opened_store, program
-from kg_store.catalog import PrivateGraph
-from kg_store.terms import NodeKind, Schema
+
+if TYPE_CHECKING:
+    from kg_store.catalog import PrivateGraph
+    from kg_store.terms import Schema
 
 _console, _errors = Console(), Console(stderr=True)
 
@@ -37,11 +38,13 @@ def roles(
 
 
 def _told(graph: str, role: str, whole: PrivateGraph, part: PrivateGraph) -> Iterator[str]:
+    from app.accounts.api_keys import ROLE_MARK
+
     all_words, words = _relations(whole.blind.schema), _relations(part.blind.schema)
     yield f"{role}: {_things(part.blind.schema)} of {_things(whole.blind.schema)} things"
     yield "    relations shown: " + (", ".join(sorted(words)) or "none")
     yield "    relations withheld: " + (", ".join(sorted(all_words - words)) or "none")
-    yield f"    a key for it: {program()} key create --grant {graph}{ROLE_MARK}{role}"
+    yield f"    a key for it: {program()} api-key create --grant {graph}{ROLE_MARK}{role}"
 
 
 def _relations(schema: Schema) -> set[str]:
@@ -49,4 +52,6 @@ def _relations(schema: Schema) -> set[str]:
 
 
 def _things(schema: Schema) -> int:
+    from kg_store.terms import NodeKind
+
     return sum(signature.size for signature in schema.signatures if signature.kind is NodeKind.ENTITY)

@@ -15,7 +15,7 @@ from app.cli.first_run import demo_key_file, load_demo, prepare_folder
 from app.cli.output import bar, failures_in_words, program, shortest
 from app.demo import GRAPH_NAME
 from app.main import build_services, create_app
-from app.settings import ConfigurationError, Settings, load_settings, unknown_names
+from app.settings import ConfigurationError, Settings, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
 from app.wiring.services import Services
 from app.wiring.store import open_store
@@ -29,10 +29,9 @@ DEMO_QUESTION = "Where does Rose live?"
 _console = Console(stderr=True)
 
 
-def run_service(init: bool, demo: bool | None) -> None:
+def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
     """Runs until a signal comes. Exits with a sentence when settings, key or database are not usable."""
     with failures_in_words(_console):
-        settings = load_settings()
         forbid_core_dumps()
         written = prepare_folder(settings, init)
         # What is wrong with key, folder or database is said here and now, not in /readyz alone.
@@ -40,7 +39,7 @@ def run_service(init: bool, demo: bool | None) -> None:
         listening = listen(settings.host, settings.port)
         settings = settings.model_copy(update={"port": listening.getsockname()[1]})
     for name in unknown_names(os.environ):
-        _say(f"arog: {name} is no setting of the service, and does nothing; docs/operations.md lists them.")
+        _say(f"arog: {name} is not a setting of the service and has no effect; docs/operations.md lists all settings.")
     if written:
         _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
@@ -66,7 +65,7 @@ def listen(host: str, port: int) -> socket.socket:
             raise ConfigurationError(f"port {port} is taken: stop what listens there, or set AROG_PORT") from None
         if error.errno == errno.EACCES:
             raise ConfigurationError(f"this user may not listen on port {port}: set AROG_PORT") from None
-        raise ConfigurationError("the address of AROG_HOST is none of this machine's") from None
+        raise ConfigurationError("the address of AROG_HOST does not belong to this machine") from None
 
 
 def _build(settings: Settings, with_demo: bool) -> Services:
@@ -77,7 +76,7 @@ def _build(settings: Settings, with_demo: bool) -> Services:
             with bar(_console, "demo graph") as progress:
                 load_demo(services.graphs, progress)
     except (ConfigurationError, StoreError) as error:
-        _say(f"arog: {error}. Until that is mended the service answers no question.")
+        _say(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise
     except Exception:
         _say("arog: the service can't answer; the log says why, and so does /readyz.")
@@ -91,12 +90,12 @@ def _welcome(services: Services) -> None:
 
 
 def how_to_ask(settings: Settings, services: Services) -> list[str]:
-    """How to ask the demo graph, or how to get a key: lines that work when they are pasted."""
+    """Ways to ask the demo graph, or to get a key: lines that work when they are pasted."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
     if GRAPH_NAME not in services.graphs.names("default"):
-        return [*lines, "Make a key with: " + program() + " key create --grant GRAPH"]
+        return [*lines, "Make a key with: " + program() + " api-key create --grant GRAPH"]
     key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
     body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})
     at = "" if settings.port == 8000 else f" --url {url}"
@@ -120,7 +119,7 @@ _PROFILES = {
 
 
 def _told_outside(settings: Settings) -> list[str]:
-    """What an endpoint is told of things and questions, and by whose choice."""
+    """Says what an endpoint is told of things and questions, and by whose choice."""
     if settings.reasoner != "endpoint":
         return []
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"

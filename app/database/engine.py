@@ -24,7 +24,7 @@ _LOCK_NUMBER = 0x61726F67  # "arog"
 
 _PRIVATE = 0o600
 _BESIDE = ("", "-wal", "-shm", "-journal")
-"""What SQLite writes into: the database, and the files that it makes beside it with the database's own mode."""
+"""The files that SQLite writes: the database, and the files that it makes beside it with the database's own mode."""
 
 
 class DatabaseExposedError(Exception):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from app.cli.main import require_extra
 from app.evaluation import cli_tables
 from app.evaluation.cli_progress import console, print_markdown, refuse
-from app.evaluation.datasets.questions import Question, QuestionsError, read_questions
 
 if TYPE_CHECKING:
     from app.evaluation.bench.asker import QuestionOutcome
     from app.evaluation.bench.report import Report, RunLabel
+    from app.evaluation.datasets.questions import Question
 
 CONTRACT_PAGE = Path("docs/reasoner_contract.md")
 
@@ -26,6 +26,7 @@ Reasoner = Literal["embedded", "scripted", "endpoint"]
 
 def commands(parent: typer.Typer) -> None:
     """Adds `arog eval`."""
+    require_extra()
     parent.add_typer(app, name="eval")
 
 
@@ -46,11 +47,15 @@ def qa(
     ] = None,
 ) -> None:
     """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
+    import asyncio
+
     from app.cli.output import failures_in_words
+
+    asked = _read(questions, reasoner)
     from app.evaluation.bench.bench import sample
     from app.evaluation.bench.report import RunLabel, markdown, stages_markdown, write_json
 
-    chosen = sample(_read(questions, reasoner), limit, seed)
+    chosen = sample(asked, limit, seed)
     label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
     options = {name: value for name, value in (("width", width), ("depth", depth)) if value is not None}
     with failures_in_words(console):
@@ -68,6 +73,7 @@ def convert(
 ) -> None:
     """Write a public question set in the generic form that `arog eval qa` reads."""
     from app.evaluation.datasets.converters import convert as convert_set
+    from app.evaluation.datasets.questions import QuestionsError
 
     try:
         done = convert_set(name, source, out)
@@ -130,6 +136,8 @@ async def _ask(
 
 
 def _read(file: Path, reasoner: Reasoner) -> list[Question]:
+    from app.evaluation.datasets.questions import QuestionsError, read_questions
+
     try:
         questions = read_questions(file)
     except QuestionsError as problem:

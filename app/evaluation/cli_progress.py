@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 from rich.console import Console
-from rich.markdown import Markdown
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from app.evaluation.bench.question_sets import Show
-from app.evaluation.datasets.questions import QuestionsError
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from app.evaluation.bench.question_sets import Show
+    from app.evaluation.datasets.questions import QuestionsError
 
 WRONG_INPUT: Final = 2
 console = Console(stderr=True)
@@ -20,6 +21,8 @@ console = Console(stderr=True)
 
 def bars_on(console: Console) -> Progress:
     """Bars that tell what runs, how much of it is done, and how long that took."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=console)
 
@@ -39,6 +42,8 @@ def refuse(problem: QuestionsError) -> NoReturn:
 
 def print_markdown(text: str) -> None:
     """Rendered for a person, as it is for a file or a pipe."""
+    from rich.markdown import Markdown
+
     out = Console()
     if out.is_terminal:
         out.print(Markdown(text))

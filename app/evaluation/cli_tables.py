@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeVar
 
 import typer
 
-from app.evaluation.bench.question_sets import Show
 from app.evaluation.cli_progress import console, print_markdown, refuse, shown_progress
-from app.evaluation.datasets.questions import QuestionsError
 
 if TYPE_CHECKING:
+    from app.evaluation.bench.question_sets import Show
     from app.evaluation.tables.measures import Measure
 
 MISSED: Final = 1
@@ -138,7 +136,10 @@ def reliability(
 
 def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
     """Runs `run` with a progress bar and gives its result; failures end the command with a message."""
+    import asyncio
+
     from app.cli.output import failures_in_words
+    from app.evaluation.datasets.questions import QuestionsError
 
     async def running(show: Show) -> _ResultT:
         return await run(show)

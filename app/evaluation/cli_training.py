@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from app.evaluation.datasets.questions import Question, QuestionsError, read_questions
+from app.cli.main import require_extra
 
 if TYPE_CHECKING:
+    from app.evaluation.datasets.questions import Question
     from app.training.train import Trained
 
 WRONG_INPUT = 2
@@ -22,6 +22,7 @@ console = Console(stderr=True)
 
 def commands(parent: typer.Typer) -> None:
     """Adds `arog train`."""
+    require_extra()
     parent.add_typer(app, name="train")
 
 
@@ -40,8 +41,11 @@ def reasoner(
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the training")] = 0,
 ) -> None:
     """Ask questions whose answers are known, and learn how they word the relations of this graph."""
+    import asyncio
+
     from app.cli.output import failures_in_words
     from app.evaluation.bench.bench import sample
+    from app.evaluation.datasets.questions import QuestionsError, read_questions
     from app.llm.embeddings.adapters import write_head
     from app.settings import load_settings
     from app.training.train import TrainingError

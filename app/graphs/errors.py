@@ -28,7 +28,7 @@ class AmbiguousNameError(Exception):
 
 
 class ErasureUnfinishedError(Exception):
-    """An erasure is not through; `reason` is our own words and counts. The same call goes on with it."""
+    """An erasure is not finished; `reason` is our own words and counts. The same call goes on with it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

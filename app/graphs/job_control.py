@@ -15,7 +15,7 @@ class JobStoppedError(Exception):
 
 
 class NotWaitingError(Exception):
-    """The job waits for nobody's word here."""
+    """The job is not waiting for approval here."""
 
 
 class JobControl:

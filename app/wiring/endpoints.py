@@ -34,7 +34,7 @@ def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
 
 
 def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) -> EndpointStatus:
-    """What the last probe found, and how it goes since."""
+    """The result of the last probe, and the state since."""
     found = endpoint.found
     state: EndpointState = "unprobed" if found is None else "unreachable" if found.problem else "ready"
     if state == "ready" and not endpoint.is_ready:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
-from app.chat.options import ChatOptions, no_remark
+from app.chat.options import ChatOptions
 from app.chat.service import ChatService
 from app.chat.stages import OnStage, tell_nobody
 from app.chat.traces import Tracer
@@ -39,7 +39,8 @@ from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.endpoints import endpoints_of
-from app.wiring.store import ServiceContext, _delete_uploads, open_store, read_master_key
+from app.wiring.master_key import read_master_key
+from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
 from kg_store.storage.data_folder import DataFolder
@@ -47,7 +48,7 @@ from kg_store.terms import Schema
 
 
 class ChatHandler(Protocol):
-    """What POST /chat needs; ChatService is the one that is built here."""
+    """The part of a chat service that POST /chat needs; ChatService is the one that is built here."""
 
     @property
     def strategies(self) -> list[str]: ...
@@ -57,7 +58,9 @@ class ChatHandler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReasonerBundle:
-    """Who reasons, and how. `note` says it in words; `close` ends its connections and what it does in the background.
+    """The reasoner, its strategies and its connections.
+
+    `note` names it in words; `close` ends its connections and what it does in the background.
 
     `warm` prepares for questions about a graph, in the background.
     """
@@ -95,7 +98,7 @@ class Services:
 
     @property
     def reasoner(self) -> str:
-        """Who reasons, in words."""
+        """The reasoner, in words."""
         return self.thinking.note
 
     async def close(self) -> None:
@@ -117,8 +120,6 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     _delete_uploads(store.incoming)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
-    if english := _reads_english_alone(settings):
-        threading.Thread(target=read_words, name="words of languages", daemon=True).start()
     return Services(
         store=store,
         chat=ChatService(
@@ -129,7 +130,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
             strategies=thinking.strategies,
             statics=_statics(thinking),
             options=ChatOptions(
-                remark_on=remark_on if english else no_remark,
+                remark_on=_language_remarks(settings),
                 currency=settings.currency,
                 budgets=store.budgets,
                 recogniser=_recogniser_of(settings),
@@ -150,8 +151,16 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     )
 
 
+def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
+    """Remarks on questions in other languages, where the English model alone reads them."""
+    if not _reads_english_alone(settings):
+        return lambda _question: None
+    threading.Thread(target=read_words, name="words of languages", daemon=True).start()
+    return remark_on
+
+
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
-    """Where nothing leaves the house, nothing is counted, unless the profile is set."""
+    """Counts nothing where nothing leaves the machine, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
         return IN_THE_HOUSE
     return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
@@ -166,7 +175,7 @@ def _recogniser_of(settings: Settings) -> Recogniser | None:
 
 
 def _reads_english_alone(settings: Settings) -> bool:
-    """Whether nothing but the English model in the box reads questions."""
+    """True where the English model in the box alone reads questions."""
     return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
 
 
@@ -201,7 +210,7 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
     """Raises ConfigurationError where no endpoint is set up: the embedded reasoner named the concepts already."""
     settings = store.settings
     if settings.reasoner != "endpoint":
-        raise ConfigurationError("concepts are named anew by a model endpoint: set AROG_REASONER=endpoint and its URL")
+        raise ConfigurationError("renaming concepts needs a model endpoint: set AROG_REASONER=endpoint and its URL")
     price = thinking.endpoints[0].price if thinking.endpoints else None
     return ConceptRefiner(
         store.catalog,
@@ -228,7 +237,7 @@ def think(settings: Settings) -> ReasonerBundle:
     warming = CacheWarmer(embedder)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
-        """What the first question needs is made while the load ends."""
+        """Prepares what the first question needs while the load ends."""
         concepts = ConceptNamer(embedder).name(schema)
         warming.begin(schema)
         return concepts

@@ -5,35 +5,22 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from client_sdk.cli import devices
-from client_sdk.cli.chat import COMMANDS, ChatLoop
-from client_sdk.cli.display import ConsoleDisplay, JsonDisplay
-from client_sdk.cli.line_input import completing, piped_lines, typed_lines
 from client_sdk.cli.proxy import proxy
-from client_sdk.cli.render import (
-    answer_as_json,
-    make_console,
-    say,
-    show_answer,
-    show_evidence,
-    show_ledger,
-    show_notes,
-    show_why,
-)
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
-from client_sdk.cli.stream import show_stream
-from client_sdk.cli.trace import show_trace, trace_as_dict
-from client_sdk.client import Chat
-from client_sdk.crypto.key_file import create_key, key_path, load_or_create_key
 from client_sdk.errors import NotConfiguredError
-from client_sdk.protocol import HYBRID_SUITE, StrategyName
+
+if TYPE_CHECKING:
+    from client_sdk.client import Chat
 
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy"})
 
+# The same as client_sdk.protocol's, whose models take longer to import than a help page to show.
+StrategyName = Literal["sets", "arog"]
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
 Strategy = Annotated[StrategyName, typer.Option(help="The way to search; arog asks the model more often")]
 Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
@@ -55,6 +42,9 @@ def keygen(
     ] = False,
 ) -> None:
     """Make the key pair that names are sealed to, where there is none, and print its public key."""
+    from client_sdk.crypto.key_file import create_key, key_path, load_or_create_key
+    from client_sdk.protocol import HYBRID_SUITE
+
     made = create_key(post_quantum=post_quantum)
     key = load_or_create_key()
     if post_quantum and key.suite != HYBRID_SUITE:
@@ -83,23 +73,18 @@ def ask(
     if stream and as_json:
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
+    chat = _open_chat(url, api_key, graph, strategy, names, plain_http)
+    from client_sdk.cli.render import answer_as_json, make_console, show_parts
+    from client_sdk.cli.stream import show_stream
+
     console, notes = make_console(), not (evidence or why)
-    with _open_chat(url, api_key, graph, strategy, names, plain_http) as chat:
+    with chat:
         answer = show_stream(console, chat.stream(text), notes=notes) if stream else chat.ask(text)
         rows = chat.ledger(answer.id) if seen else None
     if as_json:
         print(answer_as_json(answer, rows))
         return
-    if not stream:
-        show_answer(console, answer, notes=notes)
-    if why:
-        show_why(console, answer)
-    if evidence:
-        show_evidence(console, answer)
-    if evidence and not why:
-        show_notes(console, answer)
-    if rows is not None:
-        show_ledger(console, reversed(rows), payload=True)
+    show_parts(console, answer, rows, text=not stream, why=why, evidence=evidence)
 
 
 @app.command()
@@ -119,6 +104,12 @@ def chat(
 
     def open_chat(other: str | None) -> Chat:
         return _open_chat(url, api_key, other or graph, strategy, names, plain_http)
+
+    choose(url, api_key, graph)
+    from client_sdk.cli.chat import COMMANDS, ChatLoop
+    from client_sdk.cli.display import ConsoleDisplay, JsonDisplay
+    from client_sdk.cli.line_input import completing, piped_lines, typed_lines
+    from client_sdk.cli.render import make_console, say
 
     console = make_console()
     talk = ChatLoop(open_chat, JsonDisplay() if as_json else ConsoleDisplay(console))
@@ -149,7 +140,10 @@ def ledger(
     """List what the model was sent for your questions: step, size, digest, and what the guard said."""
     if context.invoked_subcommand is not None:
         return
-    with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
+    dialogue = _open_chat(url, api_key, None, "sets", 50, plain_http)
+    from client_sdk.cli.render import make_console, show_ledger
+
+    with dialogue:
         rows = dialogue.ledger(answer, limit)
     if as_json:
         hidden = set() if payload else {"payload"}
@@ -172,7 +166,11 @@ def trace(
     plain_http: PlainHttp = False,
 ) -> None:
     """Show each prompt and reply of an answer as they left, beside the same with names, restored on this machine."""
-    with _open_chat(url, api_key, None, "sets", 50, plain_http) as dialogue:
+    dialogue = _open_chat(url, api_key, None, "sets", 50, plain_http)
+    from client_sdk.cli.render import make_console
+    from client_sdk.cli.trace import show_trace, trace_as_dict
+
+    with dialogue:
         traced = dialogue.trace(answer)
     if as_json:
         print(json.dumps(trace_as_dict(traced), indent=2, ensure_ascii=False))
@@ -184,4 +182,7 @@ def _open_chat(
     url: str | None, api_key: str | None, graph: str | None, strategy: StrategyName, names: int, plain_http: bool
 ) -> Chat:
     where = choose(url, api_key, graph)
+    # Loaded where there is a key to ask with.
+    from client_sdk.client import Chat
+
     return Chat(where.url, where.api_key, where.graph, strategy=strategy, plain_http=plain_http, names=names)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
-from client_sdk.crypto.key_file import load_key, load_or_create_key
-from client_sdk.crypto.sealing import fingerprint_of
-from client_sdk.devices import Devices
+
+if TYPE_CHECKING:
+    from client_sdk.devices import Devices
 
 app = typer.Typer(help="The devices that the names of an API key's answers are sealed to.", no_args_is_help=True)
 
-KeyId = Annotated[str | None, typer.Option("--key", help="Another API key's id, for an admin: `arog key list`")]
+KeyId = Annotated[str | None, typer.Option("--key", help="Another API key's id, for an admin: `arog api-key list`")]
 
 
 @app.command()
@@ -27,6 +27,8 @@ def register(
 ) -> None:
     """Register a device by its public key (`arog keygen` prints it there)."""
     with _open(url, api_key, key_id, plain_http) as devices:
+        from client_sdk.crypto.key_file import load_or_create_key
+
         device = devices.register(public_key or load_or_create_key().public_text)
     print(f"registered: {device.fingerprint}")
 
@@ -36,6 +38,9 @@ def list_devices(url: Url = None, api_key: ApiKey = None, key_id: KeyId = None, 
     """Every device of the API key, oldest first: fingerprint, since when, whether revoked; this one is marked."""
     with _open(url, api_key, key_id, plain_http) as devices:
         told = devices.all()
+    from client_sdk.crypto.key_file import load_key
+    from client_sdk.crypto.sealing import fingerprint_of
+
     own = load_key()
     mark = fingerprint_of(own.public_text) if own else ""
     for device in told.devices:
@@ -62,4 +67,6 @@ def revoke(
 
 def _open(url: str | None, api_key: str | None, key_id: str | None, plain_http: bool) -> Devices:
     where = choose(url, api_key, None)
+    from client_sdk.devices import Devices
+
     return Devices(where.url, where.api_key, key_id=key_id, plain_http=plain_http)

@@ -1,4 +1,4 @@
-"""Who reads what a dialogue shows: a person at a terminal, or a program that gets one JSON object a line."""
+"""Displays of a dialogue: for a person at a terminal, or a program that gets one JSON object a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from client_sdk.errors import ArogError
 
 
 class Display(Protocol):
-    """Where the lines of a dialogue are shown."""
+    """Shows the lines of a dialogue."""
 
     def ask(self, chat: Chat, question: str) -> Answer:
         """Asks, and shows the answer. Raises ArogError."""

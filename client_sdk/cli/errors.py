@@ -1,4 +1,4 @@
-"""What the command line says of an error, and the exit code that it ends with."""
+"""Errors on the command line: the sentence that is shown, and the exit code."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
 )
 # The service's own hints speak of HTTP.
 _HINTS = {
-    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog key create`",
-    "unknown_graph": "Name another with --graph, or get a key for it: `arog key create --grant GRAPH`",
+    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog api-key create`",
+    "unknown_graph": "Name another with --graph, or get a key for it: `arog api-key create --grant GRAPH`",
 }
 
 

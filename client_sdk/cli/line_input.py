@@ -1,4 +1,4 @@
-"""Where the lines of a dialogue come from: typed, with editing, earlier lines and completion; or from a pipe.
+"""Reads the lines of a dialogue: typed, with editing, earlier lines and completion; or from a pipe.
 
 Promise: what is typed stays in memory, and goes to no file but the one that the person names.
 """

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 GROUP = "arog.commands"
 _GET_CLI = "arog: the command line is an extra; get it with: pip install 'arog[cli]'"
-_GET_SERVER = "Server commands (serve, graph, key, eval) are an extra; get them with: pip install 'arog[server]'"
+_GET_SERVER = "Server commands (serve, graph, api-key, eval) are an extra; get them with: pip install 'arog[server]'"
 _OURS = ("app", "kg_store", "client_sdk")
 
 
 @dataclass(slots=True)
 class Joined:
-    """What came of joining: which library each absent extra lacks, and what is broken, in sentences."""
+    """The outcome of joining: which library each absent extra lacks, and what is broken, in sentences."""
 
     lacking: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
@@ -41,6 +42,8 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and gives its exit code."""
     try:
+        # Most commands draw with it, and import it only then.
+        import_module("rich")
         from client_sdk.cli.commands import OWN_COMMANDS, app
     except ModuleNotFoundError as missing:
         if _top_level(missing.name) not in ("typer", "rich"):
@@ -56,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _words_to_complete() -> list[str]:
-    """What stands on the line that a shell completes, without `arog` itself; nothing, where none is completed."""
+    """The words of the line that a shell completes, without `arog` itself; nothing, where none is completed."""
     return os.environ.get("COMP_WORDS", "").split()[1:] if "_AROG_COMPLETE" in os.environ else []
 
 
@@ -100,7 +103,7 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
 
 
 def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
-    """Whether a library is missing (an extra is not installed), rather than a module of ours (a bug)."""
+    """True where a library is missing (an extra is not installed), rather than a module of ours (a bug)."""
     return _top_level(missing.name) not in (*_OURS, _top_level(entry.module))
 
 

@@ -1,4 +1,4 @@
-"""What the commands of a dialogue tell: the same content for programs and, as it looks, for people."""
+"""Messages of a dialogue's commands: the same content for programs and, as it looks, for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from client_sdk.errors import RefusedError
 
 PSEUDONYMS_ALONE = (
     "(in pseudonyms alone: the names behind them are for keys with the grant inspect:{graph}, "
-    "`arog key create --grant {graph} --grant inspect:{graph}`)"
+    "`arog api-key create --grant {graph} --grant inspect:{graph}`)"
 )
 
 

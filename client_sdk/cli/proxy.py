@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
-from client_sdk.crypto.key_file import load_or_create_key
 from client_sdk.errors import NotConfiguredError
-from client_sdk.options import TIMEOUT_S
-from client_sdk.transport.address import checked_url
+from client_sdk.transport.address import TIMEOUT_S, checked_url
 
 PORT = 8100
+_GET_PROXY = "get it with: pip install 'arog[proxy]'"
 
 
 def proxy(
@@ -41,6 +40,8 @@ def proxy(
     Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL.
     """
     where = choose(url, api_key, None)
+    from client_sdk.crypto.key_file import load_or_create_key
+
     try:
         from client_sdk.proxy.access import AccessDecision
         from client_sdk.proxy.server import serve
@@ -48,10 +49,8 @@ def proxy(
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
-        hint = "get it with: pip install 'arog[proxy]'"
-        raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=hint) from None
-    upstream = Upstream(
-        checked_url(where.url, plain_http), where.api_key, load_or_create_key(), timeout_s, plain_http, names
-    )
+        raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=_GET_PROXY) from None
+    where_to = checked_url(where.url, plain_http)
+    upstream = Upstream(where_to, where.api_key, load_or_create_key(), timeout_s, plain_http, names)
     hosts = frozenset(name.lower() for name in allow_host or ())
     serve(upstream, AccessDecision(key, hosts, frozenset(allow_origin or ())), host, port, evidence=evidence)

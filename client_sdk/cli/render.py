@@ -1,4 +1,4 @@
-"""How answers, evidence and the ledger look on a terminal, and as JSON."""
+"""Renders answers, evidence and the ledger on a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -24,8 +24,24 @@ def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None
     show_remarks(console, answer, notes=notes)
 
 
+def show_parts(
+    console: Console, answer: Answer, rows: Sequence[LedgerRow] | None, *, text: bool, why: bool, evidence: bool
+) -> None:
+    """The answer and the parts of it that were asked for; its notes once."""
+    if text:
+        show_answer(console, answer, notes=not (evidence or why))
+    if why:
+        show_why(console, answer)
+    if evidence:
+        show_evidence(console, answer)
+    if evidence and not why:
+        show_notes(console, answer)
+    if rows is not None:
+        show_ledger(console, reversed(rows), payload=True)
+
+
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
-    """What the asker should know beside the text: how names were read, and what they may mean otherwise."""
+    """Shows what the asker should know beside the text: how names were read, and what they may mean otherwise."""
     if not answer.grounded and answer.answered:
         say(console, "(not everything in this answer is in the evidence)", style="yellow")
     for typed, name in answer.inexact.items():
@@ -38,7 +54,7 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
 
 
 def show_notes(console: Console, answer: Answer) -> None:
-    """How the answer was searched for, and what was left out."""
+    """Shows how the answer was searched for, and what was left out."""
     for note in answer.notes:
         say(console, f"({note})", style="dim")
 

@@ -1,4 +1,4 @@
-"""How a trace looks on a terminal: each prompt and reply as they left, beside or above the same with names."""
+"""Renders a trace on a terminal: each prompt and reply as they left, beside or above the same with names."""
 
 from __future__ import annotations
 

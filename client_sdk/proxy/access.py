@@ -1,4 +1,4 @@
-"""Who may come in: requests of this machine's own programs, with the proxy's key where it has one."""
+"""Access to the proxy: requests of this machine's own programs, with the proxy's key where it has one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPEN_PATHS: Final = frozenset({"/healthz"})
 
 @dataclass(frozen=True, slots=True)
 class AccessDecision:
-    """What a request needs. `hosts` are names by which it may call this machine beside localhost and addresses;
+    """The conditions of a request. `hosts` are names by which it may call this machine beside localhost and addresses;
     `origins` are those of pages that may ask from a browser."""
 
     key: str = field(default="", repr=False)
@@ -96,7 +96,7 @@ class ErrorMiddleware:
 
 
 def is_known_host(host: str, known: Collection[str]) -> bool:
-    """Whether a Host header names this machine: an address, localhost, or one of `known`. Ports don't matter.
+    """True where a Host header names this machine: an address, localhost, or one of `known`. Ports don't matter.
 
     A page can't come from a bare address unless the server there gave it out, so addresses need no list.
     """

@@ -84,7 +84,7 @@ _WORTH_A_RETRY = (RateLimitedError, NotReadyError, ConversationBusyError, Unreac
 
 
 def error_for(error: ArogError) -> ProxyError:
-    """What a client of OpenAI is told of what the SDK raised."""
+    """The error that a client of OpenAI's API gets for one of the SDK's."""
     if isinstance(error, UnknownGraphError):
         return unknown_model()
     found = next(((status, kind, code) for cls, status, kind, code in _BY_KIND if isinstance(error, cls)), None)
@@ -97,7 +97,7 @@ def error_for(error: ArogError) -> ProxyError:
 
 
 def _sentence(error: ArogError) -> str:
-    """What happened, what to do, and the id to look it up at the service."""
+    """One line: what happened, what to do, and the id to look it up at the service."""
     told = [str(error), error.hint, f"id {error.id}" if error.id else ""]
     return "; ".join(part.rstrip(". ") for part in told if part)
 

@@ -82,7 +82,7 @@ class Wanted:
 
     @property
     def topic(self) -> str:
-        """What a dialogue is about beside its turns: they go on in one of the same topic."""
+        """The key of a dialogue beside its turns: they go on in one of the same topic."""
         return "\n".join((self.graph, self.strategy, self.chat_id))
 
 

@@ -1,4 +1,4 @@
-"""What OpenAI's clients get: a completion, its chunks, the list of models."""
+"""Responses to OpenAI's clients: a completion, its chunks, the list of models."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def event(content: dict[str, Any]) -> bytes:
 
 
 def comment(word: str) -> bytes:
-    """What keeps a connection open and is read by nobody."""
+    """A line that keeps a connection open and is read by nobody."""
     return f": {word}\n\n".encode()
 
 
@@ -77,7 +77,7 @@ def failure(error: ProxyError) -> bytes:
 
 
 def about(answer: Answer) -> dict[str, Any]:
-    """What there is to know besides: `arog ledger --answer ID` shows what the model was sent for it."""
+    """Further facts of an answer: `arog ledger --answer ID` shows what the model was sent for it."""
     return {"answer": answer.id, "answered": answer.answered, "grounded": answer.grounded}
 
 

@@ -63,7 +63,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) -> list[str]:
-    """Where it is, and which models there are: names of graphs, which the user has a grant for."""
+    """Says where it is, and which models there are: names of graphs, which the user has a grant for."""
     shown = f"[{host}]" if ":" in host else host
     key = "AROG_PROXY_KEY" if entry.key else "any text"
     lines = [f"The proxy runs at http://{shown}:{port}/v1 (API key of clients: {key}). Ctrl-C ends it."]
@@ -72,7 +72,7 @@ def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) ->
     try:
         models = asyncio.run(_models(upstream))
     except ArogError as problem:
-        return [*lines, f"The service can't be asked as it stands: {problem} ({problem.hint})."]
+        return [*lines, f"The service can't be used yet: {problem} ({problem.hint})."]
     return [*lines, f"Models: {', '.join(models)}" if models else "There is no graph that this API key may ask."]
 
 

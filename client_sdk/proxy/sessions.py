@@ -18,11 +18,11 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Turn
 from client_sdk.dialogue_cache import CachedDialogue, DialogueCache, earlier
 from client_sdk.errors import UnknownConversationError
-from client_sdk.options import TIMEOUT_S
 from client_sdk.protocol import GraphNames, Usage
 from client_sdk.proxy.requests import Wanted
 from client_sdk.proxy.responses import Spoken, model_ids
 from client_sdk.streaming import Stage, TextPiece
+from client_sdk.transport.address import TIMEOUT_S
 from client_sdk.transport.calls import graphs_call
 from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import RetryPolicy, exchange

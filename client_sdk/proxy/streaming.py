@@ -108,7 +108,7 @@ async def joined(pieces: Pieces) -> tuple[str, Spoken]:
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """What `work` gives; None where the client went away first, and then the work is ended."""
+    """The result of `work`; None where the client went away first, and then the work is ended."""
     task = asyncio.create_task(work)
     watch = _when_gone(request.receive, task)
     try:

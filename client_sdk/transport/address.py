@@ -1,16 +1,15 @@
-"""Where the service is and the key it is asked with: read from the environment, and checked before use."""
+"""The service's address and the key it is asked with: read from the environment, and checked before use."""
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
 
-import httpx2
-
 from client_sdk.errors import NotConfiguredError
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_GRAPH = "demo"
+TIMEOUT_S = 120.0
 
 
 def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
@@ -25,7 +24,7 @@ def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
 def checked_key(api_key: str) -> str:
     """Raises NotConfiguredError unless `api_key` can stand in a header; says nothing of it."""
     if not api_key:
-        hint = "set AROG_API_KEY, or give api_key; an admin makes keys with `arog key create`"
+        hint = "set AROG_API_KEY, or give api_key; an admin makes keys with `arog api-key create`"
         raise NotConfiguredError("there is no API key", code="no_api_key", hint=hint)
     if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
         raise NotConfiguredError(
@@ -36,6 +35,9 @@ def checked_key(api_key: str) -> str:
 
 def checked_url(url: str, plain_http: bool) -> str:
     """Raises NotConfiguredError unless `url` is https, or http to this machine (to any, with `plain_http`)."""
+    # Most checks fail before an address is looked at.
+    import httpx2
+
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL:

@@ -1,4 +1,4 @@
-"""What does the I/O of a flow: one driver that blocks and one for asyncio."""
+"""The I/O of a flow: one driver that blocks and one for asyncio."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from client_sdk.transport.flow import MAX_REPLY_BYTES, Flow, Pause, Reply, Resul
 
 
 class _Target:
-    """Where requests go, with the key that they carry."""
+    """The address that requests go to, with the key that they carry."""
 
     def __init__(self, url: str, api_key: str) -> None:
         self._url, self._api_key = url.rstrip("/"), api_key
@@ -219,7 +219,7 @@ def _decoding() -> Generator[None]:
 
 @contextmanager
 def _failures_told() -> Generator[None]:
-    """What breaks a stream on the way, as our own errors."""
+    """Turns what breaks a stream on the way into our own errors."""
     try:
         with _decoding():
             yield

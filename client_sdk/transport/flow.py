@@ -48,7 +48,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long one call may take with all its repetitions, how long a connection may, and how often it is sent again:
+    """The time that one call may take with its repetitions, and a connection; how often it is sent again:
     `retries` times when the service says when to come back, `connect_retries` when no connection comes about."""
 
     timeout_s: float
@@ -82,7 +82,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back; `retry_after` is the header as it was sent."""
+    """A reply; `retry_after` is the header as it was sent."""
 
     status: int
     body: bytes = field(repr=False)

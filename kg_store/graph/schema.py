@@ -82,6 +82,5 @@ def _relation(position: int, row: list[Any]) -> Relation:
 
 
 def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:
-    # Graphs of before 21 November 2026 have no sizes: each signature then counts once.
-    kind, classes, codes, *size = row
-    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), tuple(hops[c] for c in codes), *size)
+    kind, classes, codes, size = row
+    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), tuple(hops[c] for c in codes), size)

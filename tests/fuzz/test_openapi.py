@@ -26,6 +26,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.api.routes.routers import administering, asking, owning, watching
+from app.api.state import state_of
 from app.main import create_app
 from tests.fuzz.examples import drawing
 from tests.support.service import (
@@ -79,10 +80,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Described]:
     settings = settings_in(folder, requests_per_minute=1_000_000)
     app = create_app(settings, build_with(ScriptedReasoner()))
     with asgi.get_client(app):
-        while app.state.services is None:
+        while state_of(app).services is None:
             time.sleep(0.01)
         schema = schemathesis.openapi.from_asgi("/openapi.json", app)
-        issued = app.state.services.store.access.create("default", "user", ["clinic"])
+        issued = state_of(app).services.store.access.create("default", "user", ["clinic"])
         yield Described(app, schema, bearer(issued.key), json.dumps(app.openapi()))
     asgi.shutdown_lifespans()
 
@@ -168,7 +169,7 @@ def _about_what_is_there(case: Case) -> None:
 
 def _clinic(service: Described) -> None:
     """Loads the graph that another test may have deleted."""
-    services = service.app.state.services
+    services = state_of(service.app).services
     if "clinic" not in services.graphs.names("default"):
         file = services.store.settings.data_dir.parent / "clinic.ttl"
         file.write_text(CLINIC)

@@ -15,6 +15,8 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from app.api.problems import error_body
+from app.api.state import state_of
+from app.chat.retention import purge_expired
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind
 from app.main import build_services, create_app
@@ -23,6 +25,7 @@ from app.settings import Settings
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.sets.prompts import STEP
 from app.wiring.services import ReasonerBundle, Services, build
+from app.wiring.store import ServiceContext
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
 
@@ -117,6 +120,11 @@ def settings_in(folder: Path, **changes: object) -> Settings:
     return Settings(_env_file=None, **{**values, **changes})  # type: ignore[arg-type]
 
 
+def purge(store: ServiceContext) -> int:
+    """What the service does every hour."""
+    return purge_expired(store.master, store.conversations, store.upkeep, store.settings.ledger_days)
+
+
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
     strategies = {"sets": FirstRelation(), "arog": FirstRelation()}
     thinking = ReasonerBundle(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
@@ -133,7 +141,7 @@ class Running:
 
     @property
     def services(self) -> Services:
-        services: Services = self.app.state.services
+        services: Services = state_of(self.app).services
         return services
 
     def key(self, tenant: str = "default", *grants: str, role: str = "user") -> dict[str, str]:
@@ -177,9 +185,9 @@ async def running(folder: Path, *, thinks: bool = False, **changes: object) -> A
     reasoner = ScriptedReasoner()
     app = create_app(settings_in(folder, **changes), build_services if thinks else build_with(reasoner))
     async with app.router.lifespan_context(app):
-        while app.state.services is None:
+        while state_of(app).services is None:
             await asyncio.sleep(0.005)
-            assert "could not be built" not in json.dumps((await app.state.readiness()).missing)
+            assert "could not be built" not in json.dumps((await state_of(app).readiness()).missing)
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://service") as http:
             yield Running(app, http, reasoner)

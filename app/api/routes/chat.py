@@ -1,4 +1,4 @@
-"""The routes of those who ask: questions, graphs, ledger, traces, devices; and health, readiness and metrics."""
+"""POST /chat and GET /graphs: the routes of those who ask."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from starlette.responses import Response
 from app.accounts.api_keys import require_grant
 from app.api.auth import CallerOf, ServicesOf
 from app.api.problems import BadRequestError
-from app.api.response_timing import ResponseTiming
 from app.api.routes.descriptions import CHAT_ERRORS, CHAT_EVENTS, CHAT_EXAMPLES
-from app.api.routes.routers import asking
+from app.api.routes.routers import caller_router
+from app.api.state import StateOf
 from app.api.streaming import AnswerStream, while_connected
 from app.chat.stages import OnStage, tell_nobody
-from app.telemetry.metrics import Metrics
 from client_sdk.protocol import ChatAnswer, ChatRequest, GraphNames
 
 
-@asking.post(
+@caller_router.post(
     "/chat",
     response_model=ChatAnswer,
     responses={200: CHAT_EVENTS, **CHAT_ERRORS},
     openapi_extra={"requestBody": {"content": {"application/json": {"examples": CHAT_EXAMPLES}}}},
 )
 async def post_chat(
-    request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf
+    request: Request, question: ChatRequest, caller: CallerOf, services: ServicesOf, state: StateOf
 ) -> ChatAnswer | Response:
     """Asks a graph the last message. The answer is in pseudonyms; the capsule holds their names for the caller.
 
@@ -38,20 +37,17 @@ async def post_chat(
             "The last of `messages` is not the user's.", "Put the question last, with the role `user`."
         )
 
-    pace: ResponseTiming = request.app.state.pace
-
     async def answering(on_stage: OnStage) -> ChatAnswer:
         answer = await services.chat.answer(caller, question, on_stage)
-        metrics: Metrics = request.app.state.metrics
-        metrics.count_answer(question.strategy, answer)
-        return pace.told(answer)
+        state.metrics.count_answer(question.strategy, answer)
+        return state.pace.told(answer)
 
     if question.stream:
-        return AnswerStream(answering, pace)
-    return await while_connected(request, pace.kept(answering(tell_nobody)))
+        return AnswerStream(answering, state.pace)
+    return await while_connected(request, state.pace.kept(answering(tell_nobody)))
 
 
-@asking.get("/graphs", response_model=GraphNames)
+@caller_router.get("/graphs", response_model=GraphNames)
 async def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
     """The graphs that this key may ask, and the strategies that are offered."""
     names = await run_in_threadpool(services.graphs.names, caller.tenant)

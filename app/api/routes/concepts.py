@@ -11,22 +11,22 @@ from starlette.concurrency import run_in_threadpool
 from app.api.auth import CallerOf, ServicesOf
 from app.api.problems import BadRequestError
 from app.api.routes.descriptions import NOT_FOUND, GraphName
-from app.api.routes.routers import administering
+from app.api.routes.routers import admin_router
 from app.graphs.concept_refinement import ConceptRefiner
 from app.settings import ConfigurationError
 from app.wiring.services import Services
 from client_sdk.protocol import JobStatus, RefineConcepts, RefineEstimate
 
 
-@administering.get("/graphs/{name}/concepts/refine", response_model=RefineEstimate, responses=NOT_FOUND)
+@admin_router.get("/graphs/{name}/concepts/refine", response_model=RefineEstimate, responses=NOT_FOUND)
 async def estimate_refining(
     name: GraphName, caller: CallerOf, services: ServicesOf, least: Annotated[int, Query(ge=2)] = 20
 ) -> RefineEstimate:
-    """What naming concepts anew by the model endpoint would ask about, and cost at most; nothing is sent."""
+    """Estimates what renaming concepts by the model endpoint would ask and cost at most; nothing is sent."""
     return await run_in_threadpool(_refiner_of(services).estimate, caller.tenant, name, least)
 
 
-@administering.post("/graphs/{name}/concepts/refine", status_code=202, response_model=JobStatus, responses=NOT_FOUND)
+@admin_router.post("/graphs/{name}/concepts/refine", status_code=202, response_model=JobStatus, responses=NOT_FOUND)
 async def refine_concepts(
     name: GraphName, wanted: RefineConcepts, caller: CallerOf, services: ServicesOf
 ) -> JobStatus:
@@ -48,5 +48,5 @@ def _refiner_of(services: Services) -> ConceptRefiner:
         return services.refiner
     except ConfigurationError:
         raise BadRequestError(
-            "Concepts are named anew by a model endpoint, and none is set up here.", "Have AROG_REASONER=endpoint set."
+            "Renaming concepts needs a model endpoint, and none is set up.", "Have AROG_REASONER=endpoint set."
         ) from None

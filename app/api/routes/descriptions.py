@@ -100,7 +100,7 @@ GRAPH_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 GraphName = Annotated[str, InPath(pattern=GRAPH_NAME)]
 
 
-NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": ErrorBody, "description": "nothing of that id here"}}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": ErrorBody, "description": "nothing with that id"}}
 
 
 _AMBIGUOUS: dict[int | str, dict[str, Any]] = {
@@ -139,7 +139,7 @@ _FILES = {"requestBody": {"required": True, "content": {"multipart/form-data": U
 
 
 _CONFLICT: dict[int | str, dict[str, Any]] = {
-    **NOT_FOUND, 409: {"model": ErrorBody, "description": "not_waiting: the job waits for nobody's word here"},
+    **NOT_FOUND, 409: {"model": ErrorBody, "description": "not_waiting: the job is not waiting for approval here"},
 }  # fmt: skip
 
 

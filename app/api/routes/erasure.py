@@ -1,4 +1,4 @@
-"""What is to be erased of a graph: shown first, then erased."""
+"""Erasures from a graph: shown first, then done."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from starlette.concurrency import run_in_threadpool
 
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import _AMBIGUOUS, NOT_FOUND, GraphName
-from app.api.routes.routers import administering
+from app.api.routes.routers import admin_router
 from app.graphs.erasure import Eraser, ErasureRequest
 from client_sdk.protocol import ForgetChoice, ForgetPlan, ForgetThing, JobStatus
 
 
-@administering.post("/graphs/{name}/forget/plan", response_model=ForgetPlan, responses=NOT_FOUND)
+@admin_router.post("/graphs/{name}/forget/plan", response_model=ForgetPlan, responses=NOT_FOUND)
 async def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> ForgetPlan:
-    """What forgetting would take out, in counts; nothing is changed. Names of a choice are not told here."""
+    """Counts what an erasure would remove; nothing is changed. Names of a choice are not told here."""
     return await run_in_threadpool(_plan, services.forgetter, caller.tenant, name, wanted)
 
 
-@administering.post("/graphs/{name}/forget", status_code=202, response_model=JobStatus, responses=_AMBIGUOUS)
+@admin_router.post("/graphs/{name}/forget", status_code=202, response_model=JobStatus, responses=_AMBIGUOUS)
 async def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> JobStatus:
     """Takes a thing out of a graph and all that is kept of it, in the background; the job's notes tell the scan."""
     work = await run_in_threadpool(services.forgetter.forgetting, caller.tenant, name, _wish(wanted))

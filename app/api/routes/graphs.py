@@ -15,7 +15,7 @@ from app.api.auth import CallerOf, ServicesOf
 from app.api.limits import is_upload
 from app.api.problems import BadRequestError
 from app.api.routes.descriptions import _LOAD_BODY, NOT_FOUND, GraphName
-from app.api.routes.routers import administering
+from app.api.routes.routers import admin_router
 from app.api.uploads import Upload, receive_upload
 from app.graphs.admin import ENDINGS
 from app.graphs.job_control import JobControl
@@ -33,7 +33,7 @@ class LoadByPath(BaseModel):
     policy: str | None = Field(default=None, max_length=1_000_000)
 
 
-@administering.post("/graphs/{name}", status_code=202, response_model=JobStatus, openapi_extra=_LOAD_BODY)
+@admin_router.post("/graphs/{name}", status_code=202, response_model=JobStatus, openapi_extra=_LOAD_BODY)
 async def load_graph(
     request: Request, name: GraphName, caller: CallerOf, services: ServicesOf, hold: bool = False
 ) -> JobStatus:
@@ -53,24 +53,24 @@ async def load_graph(
     return await run_in_threadpool(services.jobs.start, caller.tenant, name, load.run, lambda: None, gate)
 
 
-@administering.get("/graphs", response_model=GraphList)
+@admin_router.get("/graphs", response_model=GraphList)
 async def list_graphs(caller: CallerOf, services: ServicesOf) -> GraphList:
     """Every graph of the tenant, with its counts."""
     return GraphList(graphs=await run_in_threadpool(services.graphs.summaries, caller.tenant))
 
 
-@administering.delete("/graphs/{name}", status_code=204, responses=NOT_FOUND)
+@admin_router.delete("/graphs/{name}", status_code=204, responses=NOT_FOUND)
 async def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> None:
     """Deletes a graph, all its versions and its conversations."""
     services.jobs.refuse_while_loading(caller.tenant, name)
     await run_in_threadpool(services.graphs.delete, caller.tenant, name)
 
 
-@administering.get("/graphs/{name}/report", response_model=GraphReport, responses=NOT_FOUND)
+@admin_router.get("/graphs/{name}/report", response_model=GraphReport, responses=NOT_FOUND)
 async def report_graph(
     name: GraphName, caller: CallerOf, services: ServicesOf, k: Annotated[int | None, Query(ge=2, le=100_000)] = None
 ) -> GraphReport:
-    """How well prompts about a graph hide whom they show, and which names the guard lets pass."""
+    """Reports how well prompts about a graph hide whom they show, and which names the guard lets pass."""
     return await run_in_threadpool(services.graphs.report, caller.tenant, name, k)
 
 

@@ -11,11 +11,11 @@ from starlette.concurrency import run_in_threadpool
 from app.accounts.api_keys import KeyRecord, NotPermittedError
 from app.api.auth import CallerOf, ServicesOf
 from app.api.routes.descriptions import NOT_FOUND
-from app.api.routes.routers import administering, owning
+from app.api.routes.routers import admin_router, owner_router
 from client_sdk.protocol import KeyCreated, KeyList, KeyListed, NewKey
 
 
-@administering.post("/keys", status_code=201, response_model=KeyCreated)
+@admin_router.post("/keys", status_code=201, response_model=KeyCreated)
 async def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> KeyCreated:
     """Makes a key. It is shown this once. Only the operator's key may make keys for another tenant."""
     if wanted.tenant != caller.tenant and not caller.is_operator:
@@ -27,7 +27,7 @@ async def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> 
     )
 
 
-@administering.delete("/keys/{key_id}", status_code=204, responses=NOT_FOUND)
+@admin_router.delete("/keys/{key_id}", status_code=204, responses=NOT_FOUND)
 async def revoke_key(
     key_id: str, caller: CallerOf, services: ServicesOf, tenant: Annotated[str | None, Query(max_length=63)] = None
 ) -> None:
@@ -37,7 +37,7 @@ async def revoke_key(
     await run_in_threadpool(services.store.access.revoke, tenant or caller.tenant, key_id)
 
 
-@owning.get("/keys", response_model=KeyList)
+@owner_router.get("/keys", response_model=KeyList)
 async def list_keys(
     caller: CallerOf, services: ServicesOf, tenant: Annotated[str | None, Query(max_length=63)] = None
 ) -> KeyList:

@@ -12,14 +12,14 @@ from app.api.auth import CallerOf, ServicesOf
 from app.api.limits import is_upload
 from app.api.problems import BadRequestError
 from app.api.routes.descriptions import _FILES, _PREVIEW, NOT_FOUND, GraphName
-from app.api.routes.routers import owning
+from app.api.routes.routers import owner_router
 from app.api.uploads import Upload, receive_upload
 from app.graphs.admin import ENDINGS
 from app.wiring.services import Services
 from client_sdk.protocol import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, GraphPolicy, GraphPreview
 
 
-@owning.post("/preview", response_model=GraphPreview, responses=_PREVIEW, openapi_extra=_FILES)
+@owner_router.post("/preview", response_model=GraphPreview, responses=_PREVIEW, openapi_extra=_FILES)
 async def preview_files(
     request: Request,
     caller: CallerOf,
@@ -27,7 +27,7 @@ async def preview_files(
     sample: Annotated[int, Query(ge=0, le=100, description="how many entities to show")] = 10,
     public_key: Annotated[str | None, Query(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)] = None,
 ) -> GraphPreview:
-    """What a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted at once.
+    """Shows what a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted.
 
     Names of the sample come sealed to `public_key`; without it there are none.
     """
@@ -38,7 +38,7 @@ async def preview_files(
     return await run_in_threadpool(_preview, services, upload, sample, public_key)
 
 
-@owning.get("/graphs/{name}/policy", response_model=GraphPolicy, responses=NOT_FOUND)
+@owner_router.get("/graphs/{name}/policy", response_model=GraphPolicy, responses=NOT_FOUND)
 async def get_policy(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphPolicy:
     """The policy of a graph's current version, as TOML, and the roles that keys may be granted."""
     return await run_in_threadpool(services.graphs.policy, caller.tenant, name)

@@ -1,4 +1,4 @@
-"""The four routers: for callers, for admins, for owners, for probes."""
+"""The four routers: for callers, for admins, for owners of graphs, and for probes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from app.api.auth import AdminRoute, AuthenticatedRoute
 from app.api.routes.descriptions import ERRORS
 from client_sdk.protocol import ErrorBody
 
-asking = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
+caller_router = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
 
 
-watching = APIRouter()
+probe_router = APIRouter()
 
 
-administering = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
+admin_router = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
     **ERRORS, 403: {"model": ErrorBody, "description": "not_permitted: it takes a key of the role admin"},
 })  # fmt: skip
 
 
-owning = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
+owner_router = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
     **ERRORS, 403: {"model": ErrorBody, "description": "not_permitted: it takes a key of the role admin"},
 })  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
@@ -58,8 +58,6 @@ _LOCK: Final = (
 _BEGIN: Final = insert(ledger_heads)
 
 Row = dict[str, Any]
-Adopt = Callable[[Connection, str, "ChainHead"], "ChainHead"]
-"""Chains what a tenant's ledger holds from before it had a chain; gives the head after it."""
 
 
 class BrokenHeadError(Exception):
@@ -129,8 +127,8 @@ class Chains:
     restores an older state of the whole database is found by a checkpoint kept elsewhere alone.
     """
 
-    def __init__(self, engine: Engine, master: MasterKey, adopt: Adopt) -> None:
-        self._engine, self._master, self._adopt = engine, master, adopt
+    def __init__(self, engine: Engine, master: MasterKey) -> None:
+        self._engine, self._master = engine, master
         self._known: dict[str, _Known] = {}
 
     def append(self, tenant: str, statement: Insert, kind: Kind, rows: Sequence[Row]) -> None:
@@ -177,7 +175,4 @@ class Chains:
         head = ChainHead()
         row = {"tenant": tenant, "number": head.number, "link": head.link}
         connection.execute(_BEGIN, {**row, "sealed": sealed_head(self._master, tenant, head)})
-        after = self._adopt(connection, tenant, head)
-        if after != head:
-            self._move(connection, tenant, head, after)
-        return after
+        return head

@@ -12,7 +12,6 @@ from typing import Final, Literal
 from sqlalchemy import Engine, Row, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.egress.ledger.adoption import adopting
 from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, Chains, in_utc
 from app.egress.ledger.sealing import PURPOSE, opened_content, reply_context, request_context, sealed_content
 from app.egress.ledger.tables import ledger_entries, ledger_replies
@@ -80,7 +79,7 @@ class Ledger:
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
-        self._chains = Chains(engine, master, adopting(master))
+        self._chains = Chains(engine, master)
 
     def record(self, entry: LedgerEntry) -> str:
         """Adds an entry; its id. Raises LedgerUnavailableError, and then nothing may be sent."""

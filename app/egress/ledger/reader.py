@@ -88,16 +88,12 @@ def _checked(
     walk = ChainVerifier(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
     after = None if progress is None else progress.after
     if not _walked(walk, chain_rows(connection, master, tenant, after), most):
-        return _outcome(tenant, walk, ours, [], [], walk.progress)
+        return _outcome(tenant, walk, ours, [], walk.progress)
     head = _head(connection, master, tenant, findings, begun=bool(ours) or walk.rows > 0)
     walk.end(head)
-    remarks = list[str]()
     if outside := _outside(connection, tenant):
-        if head is None:
-            remarks.append(f"{outside} rows are of before there were chains; the tenant's next request takes them in")
-        else:
-            findings.append(ChainFault(f"{outside} rows stand outside of the chain"))
-    return _outcome(tenant, walk, ours, findings, remarks, None)
+        findings.append(ChainFault(f"{outside} rows stand outside of the chain"))
+    return _outcome(tenant, walk, ours, findings, None)
 
 
 def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
@@ -114,11 +110,10 @@ def _outcome(
     walk: ChainVerifier,
     ours: Sequence[Checkpoint],
     findings: list[ChainFault],
-    remarks: list[str],
     progress: CheckProgress | None,
 ) -> Checked:
     wrong, found = len(findings) + walk.wrong, (findings + walk.findings)[:MAX_FINDINGS]
-    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, found, remarks, progress)
+    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, found, progress=progress)
 
 
 def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[ChainFault]]:

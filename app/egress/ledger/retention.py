@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, union, update
 
-from app.egress.ledger.adoption import adopting
 from app.egress.ledger.chain import START, BrokenHeadError, ChainHead, Chains, sealed_head
 from app.egress.ledger.checkpoints import Checkpoint, RetentionCuts, Signer, checkpoints_of, last_cuts
 from app.egress.ledger.tables import ledger_checkpoints, ledger_entries, ledger_heads, ledger_replies
@@ -31,7 +30,7 @@ class LedgerUpkeep:
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
-        self._chains = Chains(engine, master, adopting(master))
+        self._chains = Chains(engine, master)
         self.signer = Signer(engine, master)
 
     def forget_payloads(self, before: dt.datetime) -> int:
@@ -126,15 +125,12 @@ class LedgerUpkeep:
             return done, self.signer.sign(connection, tenant, head.number, head.link, cuts)
 
     def _with_payloads(self, border: dt.datetime) -> list[str]:
-        """Tenants with something to forget; a reply of before there were chains is its request's tenant's."""
+        """Tenants with something to forget."""
         entries = select(ledger_entries.c.tenant).where(
             ledger_entries.c.at < border, ledger_entries.c.sealed.is_not(None)
         )
-        tenant = func.coalesce(ledger_replies.c.tenant, ledger_entries.c.tenant)
-        replies = (
-            select(tenant)
-            .outerjoin(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
-            .where(ledger_replies.c.at < border, ledger_replies.c.sealed.is_not(None), tenant.is_not(None))
+        replies = select(ledger_replies.c.tenant).where(
+            ledger_replies.c.at < border, ledger_replies.c.sealed.is_not(None), ledger_replies.c.tenant.is_not(None)
         )
         with self._engine.connect() as connection:
             return sorted(connection.execute(union(entries, replies)).scalars())

@@ -18,7 +18,7 @@ from sqlalchemy import (
 
 metadata: Final = MetaData()
 
-# `number` and `link` are null in rows of before there were chains, until their tenant's next request.
+# A row without `number` or `link` was added from outside: the check tells of it.
 ledger_entries: Final = Table(
     "ledger_entries",
     metadata,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from app.cli.main import require_extra
 
 MISSED = 1
 
 
 def commands(parent: typer.Typer) -> None:
     """Adds `arog attack`."""
+    require_extra()
     parent.command()(attack)
 
 
@@ -27,6 +29,8 @@ def attack(
     ] = None,
 ) -> None:
     """Attack a service of its own; ends with code 1 where a bound is missed."""
+    import asyncio
+
     from app.cli.output import failures_in_words
     from app.evaluation.attacks.setup.bounds import markdown, write
     from app.evaluation.attacks.table import run_attacks

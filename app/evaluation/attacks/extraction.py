@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from app.accounts.api_keys import Caller
+from app.accounts.ledger_access import read_ledger_page
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
 from app.evaluation.bench.asker import MAX_NAMES
@@ -117,7 +118,7 @@ class Crawler:
 
     def _ways_seen(self, answer_id: str) -> Iterator[Way]:
         """Off GET /ledger: the candidates that leave what the question named, with the kind of that."""
-        for row in self.target.bench.services.store.ledger_page(self.caller, answer_id, 10).entries:
+        for row in read_ledger_page(self.target.bench.services.store.ledger, self.caller, answer_id, 10).entries:
             shown = json.loads(row.payload or "{}")
             kinds = {thing["name"]: thing["concept"].split(",")[0] for thing in shown.get("things", [])}
             for candidate in shown.get("candidates", []):

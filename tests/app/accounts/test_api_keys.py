@@ -15,13 +15,13 @@ from app.accounts.api_keys import (
     NoGrantError,
     NotAuthenticatedError,
     NotPermittedError,
-    Role,
     UnknownKeyError,
     require_admin,
     require_grant,
 )
 from app.database.engine import make_engine
 from app.database.tables import metadata
+from client_sdk.protocol import KeyRole
 
 
 @pytest.fixture
@@ -131,6 +131,6 @@ def test_a_role_other_than_admin_may_not_administer() -> None:
     ],
 )
 def test_names_in_a_trace_take_a_grant_of_their_own(
-    role: Role, grants: set[str], graph: str | None, may: bool
+    role: KeyRole, grants: set[str], graph: str | None, may: bool
 ) -> None:
     assert Caller("north", "k", role, frozenset(grants)).may_inspect(graph) is may

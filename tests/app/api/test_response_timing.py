@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.api.response_timing import TOTAL, ResponseTiming
+from app.api.state import state_of
 from app.egress.guard import BlockedError
 from client_sdk.protocol import ChatAnswer, Message, Usage
 from tests.support.service import Running, question
@@ -86,7 +87,7 @@ def test_what_a_reply_tells_of_time_is_its_sum_in_steps(spent: dict[str, float],
 
 async def test_every_reply_to_a_question_keeps_the_pace(service: Running) -> None:
     clock, headers = Clock(), service.key("default", "clinic")
-    service.app.state.pace = clock.pace()
+    state_of(service.app).pace = clock.pace()
     for body, status in (
         (question(), 200),
         (question("Who is Nobody Known treated by?"), 200),
@@ -108,7 +109,7 @@ async def test_every_reply_to_a_question_keeps_the_pace(service: Running) -> Non
 
 async def test_the_events_of_a_stream_leave_at_ticks(service: Running) -> None:
     clock, headers = Clock(), service.key("default", "clinic")
-    service.app.state.pace = clock.pace()
+    state_of(service.app).pace = clock.pace()
     reply = await service.http.post("/chat", json=question(stream=True), headers=headers)
     assert reply.status_code == 200
     assert "event: answer" in reply.text

@@ -148,7 +148,7 @@ def test_a_bad_name_is_refused(folder: Path, arguments: tuple[str, ...]) -> None
 
 
 def test_a_key_is_made_listed_and_revoked(folder: Path) -> None:
-    made = arog("key", "create", "--grant", "clinic", "--grant", "films", "--days", "2")
+    made = arog("api-key", "create", "--grant", "clinic", "--grant", "films", "--days", "2")
     key = made.stdout.strip()
     assert key.startswith("arog_")
     settings = load_settings()
@@ -156,18 +156,30 @@ def test_a_key_is_made_listed_and_revoked(folder: Path) -> None:
     caller = Access(engine).authenticate(key)
     engine.dispose()
     assert caller.grants == {"clinic", "films"}
-    listed = arog("key", "list").stdout
+    listed = arog("api-key", "list").stdout
     assert caller.key_id in listed
     assert "clinic, films" in listed
     assert key not in listed
-    assert arog("key", "revoke", caller.key_id).exit_code == 0
-    assert "revoked" in arog("key", "list").stdout
-    assert "There is no key of that id." in arog("key", "revoke", "k0").stderr
+    assert arog("api-key", "revoke", caller.key_id).exit_code == 0
+    assert "revoked" in arog("api-key", "list").stdout
+    assert "There is no key with that id." in arog("api-key", "revoke", "k0").stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("key",), ("key", "create", "--grant", "clinic"), ("keys", "rotate"), ("keys", "--help")]
+)
+def test_the_old_words_for_keys_are_refused_by_the_new_ones(folder: Path, words: tuple[str, ...]) -> None:
+    told = arog(*words)
+    assert told.exit_code == 2
+    assert told.stderr == (
+        f"arog: there is no `arog {words[0]}`: API keys are made by `arog api-key`, "
+        "the master key is replaced by `arog master-key`.\n"
+    )
 
 
 def test_a_setting_that_can_not_be_is_told_in_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_ADMIN_KEY", "change-me")
-    for command in (("key", "list"), ("serve",)):
+    for command in (("api-key", "list"), ("serve",)):
         told = arog(*command)
         assert told.exit_code == 2
         assert told.stderr.startswith("arog: AROG_ADMIN_KEY is an example or too simple")
@@ -201,8 +213,8 @@ def test_a_data_folder_that_can_not_be_made_is_told_by_its_setting(
 
 def test_a_key_for_a_graph_that_is_not_there_is_made_with_a_word_about_it(folder: Path) -> None:
     assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0
-    assert "'clinik'" in arog("key", "create", "--grant", "clinik").stderr
-    assert "no graph" not in arog("key", "create", "--grant", "clinic", "--grant", "*").stderr
+    assert "'clinik'" in arog("api-key", "create", "--grant", "clinik").stderr
+    assert "no graph" not in arog("api-key", "create", "--grant", "clinic", "--grant", "*").stderr
 
 
 def test_without_a_master_key_nothing_starts_but_in_a_new_folder(
@@ -277,7 +289,7 @@ def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeyp
     graphs = wiring.graphs_of(store)
     thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
     services = wiring.build(store.settings, error_body, thinking)
-    assert any("key create --grant" in line for line in serve.how_to_ask(store.settings, services))
+    assert any("api-key create --grant" in line for line in serve.how_to_ask(store.settings, services))
     graphs.load("default", "demo", [folder / "clinic.ttl"], None).run(lambda _step, _percent: None)
     lines = "\n".join(serve.how_to_ask(store.settings, services))
     assert 'AROG_API_KEY="$(cat data/demo.key)" .venv/bin/arog ask ' in lines

@@ -1,4 +1,4 @@
-"""`arog keys`: the master key is replaced while a service runs, killed at any moment or not."""
+"""`arog master-key`: the master key is replaced while a service runs, killed at any moment or not."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def without_old(path: Path) -> MasterKey:
 @pytest.mark.process
 def test_everything_is_sealed_anew_and_then_the_old_key_can_go(path_of_either: Path) -> None:
     path = path_of_either
-    rotated = arog("keys", "rotate")
+    rotated = arog("master-key", "rotate")
     assert rotated.exit_code == 0, rotated.output
     assert "v1: 0 sealed\nnothing is sealed with an older key any more" in rotated.stdout
-    assert "within the last hour" in arog("keys", "drop").stderr
+    assert "within the last hour" in arog("master-key", "drop").stderr
     os.utime(path, (time.time() - 7200,) * 2)
-    assert arog("keys", "drop").exit_code == 0
+    assert arog("master-key", "drop").exit_code == 0
     assert path.read_text().startswith("v2:")
     assert "," not in path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
@@ -137,28 +137,28 @@ def test_everything_is_sealed_anew_and_then_the_old_key_can_go(path_of_either: P
 def test_a_running_service_meets_the_new_key_and_goes_on(path: Path) -> None:
     running = open_store(load_settings())
     conversation = add_to(running)
-    assert arog("keys", "rotate").exit_code == 0
+    assert arog("master-key", "rotate").exit_code == 0
     assert running.master.newest == 1
     all_opens(running, conversation)
     assert running.master.newest == 2
     add_to(running)
     running.close()
-    assert "v1: 0 sealed" in arog("keys", "status").stdout
+    assert "v1: 0 sealed" in arog("master-key", "status").stdout
 
 
 def test_what_a_service_sealed_with_the_old_key_keeps_it_from_being_dropped(path: Path) -> None:
     late = open_store(load_settings())
-    arog("keys", "rotate")
+    arog("master-key", "rotate")
     late.ledger.record(LedgerEntry("other", "k", "a", "c", "step", 6, DIGEST, "clear", payload=BODY))
     late.close()
-    told = arog("keys", "drop", "--restarted")
+    told = arog("master-key", "drop", "--restarted")
     assert told.exit_code == 2
-    assert "still sealed with an older key" in told.stderr
-    again = arog("keys", "rotate")
+    assert "an older key still seals something" in told.stderr
+    again = arog("master-key", "rotate")
     assert "going on with v2" in again.stderr
     assert "v1: 0 sealed" in again.stdout
-    assert "the last rotation is done" in arog("keys", "rotate").stderr
-    assert arog("keys", "drop", "--restarted").exit_code == 0
+    assert "the last rotation is done" in arog("master-key", "rotate").stderr
+    assert arog("master-key", "drop", "--restarted").exit_code == 0
 
 
 class Killed(BaseException):
@@ -179,12 +179,12 @@ def test_killed_before_any_part_everything_opens_and_the_next_call_goes_on(
 
     monkeypatch.setattr(key_rotation, "reseal", reseal)
     with pytest.raises(Killed):
-        CliRunner().invoke(_app(), ["keys", "rotate"], catch_exceptions=False)
+        CliRunner().invoke(_app(), ["master-key", "rotate"], catch_exceptions=False)
     monkeypatch.setattr(key_rotation, "reseal", real)
     store = open_store(load_settings())
     all_opens(store)
     store.close()
-    assert "going on with v2" in arog("keys", "rotate").stderr
+    assert "going on with v2" in arog("master-key", "rotate").stderr
     store = open_store(load_settings())
     assert set(+key_rotation.sealed_by(store.engine, DataFolder(store.settings.data_dir))) == {2}
     store.close()
@@ -199,7 +199,7 @@ def _app() -> typer.Typer:
 def test_with_the_new_key_alone_the_old_seals_do_not_open(path: Path) -> None:
     old = MasterKey.from_text(path.read_text())
     sealed = old.seal("purpose", b"", b"Zephyrine")
-    arog("keys", "rotate")
+    arog("master-key", "rotate")
     with pytest.raises(MasterKeyError, match="not in the ring"):
         without_old(path).open("purpose", b"", sealed)
 
@@ -207,6 +207,6 @@ def test_with_the_new_key_alone_the_old_seals_do_not_open(path: Path) -> None:
 def test_a_ring_in_the_environment_is_told_to_move_into_a_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_MASTER_KEY", path.read_text().strip())
     monkeypatch.delenv("AROG_MASTER_KEY_FILE")
-    told = arog("keys", "rotate")
+    told = arog("master-key", "rotate")
     assert told.exit_code == 2
     assert "put it into a file" in told.stderr

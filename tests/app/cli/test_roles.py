@@ -1,4 +1,4 @@
-"""`arog graph roles` and grants of roles at `arog key create`: what a role sees is shown, what is wrong is told."""
+"""`arog graph roles` and `arog api-key create`: what a role sees is shown, and what is wrong with a grant is told."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ def test_each_role_is_shown_with_its_relations_and_counts_and_no_name() -> None:
     assert lines[0] == "desk: 4 of 5 things"
     assert lines[1] == "    relations shown: treated by"
     assert "salary" in lines[2]
-    assert lines[3].endswith("key create --grant house#desk")
+    assert lines[3].endswith("api-key create --grant house#desk")
     assert canaries_in(told.output.encode(), HERS) == []
     arog("graph", "load", "plain", "house.ttl", "--policy", "policy.toml")
     assert "has no roles" in arog("graph", "roles", "plain").stdout
 
 
 def test_a_key_is_made_for_a_role_and_an_unknown_one_is_told() -> None:
-    made_key = arog("key", "create", "--grant", "house#desk")
+    made_key = arog("api-key", "create", "--grant", "house#desk")
     assert made_key.exit_code == 0
     assert made_key.stdout.startswith("arog_")
     assert "no such role" not in made_key.stderr
-    assert "no such role yet" in arog("key", "create", "--grant", "house#surgeon").stderr
-    assert "no graph 'hous' is loaded yet" in arog("key", "create", "--grant", "hous#desk").stderr
-    assert "house#desk" in arog("key", "list").stdout
+    assert "no such role yet" in arog("api-key", "create", "--grant", "house#surgeon").stderr
+    assert "no graph 'hous' is loaded yet" in arog("api-key", "create", "--grant", "hous#desk").stderr
+    assert "house#desk" in arog("api-key", "list").stdout
 
 
 def test_a_grant_that_can_not_be_meant_makes_no_key() -> None:
-    told = arog("key", "create", "--grant", "house", "--grant", "house#desk")
+    told = arog("api-key", "create", "--grant", "house", "--grant", "house#desk")
     assert told.exit_code == 1
     assert "as a whole and by a role" in told.stderr
     assert told.stdout == ""

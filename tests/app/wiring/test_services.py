@@ -36,6 +36,7 @@ from tests.support.service import (
     ScriptedReasoner,
     bearer,
     build_with,
+    purge,
     question,
     settings_in,
 )
@@ -147,10 +148,10 @@ def asked(server: ModelServer) -> list[Request]:
 def test_expired_payloads_are_purged(tmp_path: Path) -> None:
     store = open_store(settings_in(tmp_path, ledger_days=1))
     store.ledger.record(LedgerEntry("default", "k1", "a1", "c1", "step", 3, "0" * 64, "clear", payload=b"abc"))
-    assert store.purge() == 0
+    assert purge(store) == 0
     with store.engine.begin() as connection:
         connection.execute(update(ledger_entries).values(at=dt.datetime.now(dt.UTC) - dt.timedelta(days=2)))
-    assert store.purge() == 1
+    assert purge(store) == 1
     with store.engine.connect() as connection:
         assert connection.execute(select(ledger_entries.c.sealed)).scalar_one() is None
     store.close()

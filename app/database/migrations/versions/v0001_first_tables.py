@@ -1,4 +1,4 @@
-"""The first tables: graphs, versions, vault; ledger; API keys, conversations, jobs."""
+"""Makes all tables: graphs, ledger, accounts, conversations and jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,35 @@ branch_labels = None
 depends_on = None
 
 
+_TABLES = (
+    "vault_entries",
+    "jobs",
+    "conversations",
+    "tenant_reveals",
+    "tenant_tokens",
+    "devices",
+    "api_keys",
+    "ledger_signers",
+    "ledger_checkpoints",
+    "ledger_heads",
+    "ledger_replies",
+    "ledger_entries",
+    "erasures",
+    "forgotten_things",
+    "graphs",
+    "graph_versions",
+)
+
+
 def upgrade() -> None:
+    make_graph_tables()
+    make_ledger_tables()
+    make_account_tables()
+    make_work_tables()
+
+
+def make_graph_tables() -> None:
+    """Graphs, their versions and vault; what was erased, and erasures that are not finished."""
     op.create_table(
         "graph_versions",
         sa.Column("id", sa.String(length=32), nullable=False),
@@ -43,6 +71,27 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("version_id", "mid", name=op.f("pk_vault_entries")),
     )
     op.create_table(
+        "forgotten_things",
+        sa.Column("graph_id", sa.String(length=32), nullable=False),
+        sa.Column("mid", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("erasure", sa.String(length=32), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("graph_id", "mid", name="pk_forgotten_things"),
+    )
+    op.create_table(
+        "erasures",
+        sa.Column("id", sa.String(length=32), nullable=False),
+        sa.Column("graph_id", sa.String(length=32), nullable=False),
+        sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_erasures"),
+    )
+    op.create_index("ix_erasures_graph_id", "erasures", ["graph_id"], unique=False)
+
+
+def make_ledger_tables() -> None:
+    """Requests and replies, the end of each tenant's chain, checkpoints and the key that signs them."""
+    op.create_table(
         "ledger_entries",
         sa.Column("position", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("id", sa.String(length=32), nullable=False),
@@ -57,12 +106,58 @@ def upgrade() -> None:
         sa.Column("verdict", sa.String(length=16), nullable=False),
         sa.Column("hits", sa.Integer(), nullable=False),
         sa.Column("sealed", sa.LargeBinary(), nullable=True),
+        sa.Column("number", sa.Integer(), nullable=True),
+        sa.Column("link", sa.String(length=64), nullable=True),
         sa.PrimaryKeyConstraint("position"),
         sa.UniqueConstraint("id"),
     )
     op.create_index("ix_ledger_entries_answer", "ledger_entries", ["tenant", "answer"], unique=False)
     op.create_index("ix_ledger_entries_at", "ledger_entries", ["at"], unique=False)
     op.create_index("ix_ledger_entries_owner", "ledger_entries", ["tenant", "caller", "position"], unique=False)
+    op.create_index("uq_ledger_entries_number", "ledger_entries", ["tenant", "number"], unique=True)
+    op.create_table(
+        "ledger_replies",
+        sa.Column("entry", sa.String(length=32), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("outcome", sa.String(length=16), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=True),
+        sa.Column("tenant", sa.String(length=63), nullable=True),
+        sa.Column("digest", sa.String(length=64), nullable=True),
+        sa.Column("number", sa.Integer(), nullable=True),
+        sa.Column("link", sa.String(length=64), nullable=True),
+        sa.PrimaryKeyConstraint("entry"),
+    )
+    op.create_index("ix_ledger_replies_at", "ledger_replies", ["at"], unique=False)
+    op.create_index("uq_ledger_replies_number", "ledger_replies", ["tenant", "number"], unique=True)
+    op.create_table(
+        "ledger_heads",
+        sa.Column("tenant", sa.String(length=63), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("link", sa.String(length=64), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant"),
+    )
+    op.create_table(
+        "ledger_checkpoints",
+        sa.Column("position", sa.Integer(), autoincrement=True, nullable=False),
+        sa.Column("tenant", sa.String(length=63), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("signature", sa.String(length=128), nullable=False),
+        sa.PrimaryKeyConstraint("position"),
+    )
+    op.create_index("ix_ledger_checkpoints_tenant", "ledger_checkpoints", ["tenant", "position"], unique=False)
+    op.create_table(
+        "ledger_signers",
+        sa.Column("id", sa.String(length=32), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+
+
+def make_account_tables() -> None:
+    """API keys, devices, and the tokens and facts of each tenant's day."""
     op.create_table(
         "api_keys",
         sa.Column("key_id", sa.String(length=32), nullable=False),
@@ -77,6 +172,34 @@ def upgrade() -> None:
         sa.UniqueConstraint("digest"),
     )
     op.create_index("ix_api_keys_tenant", "api_keys", ["tenant"], unique=False)
+    op.create_table(
+        "devices",
+        sa.Column("tenant", sa.String(length=63), nullable=False),
+        sa.Column("key_id", sa.String(length=32), nullable=False),
+        sa.Column("fingerprint", sa.String(length=64), nullable=False),
+        sa.Column("suite", sa.String(length=64), nullable=False),
+        sa.Column("registered_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("tenant", "key_id", "fingerprint"),
+    )
+    op.create_table(
+        "tenant_tokens",
+        sa.Column("tenant", sa.String(length=63), nullable=False),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("tokens", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "day"),
+    )
+    op.create_table(
+        "tenant_reveals",
+        sa.Column("tenant", sa.String(length=63), nullable=False),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("reveals", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "day"),
+    )
+
+
+def make_work_tables() -> None:
+    """Conversations and jobs."""
     op.create_table(
         "conversations",
         sa.Column("id", sa.String(length=64), nullable=False),
@@ -108,18 +231,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.drop_index("ix_jobs_tenant", table_name="jobs")
-    op.drop_table("jobs")
-    op.drop_index("ix_conversations_graph", table_name="conversations")
-    op.drop_index("ix_conversations_expires_at", table_name="conversations")
-    op.drop_table("conversations")
-    op.drop_index("ix_api_keys_tenant", table_name="api_keys")
-    op.drop_table("api_keys")
-    op.drop_index("ix_ledger_entries_owner", table_name="ledger_entries")
-    op.drop_index("ix_ledger_entries_at", table_name="ledger_entries")
-    op.drop_index("ix_ledger_entries_answer", table_name="ledger_entries")
-    op.drop_table("ledger_entries")
-    op.drop_table("vault_entries")
-    op.drop_table("graphs")
-    op.drop_index(op.f("ix_graph_versions_graph_id"), table_name="graph_versions")
-    op.drop_table("graph_versions")
+    for table in _TABLES:
+        op.drop_table(table)

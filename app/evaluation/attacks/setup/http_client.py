@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
+from app.api.state import state_of
 from app.evaluation.bench.bench import Bench
 from app.main import create_app
 
@@ -68,7 +69,7 @@ async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
     """The bench's services behind the real application, without a socket, which would only add noise to times."""
     settings = bench.services.store.settings.model_copy(update={"requests_per_minute": 1_000_000})
     app = create_app(settings)
-    app.state.services = bench.services
+    state_of(app).services = bench.services
     transport, log = httpx2.ASGITransport(app), logging.getLogger("arog")
     before = log.level
     # Hundreds of refusals, each a line of the log, are no news of an attack.

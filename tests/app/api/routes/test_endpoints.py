@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from app.api.state import state_of
 from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from app.main import create_app
 from app.wiring.services import build
@@ -25,9 +26,9 @@ async def served(folder: Path, url: str) -> AsyncIterator[httpx2.AsyncClient]:
     settings = settings_in(folder, reasoner="endpoint", endpoint_url=url, endpoint_model="Canaria")
     app = create_app(settings, build)
     async with app.router.lifespan_context(app):
-        while app.state.services is None:
+        while state_of(app).services is None:
             await asyncio.sleep(0.005)
-            assert "could not be built" not in str((await app.state.readiness()).missing)
+            assert "could not be built" not in str((await state_of(app).readiness()).missing)
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://service") as http:
             yield http
 

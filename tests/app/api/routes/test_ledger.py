@@ -16,7 +16,7 @@ from app.egress.profile import Profile
 from app.llm.reasoner import ReasonerUnavailableError
 from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_trace
 from client_sdk.protocol import ErrorBody, SealedTrace, TraceContent, trace_context
-from tests.support.service import OPERATOR, SECRET_NAMES, Running, question, running
+from tests.support.service import OPERATOR, SECRET_NAMES, Running, purge, question, running
 
 PAIR = KeyPair.generate()
 INSPECTS = ("clinic", "inspect:clinic")
@@ -174,6 +174,6 @@ async def test_what_retention_has_taken_is_gone_from_the_trace(tmp_path: Path) -
         service.load()
         key = service.key("default", *INSPECTS)
         answer_id = await asked(service, key)
-        service.services.store.purge()
+        purge(service.services.store)
         (call,) = opened(await traced(service, key, answer_id)).calls
         assert (call.outcome, call.prompt, call.reply) == ("used", None, None)

@@ -14,10 +14,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.main import create_app
+from app.api.state import state_of
+from app.main import build_services, create_app
 from app.settings import ConfigurationError, Settings
 from app.telemetry.logs import start_logging
-from app.wiring.services import Services, build
+from app.wiring.services import Services
 from kg_store.storage.master_key import MasterKey
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, question, running, settings_in
 
@@ -56,7 +57,7 @@ async def readiness_of(settings: Settings, build: object) -> tuple[httpx2.Respon
     async with app.router.lifespan_context(app):
         for _ in range(400):
             await asyncio.sleep(0.005)
-            if "starting" not in str((await app.state.readiness()).missing):
+            if "starting" not in str((await state_of(app).readiness()).missing):
                 break
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://service") as http:
             return await http.get("/readyz"), await http.post("/chat", json=question(), headers=OPERATOR)
@@ -64,7 +65,7 @@ async def readiness_of(settings: Settings, build: object) -> tuple[httpx2.Respon
 
 async def test_a_missing_master_key_is_told_by_readyz_and_nothing_is_answered(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, master_key_file=tmp_path / "none")
-    ready, chat = await readiness_of(settings, build)
+    ready, chat = await readiness_of(settings, build_services)
     assert ready.status_code == chat.status_code == 503
     assert ready.json()["missing"][0].startswith("no master key: set AROG_MASTER_KEY")
     assert chat.json()["code"] == "not_ready"
@@ -72,7 +73,7 @@ async def test_a_missing_master_key_is_told_by_readyz_and_nothing_is_answered(tm
 
 async def test_a_database_out_of_reach_is_told_without_its_address(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, database_url="sqlite:////nonexistent/Canaria/arog.db")
-    ready, _ = await readiness_of(settings, build)
+    ready, _ = await readiness_of(settings, build_services)
     assert ready.status_code == 503
     assert "AROG_DATABASE_URL" in ready.json()["missing"][0]
     assert "Canaria" not in ready.text

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from app.accounts.quotas import read_budget
 from app.chat.search import ODD_COUNTS
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.bench.bench import CALLER, Bench
@@ -92,7 +93,7 @@ async def test_no_count_of_an_endpoint_lowers_a_tenants_day_or_spends_its_limit(
             endpoint.next = [fault] * 40
             _, (outcome,) = await bench.ask(loaded, label, [question], see=see)
             assert (outcome.problem, outcome.score.f1) == ("", 1.0)
-            used.append(bench.services.store.budget_of(CALLER.tenant).used)
+            used.append(read_budget(bench.services.store.engine, bench.services.store.budgets, CALLER.tenant).used)
         assert all(0 < after - before < LIMIT / 3 for before, after in pairwise(used))
     assert notes.count(ODD_COUNTS) == 3
 
