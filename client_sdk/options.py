@@ -7,8 +7,6 @@ from typing import TypedDict
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
 
-"""Seconds for one question with all its repetitions, where nothing else is said."""
-
 
 class AskOptions(TypedDict, total=False):
     """Limits of one question: `width` relations a round, `depth` rounds, `relations_per_concept`, and how many

@@ -82,7 +82,7 @@ class Catalog:
         self._opened.tell_opened = tell
 
     def open(self, tenant: str, name: str) -> PrivateGraph:
-        """The current version. Raises UnknownGraphError, and KeyProblem when the master key is another."""
+        """The current version. Raises UnknownGraphError, and MasterKeyError when the master key is another."""
         for _ in range(_OPEN_TRIES):
             rows = self._rows.current(tenant, name)
             if not rows:
@@ -109,7 +109,7 @@ class Catalog:
         return self._opened.part(whole, role)
 
     def name_words(self, tenant: str) -> NameWords:
-        """The words of every name that any graph of the tenant holds. Raises KeyProblem."""
+        """The words of every name that any graph of the tenant holds. Raises MasterKeyError."""
         return self._tenant_names.of(tenant)
 
     def name_concepts_by(self, name_concepts: NameConcepts) -> None:

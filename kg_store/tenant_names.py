@@ -20,7 +20,7 @@ class TenantNames:
         self._of_version: dict[str, dict[str, NameWords]] = {}
 
     def of(self, tenant: str) -> NameWords:
-        """The current versions' words together. Raises KeyProblem where one of them can't be opened: then nobody
+        """The current versions' words together. Raises MasterKeyError where one of them can't be opened: then nobody
         knows which words are names."""
         rows = self._rows.current(tenant)
         versions = tuple(row.id for row in rows)

@@ -40,7 +40,7 @@ class Devices:
         self._engine, self.required = engine, required
 
     def admit(self, caller: Caller, public_key: str | None) -> None:
-        """Before anything is sealed to it. Raises BadPublicKey, DeviceNotAdmittedError."""
+        """Before anything is sealed to it. Raises BadPublicKeyError, DeviceNotAdmittedError."""
         if public_key is None:
             return
         device = self._find(caller.tenant, caller.key_id, fingerprint_of(public_key))
@@ -48,7 +48,9 @@ class Devices:
             raise DeviceNotAdmittedError
 
     def register(self, tenant: str, key_id: str, public_key: str) -> Device:
-        """Registering twice is no error; a revoked device is not taken again. Raises BadPublicKey, UnknownKeyError,
+        """Registering twice is no error; a revoked device is not taken again.
+
+        Raises BadPublicKeyError, UnknownKeyError,
         DeviceNotAdmittedError, TooManyDevicesError."""
         self._require_key(tenant, key_id)
         suite, fingerprint = parse_public_key(public_key).suite.name, fingerprint_of(public_key)

@@ -82,7 +82,7 @@ class ConversationStore:
         self._engine, self._master, self._life = engine, master, dt.timedelta(days=days)
 
     def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
-        """A new conversation, or the caller's own of that id. Raises UnknownConversationError, KeyProblem."""
+        """A new conversation, or the caller's own of that id. Raises UnknownConversationError, MasterKeyError."""
         if conversation_id is None:
             return Conversation(
                 secrets.token_urlsafe(ID_BYTES), tenant, key_id, graph, 0, PseudonymTable.new()
@@ -136,7 +136,7 @@ class ConversationStore:
     def that_hold(
         self, tenant: str, graph: str, mids: Collection[int], texts: Collection[str], schema: Schema
     ) -> list[str]:
-        """The ids of conversations over a graph in which one of these things or texts was met. Raises KeyProblem."""
+        """The ids of conversations over a graph that met one of these things or texts. Raises MasterKeyError."""
         ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
         found: list[str] = []
         with self._engine.connect() as connection:

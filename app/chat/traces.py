@@ -33,7 +33,7 @@ class Tracer:
         self._ledger, self._conversations, self._catalog = ledger, conversations, catalog
 
     def trace(self, caller: Caller, answer_id: str, public_key: str) -> SealedTrace:
-        """Raises UnknownAnswerError, BadPublicKey, LedgerUnavailable."""
+        """Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError."""
         parse_public_key(public_key)  # Before anything is looked up: a bad key must tell nobody what is there.
         entries = self._entries(caller, answer_id)
         graph = self._conversations.graph_of(caller.tenant, entries[0].caller, entries[0].conversation)

@@ -97,7 +97,7 @@ class GuardedReasoner:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Raises LedgerUnavailable. Replies are kept of a question that failed, too: those are looked for."""
+        """Raises LedgerUnavailableError. Replies are kept of a question that failed, too: those are looked for."""
         if self.heard or self.account is not None:
             await asyncio.to_thread(self._close)
 

@@ -59,18 +59,18 @@ class GraphAdmin:
         return LoadJob(self._catalog, request, self._name_concepts, self._most_unpacked, self._k, approve)
 
     def report(self, tenant: str, name: str, k: int | None = None) -> GraphReport:
-        """The privacy report of the current version. Raises UnknownGraph, and StoreError: there are too many steps."""
+        """The privacy report of the current version. Raises UnknownGraphError, and StoreError: too many steps."""
         graph = self._catalog.open(tenant, name)
         measured = measure_anonymity(self._catalog.adjacency_of(graph), graph.blind.schema, k or self._k)
         words = self._catalog.name_words(tenant)
         return report_of(self._catalog.info_of(graph), measured, graph.names, graph.policy, graph.public, words)
 
     def policy(self, tenant: str, name: str) -> GraphPolicy:
-        """The policy of the current version. Raises UnknownGraph."""
+        """The policy of the current version. Raises UnknownGraphError."""
         policy = self._catalog.open(tenant, name).policy
         return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph with its conversations. Raises UnknownGraph."""
+        """Deletes a graph with its conversations. Raises UnknownGraphError."""
         self._catalog.delete(tenant, name)
         self._conversations.forget_graph(tenant, name)

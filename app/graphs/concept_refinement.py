@@ -67,7 +67,7 @@ class ConceptRefiner:
         self._statics, self._budgets, self._tariff = statics, budgets, tariff
 
     def estimate(self, tenant: str, name: str, least: int) -> RefineEstimate:
-        """The calls of a refinement, and their cost at most. Raises UnknownGraph. Nothing is sent."""
+        """The calls of a refinement, and their cost at most. Raises UnknownGraphError. Nothing is sent."""
         schema = self._catalog.open(tenant, name).blind.schema
         chosen = askable(schema, least)
         tasks = [Task(self._kind, input_about(schema, batch)) for batch in chosen.batches()]
@@ -87,7 +87,7 @@ class ConceptRefiner:
         )
 
     def refining(self, tenant: str, caller: str, name: str, least: int, wait_for: Await[_Named]) -> Work:
-        """The work of one refinement, to be run in a thread. Raises UnknownGraph at once."""
+        """The work of one refinement, to be run in a thread. Raises UnknownGraphError at once."""
         graph = self._catalog.open(tenant, name)
 
         def refine(progress: Progress) -> JobResult:

@@ -34,7 +34,9 @@ class Previewer:
     def preview(
         self, sources: Sequence[Path], policy: str | None, sample: int, public_key: str | None
     ) -> GraphPreview:
-        """Without a policy the proposed one is used. Raises PolicyError, LoadError, PreviewBusyError, BadPublicKey."""
+        """Without a policy the proposed one is used.
+
+        Raises PolicyError, LoadError, PreviewBusyError, BadPublicKeyError."""
         given = None if policy is None else Policy.from_toml(policy)
         if not self._making.acquire(blocking=False):
             raise PreviewBusyError

@@ -83,7 +83,7 @@ class TaskRunner(Protocol):
         ...
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises ReasonerError, and BudgetUsedUp where the request might take more than is left: it is not sent."""
+        """Raises ReasonerError, and BudgetUsedUpError where it might take more than is left: it is not sent then."""
         ...
 
 

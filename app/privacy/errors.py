@@ -2,8 +2,8 @@
 
 PrivacyError
 ├── Blocked             guard: a request would have carried a name or value, or could not be read
-├── LedgerUnavailable   ledger: an egress could not be recorded, so it must not be sent
-└── NotGrounded         ground: a draft cites what the evidence does not hold
+├── LedgerUnavailableError   ledger: an egress could not be recorded, so it must not be sent
+└── NotGroundedError         ground: a draft cites what the evidence does not hold
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def typed_lines(
     """Lines that hold something, until Ctrl-D or Ctrl-C. `prompt` is asked before each; `complete` gives the words
     that a line may go on with. With `kept`, earlier lines are read from that file and written to it at the end.
 
-    Raises NotConfigured where others can read the file.
+    Raises NotConfiguredError where others can read the file.
     """
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import InMemoryHistory
@@ -89,7 +89,7 @@ def _completer(complete: Callable[[str], Sequence[str]]) -> Completer:
 
 
 def _kept_lines(kept: Path) -> list[str]:
-    """Earlier lines, oldest first. Raises NotConfigured where others can read the file."""
+    """Earlier lines, oldest first. Raises NotConfiguredError where others can read the file."""
     create_private(kept, b"")
     read_private(kept)
     return kept.read_text("utf-8", errors="replace").splitlines()

@@ -10,6 +10,7 @@ from client_sdk.errors import NotConfiguredError
 DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_GRAPH = "demo"
 TIMEOUT_S = 120.0
+"""Seconds for one question with all its repetitions, where nothing else is said."""
 
 
 def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:

@@ -148,7 +148,7 @@ class NameIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Keeps nothing of `data`. Raises FormatTooNew or StoreError on bytes that `to_bytes` did not write."""
+        """Keeps nothing of `data`. Raises FormatTooNewError or StoreError on bytes that `to_bytes` did not write."""
         sections = index_format.unpack(data)
         if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")

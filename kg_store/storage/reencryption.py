@@ -94,7 +94,7 @@ def store_columns() -> list[SealedColumn]:
 def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[int]:
     """Seals the rows of a column anew; yields how many so far. Each batch is a transaction of its own.
 
-    Raises KeyProblem where a row does not open: what comes before it is done.
+    Raises MasterKeyError where a row does not open: what comes before it is done.
     """
     key = list(where.table.primary_key.columns)
     same = [column == bindparam(f"same_{column.name}") for column in key]

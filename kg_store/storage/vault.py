@@ -74,7 +74,7 @@ class Vault:
         return part
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
-        """Records of those of `mids` that this version holds. KeyProblem when a row does not open."""
+        """Records of those of `mids` that this version holds. MasterKeyError when a row does not open."""
         wanted = list(self._holds(tuple(dict.fromkeys(int(mid) for mid in mids))))
         found: dict[int, VaultRecord] = {}
         if not wanted:

@@ -28,7 +28,7 @@ PAD_BYTES: Final = 512
 
 
 def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
-    """`answer` with the names in it sealed: of what it holds, only `usage` may still change. Raises BadPublicKey.
+    """`answer` with the names in it sealed: of what it holds, only `usage` may still change. Raises BadPublicKeyError.
 
     Promise: only the holder of the private key reads the table, and only beside this answer's text, evidence and
     choices, letter for letter, as long as its suite holds. Its length tells the sum of the names' lengths to 512
@@ -39,7 +39,7 @@ def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Nam
 
 
 def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
-    """The prompts and replies of one answer, with names. Raises BadPublicKey.
+    """The prompts and replies of one answer, with names. Raises BadPublicKeyError.
 
     All of it is sealed, the words of the model too: it may have guessed a name. Promise and limits: as `seal_names`.
     """
@@ -47,7 +47,7 @@ def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
 
 
 def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str, Names]) -> GraphPreview:
-    """`preview` with the names of its sample sealed. Raises BadPublicKey. Promise and limits: as `seal_names`."""
+    """`preview` with the names of its sample sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
     content = CapsuleContent(answer_id=preview.id, table=dict(table))
     return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
 

@@ -36,7 +36,7 @@ class LedgerAudit:
     def check(self, tenant: str, cursor: str | None = None, most: int = MAX_ROWS_A_CALL) -> LedgerCheck:
         """The next `most` rows with their links and payloads; with the last of them the checkpoints and the end.
 
-        `cursor` is what the call before gave, for this tenant. Raises LedgerUnavailable, UnknownCursorError.
+        `cursor` is what the call before gave, for this tenant. Raises LedgerUnavailableError, UnknownCursorError.
         """
         progress = None if cursor is None else self._progress(tenant, cursor)
         signer = self._upkeep.signer

@@ -80,7 +80,7 @@ class Signer:
         self._key: Ed25519PrivateKey | None = None
 
     def public(self) -> str:
-        """The key that checks what was signed here; hex. Raises KeyProblem."""
+        """The key that checks what was signed here; hex. Raises MasterKeyError."""
         return _public(self._private())
 
     def sign(
@@ -100,7 +100,7 @@ class Signer:
         return read_checkpoint(body, signature)
 
     def ready(self) -> None:
-        """Makes the key where there is none, in a transaction of its own. Raises KeyProblem."""
+        """Makes the key where there is none, in a transaction of its own. Raises MasterKeyError."""
         self._private()
 
     def _private(self) -> Ed25519PrivateKey:

@@ -27,7 +27,7 @@ class ExportError(Exception):
 def export(
     engine: Engine, master: MasterKey, upkeep: LedgerUpkeep, tenant: str, payloads: bool
 ) -> Iterator[dict[str, Any]]:
-    """A header, every checkpoint, the last of which is made now, and the rows up to it. Raises BrokenHead."""
+    """A header, every checkpoint, the last of which is made now, and the rows up to it. Raises BrokenHeadError."""
     last, public = upkeep.checkpoint(tenant), upkeep.signer.public()
     yield {"kind": "ledger", "format": FORMAT, "tenant": tenant, "key": public, "payloads": payloads}
     for checkpoint in upkeep.checkpoints(tenant):

@@ -19,7 +19,7 @@ def requests_about(
 ) -> list[str]:
     """The ids of requests with a payload, or a reply, that is of these conversations or that `holds`.
 
-    Raises KeyProblem where a payload does not open.
+    Raises MasterKeyError where a payload does not open.
     """
     found: dict[str, None] = {}
     for row in _rows(engine, _REQUESTS, tenant):

@@ -66,11 +66,11 @@ class Eraser:
         self._rows, self._chooser = ForgottenRows(engine, master), TargetResolver(catalog, master)
 
     def choices(self, tenant: str, graph: str, name: str) -> list[Choice]:
-        """The things that `name` may mean, in a lasting order; none where there is none. Raises UnknownGraph."""
+        """The things that `name` may mean, in a lasting order; none where there is none. Raises UnknownGraphError."""
         return self._chooser.choices(self._catalog.open(tenant, graph), name)
 
     def plan(self, tenant: str, graph: str, wish: ErasureRequest) -> ErasurePlan:
-        """Everything that would go. Raises UnknownGraph, UnknownNameError, AmbiguousName, LoadError."""
+        """Everything that would go. Raises UnknownGraphError, UnknownNameError, AmbiguousNameError, LoadError."""
         opened = self._catalog.open(tenant, graph)
         going = self._catalog.closure_of_removal(opened, self._chooser.chosen(opened, wish))
         names, texts = names_of_removed(opened, going.mids)
@@ -98,7 +98,7 @@ class Eraser:
 
     def forgetting(self, tenant: str, graph: str, wish: ErasureRequest | None, wait_s: float = PATIENCE_S) -> Work:
         """The work of one erasure, to be run in a thread; what was begun earlier comes first. Without a wish, that
-        alone. Raises UnknownGraph, UnknownNameError, AmbiguousName at once."""
+        alone. Raises UnknownGraphError, UnknownNameError, AmbiguousNameError at once."""
         begun = self._rows.begun(tenant, graph)
         opened = self._catalog.open(tenant, graph)
         if wish is None and not begun:

@@ -66,7 +66,7 @@ def sealed_columns() -> list[SealedColumn]:
 def reseal_all(engine: Engine, master: MasterKey, folder: DataFolder) -> Iterator[tuple[str, int]]:
     """Seals everything anew that an older key has sealed; yields what, and how many of it so far.
 
-    May be killed at any moment and begun again. Raises KeyProblem where something does not open.
+    May be killed at any moment and begun again. Raises MasterKeyError where something does not open.
     """
     for where in sealed_columns():
         for done in reseal(engine, master, where):

@@ -56,7 +56,7 @@ class CompletesChats(Protocol):
     async def complete(self, body: bytes, tenant: str = "") -> Completion:
         """Sends exactly `body`, when it is the turn of `tenant`.
 
-        Raises ReasonerUnavailable, ReasonerRefused, ReplyUnusable.
+        Raises ReasonerUnavailableError, ReasonerRefusedError, ReplyUnusableError.
         """
         ...
 
