@@ -36,7 +36,7 @@ class TextPiece:
 
 
 Piece = Stage | TextPiece | Answer
-"""What streams give: stages and text as they come, and the whole answer last."""
+"""Pieces that streams give: stages and text as they come, and the whole answer last."""
 
 
 class Stream:

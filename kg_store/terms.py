@@ -24,7 +24,7 @@ SignatureId = NewType("SignatureId", int)
 """Position of a signature in `Schema.signatures`."""
 
 Concept = NewType("Concept", str)
-"""What kind of thing an entity is, as words: `person`, `geographic location`."""
+"""The kind of thing that an entity is, as words: `person`, `geographic location`."""
 
 
 _MASK_WORD = re.compile(

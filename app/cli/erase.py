@@ -51,14 +51,7 @@ def forget(
     being read; run the command again then.
     """
     with _forgetter() as forgetter:
-        from app.graphs.erasure import ErasureRequest
-
-        wish = None
-        if name is not None:
-            text = typer.prompt("Name", err=True) if name == "-" else name
-            wish = ErasureRequest(text, choice, tuple(with_kind), with_mentions)
-            if not forgetter.has_unfinished_erasure(tenant, graph, text):
-                wish = _chosen(forgetter, tenant, graph, wish)
+        wish = None if name is None else _wish(forgetter, (tenant, graph), name, choice, with_kind, with_mentions)
         begun = wish is not None and forgetter.has_unfinished_erasure(tenant, graph, wish.name)
         if wish is not None and (dry_run or not yes) and not begun:
             for sentence in forgetter.plan(tenant, graph, wish).sentences():
@@ -68,6 +61,18 @@ def forget(
         if not yes:
             typer.confirm(f"Remove this from {graph!r}? Only loading the source again brings it back", abort=True)
         _erase(forgetter, tenant, graph, wish, wait)
+
+
+def _wish(
+    forgetter: Eraser, of: tuple[str, str], name: str, choice: str | None, with_kind: list[str], with_mentions: bool
+) -> ErasureRequest:
+    """The request, with the thing that is meant chosen where an erasure of that name is not under way. `of`: the tenant
+    and graph."""
+    from app.graphs.erasure import ErasureRequest
+
+    text = typer.prompt("Name", err=True) if name == "-" else name
+    wish = ErasureRequest(text, choice, tuple(with_kind), with_mentions)
+    return wish if forgetter.has_unfinished_erasure(*of, text) else _chosen(forgetter, *of, wish)
 
 
 def forgotten(

@@ -36,7 +36,7 @@ SHOWN = {
     "relations": "all its relations",
     "paths of two": "all its paths of two relations",
 }
-"""What prompts of each profile show of an entity, beside its concept."""
+"""Parts of an entity that prompts of each profile show, beside its concept."""
 
 _OPEN = (ValueView.CLEAR, ValueView.YEAR)
 

@@ -28,7 +28,7 @@ MAX_CHOICES: Final = 20
 MAX_EARLIER_TOPICS: Final = 8
 
 Resolve = Callable[[str], Mids]
-"""What a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
+"""The things that a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
 
 _NAMED = (SpanSource.MENTION, SpanSource.PROTECTED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")

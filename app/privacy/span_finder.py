@@ -29,13 +29,13 @@ _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE
 
 
 _PARTING = re.compile(r"[+/;|\\*`~<>&]|(?<=\w)[.,](?=\w)")
-"""What stands for a space in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
+"""Signs that stand for a space in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
 
 # An everyday number that goes on in figures, which are masked by then: twelve.1.1949.
 _TOUCHING, _TOUCHED = re.compile(r"[./:-]\|"), re.compile(r"\|[./:-]\Z")
 
 _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
-"""What is left of an address whose other parts are pseudonyms says nothing."""
+"""Leftovers of an address whose other parts are pseudonyms: they say nothing."""
 
 
 class SpanSource(IntEnum):
@@ -66,7 +66,7 @@ class Span:
     value_kind: ValueKind | None = None
     inexact: bool = False
     lexical: str = field(default="", repr=False)
-    """What a number or date in words or other figures means, in ASCII figures."""
+    """The meaning of a number or date in words or other figures, in ASCII figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class SpanFinder:
         return sorted(chosen, key=lambda span: span.start)
 
     def readings(self, found: Found, spans: Sequence[Span]) -> list[SchemaReading]:
-        """What the unknown words among the settled `spans` were meant to say, in words of the shown schema."""
+        """Readings of the unknown words among the settled `spans`, in words of the shown schema."""
         words = {(span.start, span.end) for span in spans if span.source is SpanSource.WORD}
         others = [span for span in spans if span.source is not SpanSource.WORD]
         taken = [(span.start, span.end, _stand(found.text, span)) for span in others]

@@ -122,22 +122,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     jobs.mark_interrupted()
     return Services(
         store=store,
-        chat=ChatService(
-            catalog=store.catalog,
-            conversations=store.conversations,
-            ledger=store.ledger,
-            reasoner=thinking.reasoner,
-            strategies=thinking.strategies,
-            statics=_statics(thinking),
-            options=ChatOptions(
-                remark_on=_language_remarks(settings),
-                currency=settings.currency,
-                budgets=store.budgets,
-                recogniser=_recogniser_of(settings),
-                profile=Profile(settings.told),
-                disclosure=_disclosure_of(settings, thinking),
-            ),
-        ),
+        chat=_chat_of(settings, store, thinking),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(
             store.catalog,
@@ -148,6 +133,25 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         ),
         jobs=jobs,
         thinking=thinking,
+    )
+
+
+def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> ChatService:
+    return ChatService(
+        catalog=store.catalog,
+        conversations=store.conversations,
+        ledger=store.ledger,
+        reasoner=thinking.reasoner,
+        strategies=thinking.strategies,
+        statics=_statics(thinking),
+        options=ChatOptions(
+            remark_on=_language_remarks(settings),
+            currency=settings.currency,
+            budgets=store.budgets,
+            recogniser=_recogniser_of(settings),
+            profile=Profile(settings.told),
+            disclosure=_disclosure_of(settings, thinking),
+        ),
     )
 
 

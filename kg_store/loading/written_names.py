@@ -35,7 +35,7 @@ _ODD = re.compile(
     r"|,\s*(?:\d|born)",
     re.IGNORECASE,
 )
-"""What a name holds that may have more spellings than its own; most hold none of it."""
+"""Signs in a name that may have more spellings than its own; most hold none of them."""
 _EDGES = " \t,;:/|-–—.*†"
 
 

@@ -51,7 +51,7 @@ _Sign = tuple[tuple[str, ...], bool, bool, bool]
 """Of a word its forms, and whether it is an initial, joins the word before, and stands for nothing."""
 
 _Fits = list[tuple[int, int, float, bool, Sequence[int]]]
-"""What names fit around a word, as first and last word from it, score, whole and rows."""
+"""Names that fit around a word, as first and last word from it, score, whole and rows."""
 
 Fits = dict[tuple[int, int, tuple[_Sign, ...]], _Fits]
 """By the words around one, how many at most on each side, and its place among them, what names fit there.

@@ -12,7 +12,7 @@ from kg_store.text.normalise import is_letters, normalise
 from kg_store.text.word_forms import words_of
 
 MIN_SCORE = 0.5
-"""What scores less is a few words out of a long title: protected, but no mention."""
+"""Below it stand a few words out of a long title: protected, but no mention."""
 
 NOTHING_MISSING = 0.98
 """All that is needed of the name is there, in its order and without a slip."""

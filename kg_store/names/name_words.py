@@ -87,12 +87,12 @@ class NameWords:
         return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs))
 
     def are_neighbours(self, word: str, other: str) -> bool:
-        """Whether the two stand side by side in a name; `word`, of the lexicon, and the other in small letters."""
+        """Says whether the two stand side by side in a name; `word` is of the lexicon, both in small letters."""
         forms = (other, without_accents(other))
         return any(pair_of(without_accents(word), form) in self.hashes for form in forms)
 
     def has_near(self, word: str) -> bool:
-        """Whether a word of a name is `word`, in letters a to z, or one slip away from it."""
+        """Says whether a word of a name is `word`, in letters a to z, or one slip away from it."""
         return any(form in self.parts or form in self.hashes for form in one_slip_away(word))
 
     def to_bytes(self) -> bytes:
@@ -116,7 +116,7 @@ def may_name(word: str) -> bool:
 
 
 def is_short_name(word: str) -> bool:
-    """Whether a word of two letters is none that English texts are full of: ma, and not up."""
+    """Says whether a word of two letters is none that English texts are full of: ma, and not up."""
     if len(word) != SHORT_LETTERS or word in COMMON_WORDS:
         return False
     return not in_lexicon(word) or is_rare(word)

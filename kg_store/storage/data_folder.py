@@ -18,7 +18,7 @@ FORMAT = 1
 _FORMAT_FILE, _VERSIONS, _LOCK, _FINISHED = "format.json", "graphs", "lock", "finished"
 
 MIGRATIONS: dict[int, Callable[[Path], None]] = {}
-"""What brings a folder of format n to n + 1, by n; each leaves the folder whole when it is killed."""
+"""Steps that bring a folder of format n to n + 1, by n; each leaves the folder whole when it is killed."""
 
 
 class FolderLock:

@@ -40,7 +40,7 @@ _DRAWN: Final = {
     )
     for character, letter in zip(characters, letters, strict=True)
 }
-"""What people draw Latin letters with, though Unicode finds them less alike."""
+"""Signs that people draw Latin letters with, though Unicode finds them less alike."""
 
 _SIGNS_ON_LETTERS: Final = tuple(
     range(start, end)

@@ -36,7 +36,7 @@ Triple = tuple[str, str, str]
 """Head's name, relation as prompts show it (`^` walked backwards, `a|b` through a mediator), tail's name or value."""
 Kind = str
 Way = tuple[Kind, str]
-"""What may be asked of each thing of a kind: one relation."""
+"""A question that may be asked of each thing of a kind: one relation."""
 
 
 @dataclass(slots=True)

@@ -78,7 +78,7 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "base64": lambda word: base64.b64encode(b"%" + word.encode() + b"%"),
     "percent": lambda word: quote(word).encode(),
 }
-"""How a word may be written into bytes; `canaries_in` finds it in each."""
+"""Ways to write a word into bytes; `canaries_in` finds it in each."""
 
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _UTF_16 = (("utf-16-le", 0), ("utf-16-le", 1), ("utf-16-be", 0), ("utf-16-be", 1))

@@ -11,7 +11,7 @@ from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
 from app.strategies.sets.question_form import ASKED, PATH
 
 FORMS: Final = {"things": "{0}", "count": "count({0})", "truth": "exists({0})", "average": "average({0})"}
-"""What it makes of the end of the path, for the forms of a question that take nothing else."""
+"""Expressions over the end of the path, for the forms of a question that take nothing else."""
 
 
 class PathReader(ScriptedEndpoint):

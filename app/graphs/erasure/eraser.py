@@ -34,7 +34,7 @@ from kg_store.terms import as_mids
 from kg_store.text.normalise import normalise
 
 PATIENCE_S: Final = 180.0
-"""How long to wait for questions that still read the version before: as long as one may take, and more."""
+"""Seconds to wait for questions that still read the version before: as long as one may take, and more."""
 
 _LOOK_AGAIN_S: Final = 0.5
 _TRIES: Final = 5

@@ -62,34 +62,34 @@ class Lexicon:
     """Words of shown relations and concepts, as `schema_words` gives them."""
 
     def permits(self, word: str, language: str = "") -> bool:
-        """Whether `word` may leave, in a text of that language (ISO 639-1) besides English."""
+        """Says whether `word` may leave, in a text of that language (ISO 639-1) besides English."""
         base, *endings = APOSTROPHE.split(word)
         if endings and not CONTRACTIONS.issuperset(endings):
             return False
         return in_lexicon(base) or self._is_shown(base) or (bool(language) and base in words_of_language(language))
 
     def permits_in_any_language(self, word: str) -> bool:
-        """What the guard asks, which does not know the text's language."""
+        """As the guard asks, which does not know the text's language."""
         return in_any_lexicon(word) or self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
-        """Whether `word` itself is one of the shown schema: a common noun of the graph, whoever is called so."""
+        """Says whether `word` itself is one of the shown schema: a common noun of the graph, whoever is called so."""
         return base_of(word) in self.schema
 
     def names_somebody(self, word: str) -> bool:
-        """Whether `word`, or what it is a form of, is a part of a name of the tenant's graphs; Don't is no Don."""
+        """Says whether `word`, or what it is a form of, is a part of a name of the tenant; Don't is no Don."""
         base, *endings = APOSTROPHE.split(word)
         if endings[:1] == ["t"]:
             return False
         return base in self.names.parts or any(stem in self.names.parts for stem in stems(base))
 
     def may_be_short_name(self, word: str) -> bool:
-        """Whether `word`, of two letters, is a name where it is marked as one: a word of another language, which may
+        """Says whether `word`, of two letters, is a name where it is marked: a word of another language, which may
         be anybody's, or a rare one of English that is a part of a name of the tenant's."""
         return is_short_name(word) and (word in self.names.parts or not in_lexicon(word))
 
     def stand_in_one_name(self, word: str, other: str) -> bool:
-        """Whether `word`, or what it is a form of, stands beside `other` in a name of the tenant's graphs."""
+        """Says whether `word`, or what it is a form of, stands beside `other` in a name of the tenant's graphs."""
         base = base_of(word)
         return any(self.names.are_neighbours(form, other) for form in (base, *stems(base)))
 

@@ -50,7 +50,7 @@ MIN_FOREIGN_LETTERS: Final = 4
 
 
 def speaks_for_name(turn: TurnTokens, at: int) -> bool:
-    """Whether anything around the word at `at`, a common one, says that it is a name here."""
+    """True where anything around the common word at `at` says that it is a name here."""
     word = turn.tokens[at].word
     if len(word) == SHORT_LETTERS:
         return any(speaks(turn, at) for speaks in _MARKING_SHORT)
@@ -64,7 +64,7 @@ def stands_as_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
-    """Whether a sentence may well begin with the common word at `at`: an order, a plural, an adjective."""
+    """True where a sentence may well begin with the common word at `at`: an order, a plural, an adjective."""
     if turn.tokens[at].word in EXCLAMATIONS:
         return True
     return _is_order(turn, at) or _is_said_of_many(turn, at) or _describes_a_noun(turn, at)
@@ -103,7 +103,7 @@ def _leads_to_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _goes_on(turn: TurnTokens, at: int, before: Token) -> bool:
-    """Whether the word goes on with the name in front of it."""
+    """Says whether the word goes on with the name in front of it."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     kinds = kinds_of(base_of(word))
     if turn.gap(at) == ", ":

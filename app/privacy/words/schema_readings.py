@@ -58,7 +58,7 @@ def schema_readings(
 
 
 def _is_english(turn: TurnTokens) -> bool:
-    """Whether half of the words are: a short text is told to be of many languages."""
+    """True where half of the words are: a short text is told to be of many languages."""
     known = [in_lexicon(base_of(token.word)) for token in turn.tokens if token.stand is Stand.WORD]
     return sum(known) * 2 >= len(known)
 

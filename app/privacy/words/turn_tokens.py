@@ -11,7 +11,7 @@ from app.privacy.words.lexicon import Lexicon
 
 
 class Stand(Enum):
-    """What stands at a place of the text: a word, a name that is replaced, or another thing that is."""
+    """A token of the text: a word, a name that is replaced, or another thing that is."""
 
     WORD = "word"
     NAME = "name"
@@ -51,7 +51,7 @@ class TurnTokens:
         return self.tokens[at + 1] if at + 1 < len(self.tokens) and not ENDS & set(self.gap(at + 1)) else None
 
     def gap(self, at: int) -> str:
-        """What stands between the token at `at` and the one in front of it."""
+        """The text between the token at `at` and the one in front of it."""
         return self.text[self.tokens[at - 1].end if at else 0 : self.tokens[at].start]
 
     def word_before(self, at: int) -> str:
@@ -63,6 +63,6 @@ class TurnTokens:
         return after.word if after else ""
 
     def begins(self, at: int) -> bool:
-        """Whether a sentence, line or item of a list begins there."""
+        """True where a sentence, line or item of a list begins."""
         gap = self.gap(at).rstrip(BULLETS)
         return at == 0 or (bool(gap) and gap[-1] in ENDS)

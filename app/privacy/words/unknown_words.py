@@ -48,7 +48,7 @@ Taken = tuple[int, int, Stand]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is told of a word wherever it stands in the text."""
+    """Facts of a word that hold wherever it stands in the text."""
 
     permitted: bool
     public: bool
@@ -100,7 +100,7 @@ def turn_of(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:
-    """Whether `word`, or what it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
+    """Says whether `word`, or what it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
     spelling = normalise(word).text
     base, _, ending = spelling.partition("'")
     if spelling in public:
@@ -111,7 +111,7 @@ def is_public_word(word: str, public: PublicWords) -> bool:
 
 
 def is_disguised(word: str) -> bool:
-    """Whether a word mixes Latin with letters that look like them, or is of small capitals: nobody types it so who
+    """Says whether a word mixes Latin with look-alike letters, or is of small capitals: nobody types it so who
     means an everyday word."""
     if word.isascii():
         return False
@@ -159,7 +159,7 @@ def _word(turn: TurnTokens, at: int, known: Mapping[str, _Known]) -> _Word:
 
 
 def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
-    """Whether the capital is there because a sentence begins: with a word of a name, the grammar has to show that."""
+    """True where the capital is there because a sentence begins: for a word of a name the grammar has to show it."""
     token = turn.tokens[at]
     if not _begins_sentence(turn.text, token.start):
         return False

@@ -60,7 +60,7 @@ _ORDINAL: Final = re.compile(
 _LONG_PART: Final = re.compile(
     "hundr|thous|teen|ty|hundert|tausend|zig|zehn|cento|mila|anta?|venti|trenta|esim|ésim|honderd|duizend|ième|tig"
 )
-"""What makes a compound a number though the reader of number words does not know it."""
+"""Parts that make a compound a number though the reader of number words does not know it."""
 
 MAX_COMPOUND: Final = 120
 """Letters of a number in one word that are read."""

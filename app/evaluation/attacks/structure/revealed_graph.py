@@ -11,7 +11,7 @@ from app.llm.tasks import Candidate, Evidence, Size
 
 Trail = tuple[str, ...]
 Piece = Literal["concepts", "candidates", "absence", "evidence", "sizes", "ends"]
-"""What a prompt is made of, as an attacker may or may not go by it: concepts of things and ends; that a candidate is
+"""Parts of a prompt that an attacker may or may not go by: concepts of things and ends; that a candidate is
 offered; that none is; that a path of the evidence leads somewhere; to how many; that things meet by it."""
 
 PIECES: tuple[Piece, ...] = ("concepts", "candidates", "absence", "evidence", "sizes", "ends")

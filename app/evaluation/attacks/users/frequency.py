@@ -24,7 +24,7 @@ POINTS = 0.02
 _SEED = 29
 
 Shape = Callable[[Sequence[Prompt]], Hashable]
-"""What an attacker takes for the same thing, wherever it meets it again."""
+"""Things that an attacker takes for the same, wherever they are met again."""
 
 
 def by_candidates(prompts: Sequence[Prompt]) -> Hashable:

@@ -24,7 +24,7 @@ from app.evaluation.bench.question_sets import PQ_3H
 
 Numbers = npt.NDArray[np.float64]
 Marks = Mapping[str, Sequence[str]]
-"""What one conversation has of each trait."""
+"""One conversation's share of each trait."""
 
 USERS, CONVERSATIONS, QUESTIONS = 200, 10, 5
 MOST, CONTROL, LEAST = 0.6, 0.75, 200

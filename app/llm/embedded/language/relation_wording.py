@@ -13,7 +13,7 @@ from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.language.synonyms import synonyms_of
 
 Voice = Literal["noun", "passive", "active"]
-"""What a relation's words say of the thing that it leaves: it has one, something is done to it, it does something."""
+"""Meanings of a relation's words for its head: it has one, something is done to it, it does something."""
 
 _PLACED = frozenset("in at on to from for with".split())
 # What agents do whose names are made of no verb, or of one among several.
