@@ -8,8 +8,8 @@ import pytest
 
 from tests.road import road_of_a_question, room_of
 
-MAX_FILES = 122
-MAX_SERVICE_FILES = 45
+MAX_FILES = 127
+MAX_SERVICE_FILES = 46
 """Of the rooms in which a question is handed on; behind their doors lie names, graphs and models."""
 
 SERVICE = ("app/api", "app/accounts", "app/chat", "app/strategies", "app/egress")

@@ -66,8 +66,7 @@ def forget(
 def _wish(
     forgetter: Eraser, of: tuple[str, str], name: str, choice: str | None, with_kind: list[str], with_mentions: bool
 ) -> ErasureRequest:
-    """The request, with the thing that is meant chosen where an erasure of that name is not under way. `of`: the tenant
-    and graph."""
+    """The request; which thing is meant is asked, where no erasure of that name is under way. `of`: tenant, graph."""
     from app.graphs.erasure import ErasureRequest
 
     text = typer.prompt("Name", err=True) if name == "-" else name

@@ -26,7 +26,7 @@ MIN_SHARE_OF_COMPOUNDS = 0.1
 MIN_SHARE_OF_REPEATED_HEADS = 0.3
 MIN_AGREEMENT = 0.2
 """The degree to which a tail tells its relation: 1 for always, 0 for no better than chance. Measured: MetaQA 0.99,
-PathQuestion 0.99, OpenDialKG 0.73, ConceptNet 0.56, WebQSP 0.31; ConceptNet with its columns in the wrong order 0.003."""
+PathQuestion 0.99, OpenDialKG 0.73, ConceptNet 0.56, WebQSP 0.31; ConceptNet with columns in the wrong order 0.003."""
 
 _SAY_WHICH = "say in the policy which it is: [[triples]] for head, relation and tail, [[tables]] for one row an entity"
 _HEADER_WORDS = (
