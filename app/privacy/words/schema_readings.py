@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final
 
 from app.privacy.words.grammar_words import KIN
@@ -79,7 +78,6 @@ def _mistyped(word: str, schema: frozenset[str]) -> str:
     return max(meant[0], key=lambda form: form[-1] == word[-1]) if len(meant) == 1 else ""
 
 
-@lru_cache(maxsize=4096)
 def _forms(own: str) -> tuple[str, ...]:
     """A word of the schema and its plural; none for what is no plain word."""
     if len(own) < MIN_PIECE or not (own.isascii() and own.isalpha()):
