@@ -156,7 +156,7 @@ def asks_nobody(folder: Path, url: str) -> None:
         proxy_process(folder, url, "a-key") as proxy,
         openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client,
     ):
-        assert "The service can't be asked" in proxy.printed.read_text()
+        assert "The service can't be used yet" in proxy.printed.read_text()
         with pytest.raises(openai.InternalServerError, match="no connection"):
             Talk(client).ask(DOCTOR)
         with pytest.raises(openai.InternalServerError):

@@ -218,12 +218,12 @@ async def test_what_a_newer_policy_withholds_is_not_told_by_an_older_conversatio
     ("grants", "words"),
     [
         (["house", "house#reception"], "as a whole and by a role"),
-        (["house#reception", "house#finance"], "two roles of one graph"),
+        (["house#reception", "house#finance"], "two roles for one graph"),
         (["*", "house#reception"], "every graph as a whole"),
-        (["house#"], "grant 1 is none"),
-        (["House"], "grant 1 is none"),
-        (["house", "inspect:house#reception"], "grant 2 is none"),
-        (["*#reception"], "grant 1 is none"),
+        (["house#"], "grant 1 is not valid"),
+        (["House"], "grant 1 is not valid"),
+        (["house", "inspect:house#reception"], "grant 2 is not valid"),
+        (["*#reception"], "grant 1 is not valid"),
     ],
 )
 async def test_a_grant_that_can_not_be_meant_is_refused(house: Running, grants: list[str], words: str) -> None:

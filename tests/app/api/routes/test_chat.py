@@ -140,7 +140,7 @@ WRONG = {
     "a wrong role": (asked("system"), "`messages[0].role` must be one of 'user'"),
     "a bad option": (asked(options={"width": 900}), "`options.width` must be at most 20"),
     "a bad strategy": (asked(strategy="x"), "`strategy` must be one of"),
-    "an unknown field": (asked(**{"Nora Lindqvist": 1}), "a field that is not known"),
+    "an unknown field": (asked(**{"Nora Lindqvist": 1}), "an unknown field"),
     "a lone surrogate": (asked(content="\ud800"), "no valid Unicode"),
     "bytes that are no text": (asked().replace(b"x", b"\xff"), "can't be read"),
 }

@@ -14,7 +14,6 @@ import pytest
 from app.api.state import state_of
 from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from app.main import create_app
-from app.wiring.services import build
 from client_sdk.protocol import EndpointList, Readiness
 from tests.support.processes.model_server import Canned, ModelServer, failure, in_turn
 from tests.support.service import OPERATOR, bearer, settings_in
@@ -24,7 +23,7 @@ from tests.support.service import OPERATOR, bearer, settings_in
 async def served(folder: Path, url: str) -> AsyncIterator[httpx2.AsyncClient]:
     """The real application with a model endpoint, built."""
     settings = settings_in(folder, reasoner="endpoint", endpoint_url=url, endpoint_model="Canaria")
-    app = create_app(settings, build)
+    app = create_app(settings)
     async with app.router.lifespan_context(app):
         while state_of(app).services is None:
             await asyncio.sleep(0.005)

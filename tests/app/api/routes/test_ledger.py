@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from sqlalchemy import update
 
+from app.api.state import state_of
 from app.chat.service import ChatService
 from app.database.tables import conversations
 from app.egress.profile import Profile
@@ -74,7 +75,7 @@ async def test_each_answer_is_traced_by_the_words_that_were_sent_for_it(service:
     chat = service.services.chat
     assert isinstance(chat, ChatService)
     of_kinds = chat.with_options(replace(chat.options, profile=Profile.KIND))
-    service.app.state.services = replace(service.services, chat=of_kinds)
+    state_of(service.app).services = replace(service.services, chat=of_kinds)
     key = service.key("default", *INSPECTS)
     reply = (await service.http.post("/chat", json=question(), headers=key)).json()
     again = await asked(service, key, conversation=reply["conversation"])
