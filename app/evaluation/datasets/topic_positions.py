@@ -28,7 +28,7 @@ def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str
     masks = {word for word in _WORD.findall(shown) if is_mask_word(word)}
     parts = _parts(shown, names | masks)
     # Words that follow a name may stand in it too ("Up in the Air in"): whatever lets all parts fit is right.
-    pattern = "".join("(.+?)" if part in names else ".+?" if part in masks else re.escape(part) for part in parts)
+    pattern = "".join("(.+?)" if part in names else ".+?" if part in masks else _read_apart(part) for part in parts)
     fit = re.fullmatch(pattern, typed, re.DOTALL)
     surfaces: dict[str, str] = {}
     for name, surface in zip([part for part in parts if part in names], fit.groups() if fit else (), strict=False):
@@ -54,6 +54,11 @@ def _parts(shown: str, names: Collection[str]) -> list[str]:
             parts += [shown[position : match.start()], match[0]]
             position = match.end()
     return [part for part in (*parts, shown[position:]) if part]
+
+
+def _read_apart(part: str) -> str:
+    """A pattern of `part` as it was typed: words that were run together are read apart before they leave."""
+    return re.escape(part).replace(r"\ ", r"\ ?")
 
 
 def _folded(text: str) -> str:
