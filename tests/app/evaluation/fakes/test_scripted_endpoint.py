@@ -205,14 +205,14 @@ def test_the_topic_is_told_from_other_names_by_what_stands_around_it() -> None:
     assert topic_among(surfaces, "Allen") == "Ea1l2l"
     assert topic_among(surfaces, "someone else") == ""
     assert surfaces_of("a different text", "not this Es1c2r") == {}
+    asked = plan("x").model_copy(update={"topics": ("Woody Allen",)})
+    ways = [candidate(1, "x", start="Es1c2r"), candidate(2, "x", start="Ew1o2o")]
+    assert stepped(ScriptedReplies(asked, typed), step(ways, question=shown)).choices == [2]
 
 
 def test_words_that_were_read_apart_are_laid_beside_those_that_were_typed() -> None:
     surfaces = surfaces_of("what is the fatherdead of anna keller ?", "what is the father dead of Es1c2r ?")
     assert topic_among(surfaces, "anna keller") == "Es1c2r"
-    asked = plan("x").model_copy(update={"topics": ("Woody Allen",)})
-    ways = [candidate(1, "x", start="Es1c2r"), candidate(2, "x", start="Ew1o2o")]
-    assert stepped(ScriptedReplies(asked, typed), step(ways, question=shown)).choices == [2]
 
 
 def test_pseudonyms_are_told_from_words_by_their_shape() -> None:
