@@ -27,6 +27,14 @@ ADVERBS: Final = frozenset(
     "now today tomorrow yesterday tonight here there then ever still again together home later soon".split()
 )
 NAMING: Final = frozenset("named called surname name lastname".split())
+NAMING_ELSEWHERE: Final = frozenset(
+    """
+    heißt heisst heiße heisse heißen heissen namens genannt llama llamo llaman llamado llamada apellido appelle
+    appelles nommé nommée prénommé chiama chiamo chiamano cognome nazywa nazywam nazwisko adı soyadı tên họ heet
+    heten genaamd
+    """.split()
+)
+"""As `NAMING`, in other languages; as they are typed, in small letters."""
 DETERMINERS: Final = frozenset(
     """
     a an the this that these those my your his her its our their whose which what any some no every each all both many

@@ -13,6 +13,7 @@ from app.privacy.words.grammar_words import (
     LINKING,
     MARKS,
     NAMING,
+    NAMING_ELSEWHERE,
     ROLES,
     TITLES,
     is_nominal,
@@ -55,6 +56,7 @@ def is_addressed(turn: TurnTokens, at: int) -> bool:
     is_initial = gap == "." and len(before.word) == 1
     # A title may be no word of the lexicon itself: herr.
     title = turn.text[before.start : before.end].lower()
+    is_named = is_named or (title in NAMING_ELSEWHERE and not turn.lexicon.is_own(word))
     return title in TITLES or is_named or is_initial or (before.word in ROLES and _is_named_so(turn, at))
 
 
