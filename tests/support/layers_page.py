@@ -55,7 +55,7 @@ def said_of(room: str) -> str:
 
 
 def told(room: str) -> str:
-    """What a room may import, without the package's name where it is the room's own."""
+    """The rooms that one may import, without the package's name where it is the room's own."""
     package = room.split(".")[0]
     below = [name for name in may_import()[room] if name != room]
     if package in below and room != package:

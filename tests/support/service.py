@@ -121,7 +121,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 
 
 def purge(store: ServiceContext) -> int:
-    """What the service does every hour."""
+    """The work of every hour: expired things are deleted."""
     return purge_expired(store.master, store.conversations, store.upkeep, store.settings.ledger_days)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from app.egress.guard import BlockedError
@@ -90,8 +90,3 @@ class CaseAsker:
         dialogue = [PromptTurn(role=role, text=text) for role, text in turns[:-1]]
         step = StepInput(question=turns[-1][1], dialogue=dialogue, things=[], evidence=[], candidates=[])
         return self.bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
-
-
-def leaks_of(judged: Sequence[JudgedCase]) -> Iterator[JudgedCase]:
-    """Cases of which something was sent that is not left by the rule."""
-    return (each for each in judged if each.verdict.leaked and not each.verdict.is_everyday)

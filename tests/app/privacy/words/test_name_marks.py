@@ -21,7 +21,7 @@ LEXICON = Lexicon(
 
 
 def gone(text: str) -> str:
-    """What of `text` is replaced."""
+    """The words of `text` that are replaced."""
     return " ".join(text[start:end] for start, end in unknown_spans(text, [], LEXICON))
 
 
