@@ -11,7 +11,7 @@ import socket
 import uvicorn
 from rich.console import Console
 
-from app.cli.first_run import demo_key_file, load_demo, prepare_folder
+from app.cli.first_run import TENANT, demo_key_file, load_demo, prepare_folder
 from app.cli.output import bar, failures_in_words, program, shortest
 from app.demo import GRAPH_NAME
 from app.main import build_services, create_app
@@ -44,7 +44,7 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
-    application = create_app(settings, lambda settings: _build(settings, with_demo), _welcome)
+    application = create_app(settings, lambda settings: build_and_prepare(settings, with_demo), _welcome)
     config = uvicorn.Config(
         application,
         log_config=None,
@@ -68,13 +68,17 @@ def listen(host: str, port: int) -> socket.socket:
         raise ConfigurationError("the address of AROG_HOST does not belong to this machine") from None
 
 
-def _build(settings: Settings, with_demo: bool) -> Services:
+def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
+    """All services, with the demo graph and its key where they are wanted. Says what is wrong before it raises."""
     try:
         with _console.status("Loading the model ..."):
             services = build_services(settings)
         if with_demo and services.graphs.is_empty():
             with bar(_console, "demo graph") as progress:
                 load_demo(services.graphs, progress)
+        if GRAPH_NAME in services.graphs.names(TENANT):
+            # There before /readyz says so: scripts wait for the one and then read the other.
+            demo_key_file(settings, services.store.access)
     except (ConfigurationError, StoreError) as error:
         _say(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise
@@ -94,7 +98,7 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     url = f"http://{host}:{settings.port}"
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
-    if GRAPH_NAME not in services.graphs.names("default"):
+    if GRAPH_NAME not in services.graphs.names(TENANT):
         return [*lines, "Make a key with: " + program() + " api-key create --grant GRAPH"]
     key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
     body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})

@@ -268,6 +268,16 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
     store.close()
 
 
+def test_the_demo_key_is_there_before_the_service_is_ready(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = wiring.open_store(load_settings())
+    thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
+    services = wiring.build(store.settings, error_body, thinking)
+    monkeypatch.setattr(serve, "build_services", lambda _settings: services)
+    assert serve.build_and_prepare(store.settings, with_demo=True) is services
+    assert store.access.authenticate(Path("data/demo.key").read_text().strip()).grants == {"demo", "inspect:demo"}
+    store.close()
+
+
 def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
     store = wiring.open_store(load_settings())
     thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "endpoint", close_nothing)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ArogError } from "../src/protocol/errors";
 import { AnswerReader, type Shown } from "../src/protocol/reading";
-import { joined } from "../src/protocol/restore";
+import { joined } from "../src/protocol/restoration";
 import { EventParser } from "../src/protocol/sse";
 import { CAPSULES, EVENTS, keyOf, READINGS } from "./vectors";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { joined, Restorer, restore } from "../src/protocol/restore";
+import { joined, Restorer, restore } from "../src/protocol/restoration";
 import { namedSegments } from "../src/protocol/trace";
 import { RESTORING, tableOf } from "./vectors";
 

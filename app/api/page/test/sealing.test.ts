@@ -1,7 +1,7 @@
 import { DhkemX25519HkdfSha256 } from "@hpke/dhkem-x25519";
 import { describe, expect, test } from "vitest";
 import { fromBase64url, toBase64url } from "../src/protocol/base64url";
-import { capsuleContext, previewContext, traceContext } from "../src/protocol/contexts";
+import { capsuleContext, previewContext, traceContext } from "../src/protocol/seal_contexts";
 import { parsed } from "../src/protocol/decode";
 import { ArogError } from "../src/protocol/errors";
 import { openNames } from "../src/protocol/reading";

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { segmentsOf } from "../protocol/restore";
+import { segmentsOf } from "../protocol/restoration";
 import type { ChatAnswer, NameTable, Usage } from "../protocol/wire";
 import { ErrorNote } from "../shared/components/error_note";
 import { Ambiguous } from "./ambiguous";

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { ArogError } from "../protocol/errors";
 import { AnswerReader } from "../protocol/reading";
-import { joined, type Segment } from "../protocol/restore";
+import { joined, type Segment } from "../protocol/restoration";
 import type { Stage } from "../protocol/wire";
 import { isAborted, told } from "../shared/service";
 import { change, session, type Session, settings } from "../shared/session";

@@ -1,6 +1,6 @@
 /** Evidence as rows of a table and as nodes of a picture: plain values, laid out in columns from left to right. */
 
-import { inShort, restore, shown } from "../protocol/restore";
+import { inShort, restore, shown } from "../protocol/restoration";
 import type { Fact, NameTable } from "../protocol/wire";
 
 /** Sets of so many members or fewer are drawn one by one at once. */

@@ -1,4 +1,4 @@
-import type { Segment } from "../protocol/restore";
+import type { Segment } from "../protocol/restoration";
 
 /** Text whose restored names are set apart; a name's title tells its pseudonym. */
 export function NamedText({ segments }: { segments: readonly Segment[] }) {

@@ -1,6 +1,6 @@
 /** What the reader is told of how a question was understood, as plain values. */
 
-import { restore } from "../protocol/restore";
+import { restore } from "../protocol/restoration";
 import type { Ambiguity, ChatAnswer, NameTable } from "../protocol/wire";
 
 /** Words of the question and the name that they were read as, where the graph spells it otherwise. */

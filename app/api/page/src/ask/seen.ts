@@ -1,9 +1,9 @@
 /** What the model was shown for an answer: its trace, or the ledger's rows where the key may not look up all names. */
 
-import { traceContext } from "../protocol/contexts";
+import { traceContext } from "../protocol/seal_contexts";
 import { ArogError, cannotOpen } from "../protocol/errors";
 import { openNames } from "../protocol/reading";
-import { inShort } from "../protocol/restore";
+import { inShort } from "../protocol/restoration";
 import { CannotOpen, openTrace } from "../protocol/sealing";
 import { type ChatAnswer, type LedgerRow, ledgerPageOf, type NameTable, sealedTraceOf } from "../protocol/wire";
 import { fields, text } from "../protocol/decode";

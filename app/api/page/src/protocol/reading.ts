@@ -1,9 +1,9 @@
 /** The events of one streamed answer: names are restored once the whole answer is there. */
 
-import { capsuleContext } from "./contexts";
+import { capsuleContext } from "./seal_contexts";
 import { BadShape, type Decoder, parsed } from "./decode";
 import { type ArogError, badAnswer, cannotOpen, errorOf, streamCut } from "./errors";
-import { Restorer, type Segment } from "./restore";
+import { Restorer, type Segment } from "./restoration";
 import { CannotOpen, openCapsule, type ReaderKey } from "./sealing";
 import type { ServerEvent } from "./sse";
 import {

@@ -1,6 +1,6 @@
 /** What the model was sent and said, as text to read: in pseudonyms as it left, each marked with its name. */
 
-import { type Segment, segmentsOf } from "./restore";
+import { type Segment, segmentsOf } from "./restoration";
 import type { NameTable } from "./wire";
 
 const ESCAPE = /(\\+(?:u[0-9a-fA-F]{4}|[\s\S]))/u;

@@ -2,7 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import type { ArogError } from "../../protocol/errors";
-import { previewContext } from "../../protocol/contexts";
+import { previewContext } from "../../protocol/seal_contexts";
 import { openCapsule } from "../../protocol/sealing";
 import type { NameTable } from "../../protocol/wire";
 import { isAborted, told } from "../../shared/service";
