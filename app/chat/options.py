@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.accounts.quotas import UNLIMITED, Budgets
-from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure
-from app.egress.profile import Profile
+from app.egress.disclosure import IN_THE_HOUSE, Disclosure, Profile
 from app.privacy.name_recogniser import Recogniser
 
 DEFAULT_STRATEGY: Final = "sets"

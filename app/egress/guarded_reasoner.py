@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
-from app.egress.disclosure_control import QuestionDisclosure
+from app.egress.disclosure import QuestionDisclosure
 from app.egress.guard import BlockedError, Guard, digest_of
 from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply, ReplyOutcome
 from app.egress.wire_pseudonyms import WirePseudonyms

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import islice
+from typing import Final, Literal
 
+from kg_store.graph.masked_relations import mask_word
 from kg_store.text.keyed_words import ALPHABET, TAIL_LENGTH, keyed_word
 
 Letter = Literal["E", "V", "S"]
@@ -89,3 +91,23 @@ def _beside(before: str, after: str) -> str:
 def _is_word_letter(letter: str) -> bool:
     category = unicodedata.category(letter) if letter else "Cn"
     return category != "Lo" and category[0] in "LNM"
+
+
+WHOLE: Final = ""
+"""The thread of a conversation that is only one. Its pseudonyms go out as they are."""
+
+
+def extend_thread(words: dict[str, str], order_key: bytes, thread: str, pseudonyms: Collection[str]) -> None:
+    """Adds to `words` what goes out for those of `pseudonyms` (in order of issue) that it has none for yet."""
+    taken = set(words.values())
+    for pseudonym in islice(pseudonyms, len(words), None):
+        words[pseudonym] = word_by_key(pseudonym, thread, order_key, taken)
+        taken.add(words[pseudonym])
+
+
+def masked_in_thread(order_key: bytes, thread: str, masks: Iterable[str]) -> dict[str, str]:
+    """The word that goes out for the opaque word of each masked relation."""
+    found: dict[str, str] = {}
+    for mask in masks:
+        found[mask] = mask_word(order_key, f"{thread}\n{mask}", found.values())
+    return found

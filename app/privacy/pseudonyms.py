@@ -9,8 +9,7 @@ from hashlib import blake2b
 from threading import Lock
 
 from app.privacy.pseudonym_codec import Meaning, MeaningKind, TableState, read_state, write_state
-from app.privacy.pseudonym_format import Letter, draw_word, shaped_in
-from app.privacy.thread_pseudonyms import WHOLE, extend_thread, masked_in_thread
+from app.privacy.pseudonym_format import WHOLE, Letter, draw_word, extend_thread, masked_in_thread, shaped_in
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.masked_relations import masks_of
 from kg_store.graph.traversal import members_of, walk
@@ -31,7 +30,7 @@ class PseudonymTable:
 
     Condition: `to_bytes` is only ever stored sealed, for it holds MIDs and the conversation's key.
     Limit: whoever sees two answers of one conversation can tell that the same thing is meant. The model can't, where
-    the later question does not lean on the earlier one (app/privacy/thread_pseudonyms.py).
+    the later question does not lean on the earlier one (app/privacy/pseudonym_format.py).
     """
 
     def __init__(self, state: TableState) -> None:

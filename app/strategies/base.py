@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue

@@ -10,12 +10,11 @@ from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
 from app.chat.options import ChatOptions
+from app.chat.question_run import OnStage, tell_nobody
 from app.chat.service import ChatService
-from app.chat.stages import OnStage, tell_nobody
 from app.chat.traces import Tracer
-from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure
+from app.egress.disclosure import IN_THE_HOUSE, Disclosure, Profile
 from app.egress.guard import StaticSegments
-from app.egress.profile import Profile
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser

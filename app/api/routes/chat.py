@@ -7,13 +7,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.accounts.api_keys import require_grant
-from app.api.auth import CallerOf, ServicesOf
+from app.api.auth import (
+    CallerOf,
+    ServicesOf,
+)
 from app.api.problems import BadRequestError
 from app.api.routes.descriptions import CHAT_ERRORS, CHAT_EVENTS, CHAT_EXAMPLES
 from app.api.routes.routers import caller_router
-from app.api.state import StateOf
+from app.api.state import (
+    StateOf,
+)
 from app.api.streaming import AnswerStream, while_connected
-from app.chat.stages import OnStage, tell_nobody
+from app.chat.question_run import OnStage, tell_nobody
 from client_sdk.protocol import ChatAnswer, ChatRequest, GraphNames
 
 

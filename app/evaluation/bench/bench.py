@@ -17,9 +17,9 @@ from pydantic import SecretStr
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.api.problems import error_body
 from app.chat.options import OPEN_ALONE
+from app.chat.question_run import OnStage, tell_nobody
 from app.chat.service import ChatService
-from app.chat.stages import OnStage, tell_nobody
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.evaluation.bench.asker import Asking, QuestionOutcome
 from app.evaluation.bench.name_lookup import NameLookup
 from app.evaluation.bench.public_texts import own_headers, public_texts

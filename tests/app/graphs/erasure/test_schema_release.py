@@ -7,10 +7,10 @@ import gc
 import weakref
 from pathlib import Path
 
-from app.egress.disclosure_meter import readings
+from app.egress.disclosure import readings
 from app.graphs.erasure import ErasureRequest
 from app.privacy.words.lexicon import schema_words
-from app.strategies.concept_path import Vocabulary
+from app.strategies.retrieval import Vocabulary
 from client_sdk.crypto.sealing import KeyPair
 from kg_store.anonymity.generalisation import wider_kinds
 from kg_store.anonymity.matching_entities import EntityDescription, how_many_fit

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
-
 from app.api.response_timing import TOTAL, ResponseTiming
+
 from app.api.state import state_of
 from app.egress.guard import BlockedError
 from client_sdk.protocol import ChatAnswer, Message, Usage
