@@ -14,8 +14,7 @@ from app.llm.tasks import Candidate, Evidence, PathTriple, ReplyT, Size, Task, T
 from kg_store.anonymity.generalisation import wider_kinds
 from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.version_cache import cached_by_version
-from kg_store.terms import Hop, Path, Schema
+from kg_store.terms import Hop, Path, Schema, cached_by_version
 
 MAX_READINGS: Final = 64
 """Of one path, where relations share their words. Fewer readings never make the number greater."""

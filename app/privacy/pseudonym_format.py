@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from kg_store.graph.masked_relations import mask_word
-from kg_store.text.keyed_words import ALPHABET, TAIL_LENGTH, keyed_word
+from kg_store.terms import ALPHABET, TAIL_LENGTH, keyed_word
 
 Letter = Literal["E", "V", "S"]
 """E: an entity. V: a value, a literal that somebody typed, or a number that was computed. S: a set."""

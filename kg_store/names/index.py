@@ -16,9 +16,9 @@ from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, M
 from kg_store.names.name_table import NameTable
 from kg_store.names.spellings import AROUND_NAMES, can_be_found, spellings_of, stands_in
 from kg_store.terms import ValueKind
+from kg_store.text.english import PublicWords
 from kg_store.text.literals import canonical
 from kg_store.text.normalise import Normalised, normalise
-from kg_store.text.public_words import PublicWords
 from kg_store.text.word_matcher import WordMatcher
 
 __all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]

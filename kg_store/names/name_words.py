@@ -21,7 +21,7 @@ from kg_store.storage.vault import VaultRecord
 from kg_store.terms import ValueKind
 from kg_store.text.english import is_rare
 from kg_store.text.normalise import MARKS
-from kg_store.text.word_forms import without_accents
+from kg_store.text.word_matcher import without_accents
 
 MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
 """Words that join a question, and are names where none of them can stand."""

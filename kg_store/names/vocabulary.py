@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from kg_store.names.name_table import NameTable
-from kg_store.text.english import frequent_ordinary, is_ordinary
+from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
 from kg_store.text.fuzzy_words import NearWords
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.public_words import PublicWords
-from kg_store.text.word_forms import words_of
+from kg_store.text.word_matcher import words_of
 
 _MIN_PLURAL_LENGTH = 4
 _MORE_EVERYDAY = frozenset("died heard became began paid ive".split())

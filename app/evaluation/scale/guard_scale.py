@@ -27,10 +27,12 @@ from client_sdk.protocol import Message
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords
-from kg_store.names.vocabulary import may_be_ordinary
+from kg_store.names.vocabulary import (
+    may_be_ordinary,
+)
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NO_MIDS, Mid, NodeKind
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 MOST_MS, MOST_MB = 0.5, 300.0
 PROMPT_BYTES = 4_096

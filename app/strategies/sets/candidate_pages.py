@@ -1,7 +1,7 @@
 """The ways on of one round, ranked by how well each path covers the question, and shown page by page to a model that
 is paid by tokens.
 
-They are those of the kind of thing that a place is (`kg_store.graph.concept_paths`): one page for all of a kind.
+They are those of the kind of thing that a place is (`kg_store.graph.traversal`): one page for all of a kind.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from app.llm.embedded.scoring.path_scoring import PathScorer, ReadPaths, WordedP
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet
 from app.strategies.sets.candidate_paths import MAX_OFFERED
-from kg_store.graph.concept_paths import ConceptScope, is_worked_out, paths_of
-from kg_store.graph.traversal import tail_concept
+from kg_store.graph.traversal import ConceptScope, is_worked_out, paths_of, tail_concept
 from kg_store.terms import Path, Schema
 
 EXTENDED: Final = 8
