@@ -1,23 +1,59 @@
-"""QuestionRun: one question on its way through the stages of the service, what each found and how long it took."""
+"""QuestionRun: one question on its way through the stages of the service, its options, and their times."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, ParamSpec, TypeVar
 
+from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
+from app.egress.disclosure import IN_THE_HOUSE, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.privacy.anonymiser import Anonymised
+from app.privacy.name_recogniser import Recogniser
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import PrivateGraph
+
+DEFAULT_STRATEGY: Final = "sets"
+OPEN_ALONE: Final = frozenset({"arog"})
+"""Strategies whose prompts tell of each thing what it has and what it lacks."""
+
+RemarkOn = Callable[[str], str | None]
+"""Gives what the asker should know of a question's wording, in words of our own; it gets no linked names."""
+
+
+def no_remark(_question: str) -> str | None:
+    """For services that read every language."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """Fixed while a service runs. `currency` is that of the reasoner's prices."""
+
+    remark_on: RemarkOn = no_remark
+    currency: str = ""
+    budgets: Budgets = UNLIMITED
+    recogniser: Recogniser | None = field(default=None, repr=False)
+    profile: Profile = Profile.OPEN
+    disclosure: Disclosure = IN_THE_HOUSE
+
+    def offers(self, strategy: str) -> bool:
+        """True where the profile tells as much as the strategy needs to tell."""
+        return self.profile.is_open or strategy not in OPEN_ALONE
+
+    def offered(self, strategies: Iterable[str]) -> list[str]:
+        """Those of `strategies` that are offered, the default one first."""
+        return sorted(filter(self.offers, strategies), key=lambda name: name != DEFAULT_STRATEGY)
+
 
 OnStage = Callable[[str, int | None], None]
 """Told of each stage as it begins, and of its number where it comes several times; on the event loop."""

@@ -10,8 +10,7 @@ from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.follow_ups import asks_why, needs_context
-from app.chat.options import ChatOptions
-from app.chat.question_run import NOT_FOUND, QuestionReading, QuestionRun
+from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable

@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 
 from app.chat.answers.grounding import NotGroundedError, ground
-from app.chat.options import ChatOptions
-from app.chat.question_run import NOT_FOUND, ConclusionResult, QuestionRun, StageTimer
+from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionRun, StageTimer
 from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
@@ -20,7 +19,9 @@ from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from kg_store.errors import ExpressionError
-from kg_store.graph.blind_graph import RememberedGraph
+from kg_store.graph.compact_graph import (
+    RememberedGraph,
+)
 from kg_store.terms import NO_MIDS, Mids
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."

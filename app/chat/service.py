@@ -6,8 +6,7 @@ import asyncio
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.options import ChatOptions
-from app.chat.question_run import OnStage, StageTimer, tell_nobody
+from app.chat.question_run import ChatOptions, OnStage, StageTimer, tell_nobody
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies

@@ -8,8 +8,19 @@ from dataclasses import replace
 from hashlib import blake2b
 from threading import Lock
 
-from app.privacy.pseudonym_codec import Meaning, MeaningKind, TableState, read_state, write_state
-from app.privacy.pseudonym_format import WHOLE, Letter, draw_word, extend_thread, masked_in_thread, shaped_in
+from app.privacy.pseudonym_format import (
+    WHOLE,
+    Letter,
+    Meaning,
+    MeaningKind,
+    TableState,
+    draw_word,
+    extend_thread,
+    masked_in_thread,
+    read_state,
+    shaped_in,
+    write_state,
+)
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.masked_relations import masks_of
 from kg_store.graph.traversal import members_of, walk

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
-from app.chat.options import ChatOptions
-from app.chat.question_run import OnStage, tell_nobody
+from app.chat.question_run import ChatOptions, OnStage, no_remark, tell_nobody
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.disclosure import IN_THE_HOUSE, Disclosure, Profile
@@ -157,7 +156,7 @@ def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
 def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
     """Remarks on questions in other languages, where the English model alone reads them."""
     if not _reads_english_alone(settings):
-        return lambda _question: None
+        return no_remark
     threading.Thread(target=read_words, name="words of languages", daemon=True).start()
     return remark_on
 

@@ -10,7 +10,7 @@ import numpy as np
 from kg_store.names.fuzzy_match import MAX_REACH, RowMatch, Standing, fit_row, group_rows
 from kg_store.names.name_markup import COMMON_WORDS
 from kg_store.names.name_table import Numbers, RowPlaces
-from kg_store.names.vocabulary import (
+from kg_store.names.name_words import (
     NameVocabulary,
     may_be_ordinary,
 )

@@ -16,8 +16,7 @@ from pydantic import SecretStr
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.api.problems import error_body
-from app.chat.options import OPEN_ALONE
-from app.chat.question_run import OnStage, tell_nobody
+from app.chat.question_run import OPEN_ALONE, OnStage, tell_nobody
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.evaluation.bench.asker import Asking, QuestionOutcome

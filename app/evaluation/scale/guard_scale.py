@@ -26,8 +26,8 @@ from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Message
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_words import NameWords
-from kg_store.names.vocabulary import (
+from kg_store.names.name_words import (
+    NameWords,
     may_be_ordinary,
 )
 from kg_store.storage.vault import VaultRecord

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from app.accounts.quotas import Budgets, RevealBudgets, TenantTokens
-from app.chat.options import ChatOptions
+from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.disclosure import Disclosure, Profile
 from app.egress.guard import StaticSegments

@@ -29,7 +29,7 @@ from app.privacy.errors import PrivacyError
 from app.strategies.sets.prompts import STEP
 from client_sdk.protocol import ChatRequest, Message, StrategyName
 from kg_store.catalog import PrivateGraph
-from kg_store.names.vocabulary import (
+from kg_store.names.name_words import (
     may_be_ordinary,
 )
 from kg_store.terms import NodeKind
