@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
-from app.api.response_timing import TOTAL, ResponseTiming
 
-from app.api.state import state_of
+from app.api.state import TOTAL, ResponseTiming, state_of
 from app.egress.guard import BlockedError
 from client_sdk.protocol import ChatAnswer, Message, Usage
 from tests.support.service import Running, question

@@ -11,11 +11,11 @@ from typing import Any
 
 import httpx2
 import pytest
-from app.chat.conclusion import NOT_GROUNDED
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api import streaming
+from app.chat.search import NOT_GROUNDED
 from app.egress.guard import BlockedError
 from app.llm.reasoner import ReasonerUnavailableError
 from client_sdk.crypto.sealing import (

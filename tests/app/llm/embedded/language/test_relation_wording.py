@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from app.llm.embedded.language.masked_words import unmask_words, with_descriptions
-
 from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.graphs.refinement_tasks import askable, input_about
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.language.relation_wording import hop_words
+from app.llm.embedded.language.relation_wording import hop_words, unmask_words, with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.sentences.relation_phrases import phrase_of
 from app.llm.embeddings.embedder import Embedder
