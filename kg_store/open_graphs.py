@@ -69,7 +69,7 @@ class TenantNames:
         try:
             return NameWords.from_bytes(self._sealer.read(scope, WORDS_FILE))
         except (FileNotFoundError, NameWordsVersionError):
-            # In another data folder, swept since its row was read, or of before these words were kept so.
+            # In another data folder, swept since its row was read, or read with another lexicon than ours.
             records = Vault(self._engine, self._master, scope).all_records()
             return NameWords.of(record for _, record in records)
 

@@ -52,7 +52,7 @@ class ResponseTiming:
         await self.tick(began)
         return result
 
-    def told(self, answer: ChatAnswer) -> ChatAnswer:
+    def in_steps(self, answer: ChatAnswer) -> ChatAnswer:
         """`answer` with the sum of its milliseconds, in whole steps, in the place of those of its stages."""
         if self.step_s <= 0:
             return answer

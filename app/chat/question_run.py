@@ -12,7 +12,7 @@ from typing import Final, ParamSpec, TypeVar
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
-from app.egress.disclosure import IN_THE_HOUSE, Disclosure, Profile
+from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.privacy.anonymiser import Anonymised
 from app.privacy.name_recogniser import Recogniser
@@ -23,7 +23,7 @@ from client_sdk.protocol import ChatRequest
 from kg_store.catalog import PrivateGraph
 
 DEFAULT_STRATEGY: Final = "sets"
-OPEN_ALONE: Final = frozenset({"arog"})
+OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
 """Strategies whose prompts tell of each thing what it has and what it lacks."""
 
 RemarkOn = Callable[[str], str | None]
@@ -44,11 +44,11 @@ class ChatOptions:
     budgets: Budgets = UNLIMITED
     recogniser: Recogniser | None = field(default=None, repr=False)
     profile: Profile = Profile.OPEN
-    disclosure: Disclosure = IN_THE_HOUSE
+    disclosure: Disclosure = NO_EGRESS
 
     def offers(self, strategy: str) -> bool:
         """True where the profile tells as much as the strategy needs to tell."""
-        return self.profile.is_open or strategy not in OPEN_ALONE
+        return self.profile.is_open or strategy not in OPEN_PROFILE_STRATEGIES
 
     def offered(self, strategies: Iterable[str]) -> list[str]:
         """Those of `strategies` that are offered, the default one first."""
@@ -62,14 +62,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def tell_nobody(_stage: str, _number: int | None) -> None:
+def no_progress(_stage: str, _number: int | None) -> None:
     """For whoever waits for the whole answer."""
 
 
 class StageTimer:
     """Adds up the time of each stage; a stage that runs twice counts both times."""
 
-    def __init__(self, on_stage: OnStage = tell_nobody) -> None:
+    def __init__(self, on_stage: OnStage = no_progress) -> None:
         self._on_stage = on_stage
         self._seconds: dict[str, float] = {}
 

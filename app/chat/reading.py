@@ -54,7 +54,7 @@ class QuestionReader:
         dialogue = completed.read.dialogue
         needs = needs_context(dialogue)
         # A profile that is open sends all turns; the others leave out those that the question can do without.
-        earlier = run.conversation.table.join_thread(run.answer_id, leans=self._options.profile.is_open or needs)
+        earlier = run.conversation.table.assign_thread(run.answer_id, leans=self._options.profile.is_open or needs)
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
         return replace(

@@ -20,7 +20,7 @@ from kg_store.terms import Schema
 NAMES_IN_A_REASON = 5  # of one set
 
 
-def said_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclusion | None) -> list[str]:
+def pseudonyms_cited(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclusion | None) -> list[str]:
     """The pseudonyms of the answer's text and of the expressions that it came from."""
     if conclusion is None or finding.draft is None:
         return []
@@ -33,7 +33,7 @@ def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclu
     if conclusion is None or finding.draft is None:
         return cited
     # A sentence may repeat what the question named: that nothing has to lead to.
-    said, drafted = said_by(table, finding, conclusion), table.known(" ".join(finding.draft.expressions))
+    said, drafted = pseudonyms_cited(table, finding, conclusion), table.known(" ".join(finding.draft.expressions))
     wanted = {*said} - {*finding.things} | {*drafted}
     for fact in reversed(finding.evidence):
         if fact.end in wanted:
@@ -42,7 +42,7 @@ def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclu
     return cited
 
 
-def as_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
+def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
     return Fact(
         head=fact.start,
         head_concept=fact.start_concept,
@@ -76,7 +76,7 @@ def _keep_reason(conversation: Conversation, finding: RetrievalResult, conclusio
     """Remembers what leads to this answer, in place of what led to the one before."""
     cited = cited_by(conversation.table, finding, conclusion)
     reason = conversation.reason
-    reason.facts[:] = [as_fact(fact, cited) for fact in cited]
+    reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
     reason.expressions[:] = finding.draft.expressions if finding.draft and conclusion else ()
 
 
@@ -123,7 +123,7 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         message=Message(role="assistant", content=run.ended.sentence),
         answered=conclusion is not None,
         entities=list(conclusion.items) if conclusion else [],
-        evidence=[as_fact(fact, cited) for fact in found.evidence],
+        evidence=[to_wire_fact(fact, cited) for fact in found.evidence],
         grounded=run.ended.grounded,
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
@@ -148,7 +148,7 @@ def _names(run: QuestionRun, read: Anonymised) -> dict[str, Names]:
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
     words += table.known(" ".join(read.notes))
-    words += said_by(table, run.found, conclusion)
+    words += pseudonyms_cited(table, run.found, conclusion)
     words += [word for fact in cited for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}
     hinted = (step for ambiguity in read.ambiguous for hint in ambiguity.hints for step in hint.path)

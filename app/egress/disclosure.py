@@ -210,7 +210,7 @@ class Disclosure:
         return QuestionDisclosure(self, DisclosureMeter(graph, profile) if self.meters else None, wider, reveals)
 
 
-IN_THE_HOUSE = Disclosure(meters=False)
+NO_EGRESS = Disclosure(meters=False)
 
 
 @dataclass(slots=True)
@@ -222,7 +222,7 @@ class QuestionDisclosure:
     the tasks that were given back; `kept`: how many were not. `reveals` counts what those show.
     """
 
-    rule: Disclosure = IN_THE_HOUSE
+    rule: Disclosure = NO_EGRESS
     meter: DisclosureMeter | None = None
     wider: Mapping[str, str] = field(default_factory=dict)
     reveals: Reveals | None = None

@@ -130,7 +130,7 @@ class GuardedReasoner:
                 return await self.disclosure.in_house(task)
             reply = await self._send(admitted)
             if isinstance(reply, Reply):
-                return self.pseudonyms.now().taken_off(reply)
+                return self.pseudonyms.now().restore_in(reply)
             self.spent.retries += 1
             task = replace(task, manner=reply.manner)
 
@@ -208,7 +208,9 @@ class GuardedReasoner:
 
     def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
         """`task` in the words that are sent, for this tenant."""
-        return replace(self.pseudonyms.now().put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
+        return replace(
+            self.pseudonyms.now().substitute_in(task), manner=replace(task.manner, tenant=self.errand.tenant)
+        )
 
     def _entry(
         self, task: Task[ReplyT], egress: Egress, digest: str, hits: int = 0, blocked: bool = False

@@ -101,7 +101,7 @@ class PseudonymTable:
         """Positions of `keys` in the conversation's own order: the same facts, the same bytes."""
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
 
-    def in_sent_order(self, keys: Sequence[str]) -> list[int]:
+    def shuffled_order(self, keys: Sequence[str]) -> list[int]:
         """As `in_order`, but another order for each thread."""
         thread = self._newest_thread
         return self.in_order(keys if thread == WHOLE else [f"{thread}\n{key}" for key in keys])
@@ -166,7 +166,7 @@ class PseudonymTable:
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
-    def join_thread(self, answer: str, leans: bool) -> int | None:
+    def assign_thread(self, answer: str, leans: bool) -> int | None:
         """Puts a new answer into the thread that it `leans` on, or begins one. How many earlier answers are in it;
         None where the thread is the whole conversation, as it is when its first question leans on something."""
         with self._lock:
@@ -176,7 +176,7 @@ class PseudonymTable:
             threads[answer] = thread
             return earlier
 
-    def sent_words(self, schema: Schema, answer: str) -> dict[str, str]:
+    def wire_pseudonyms(self, schema: Schema, answer: str) -> dict[str, str]:
         """The words on the wire, now or earlier, for the conversation's pseudonyms and the graph's opaque words.
 
         They are drawn anew for every thread: what one told of a thing says nothing of it in the next. Pseudonyms that

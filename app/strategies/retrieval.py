@@ -119,7 +119,7 @@ def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Coll
             end_concept=facts[i].end_concept,
             size=facts[i].size,
         )
-        for i in inquiry.pseudonyms.in_sent_order(keys)
+        for i in inquiry.pseudonyms.shuffled_order(keys)
     ]
 
 
@@ -128,7 +128,7 @@ def show_candidates(
 ) -> tuple[list[Candidate], dict[int, CandidatePath]]:
     """Candidates numbered from 1 in the thread's order, and the way that each number means."""
     shown = [(way, labels_of(inquiry, way.path)) for way in ways]
-    order = inquiry.pseudonyms.in_sent_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
+    order = inquiry.pseudonyms.shuffled_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
     candidates, by_number = [], {}
     for number, position in enumerate(order, start=1):
         way, labels = shown[position]
@@ -142,7 +142,7 @@ def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
     """The owner's words on the masked relations that stand in `shown`, in the thread's own order."""
     means = _described(inquiry.graph.schema)
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
-    ordered = [met[at] for at in inquiry.pseudonyms.in_sent_order(met)]
+    ordered = [met[at] for at in inquiry.pseudonyms.shuffled_order(met)]
     return [MaskedRelation(relation=word, means=means[word]) for word in ordered]
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
-from app.chat.question_run import ChatOptions, OnStage, no_remark, tell_nobody
+from app.chat.question_run import ChatOptions, OnStage, no_progress, no_remark
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
-from app.egress.disclosure import IN_THE_HOUSE, Disclosure, Profile
+from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
@@ -51,7 +51,7 @@ class ChatHandler(Protocol):
     @property
     def strategies(self) -> list[str]: ...
 
-    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer: ...
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
-            profile=Profile(settings.told),
+            profile=Profile(settings.effective_profile),
             disclosure=_disclosure_of(settings, thinking),
         ),
     )
@@ -164,7 +164,7 @@ def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
     """Counts nothing where nothing leaves the machine, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
-        return IN_THE_HOUSE
+        return NO_EGRESS
     return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
 
 

@@ -156,7 +156,7 @@ class NameIndex:
         ends, mids, mid_ends, too_short = (memoryview(bytes(each)).cast("q") for each in sections[3:_SECTIONS])
         if not len(ends) == len(flags) == len(mid_ends):
             raise StoreError("the name index has sections of different lengths")
-        # Indexes of before rows were kept have none: they are made when public words are marked.
+        # Rows are made when public words are marked.
         rows = NameTable.of_sections(sections[_SECTIONS:]) if len(sections) > _SECTIONS else None
         matcher = WordMatcher.from_bytes(bytes(sections[0]))
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)

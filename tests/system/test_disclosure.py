@@ -14,7 +14,7 @@ from app.chat.search import WITHHELD
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
-from app.egress.disclosure import IN_THE_HOUSE, Disclosure, Policy, Profile
+from app.egress.disclosure import NO_EGRESS, Disclosure, Policy, Profile
 from app.egress.guard import StaticSegments
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
@@ -99,7 +99,7 @@ async def test_the_number_is_told_for_each_prompt_and_the_least_for_the_question
 async def test_nothing_is_counted_where_nothing_leaves_the_house(
     around: Around, store: ServiceContext, embedder: Embedder
 ) -> None:
-    house = around(EmbeddedReasoner(embedder), IN_THE_HOUSE)
+    house = around(EmbeddedReasoner(embedder), NO_EGRESS)
     await house.ask(DOCTOR_OF)
     assert house.last.usage.anonymity is None
     assert {call.anonymity for call in traced(store, house)} == {None}

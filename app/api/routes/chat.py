@@ -18,7 +18,7 @@ from app.api.state import (
     StateOf,
 )
 from app.api.streaming import AnswerStream, while_connected
-from app.chat.question_run import OnStage, tell_nobody
+from app.chat.question_run import OnStage, no_progress
 from client_sdk.protocol import ChatAnswer, ChatRequest, GraphNames
 
 
@@ -45,11 +45,11 @@ async def post_chat(
     async def answering(on_stage: OnStage) -> ChatAnswer:
         answer = await services.chat.answer(caller, question, on_stage)
         state.metrics.count_answer(question.strategy, answer)
-        return state.pace.told(answer)
+        return state.pace.in_steps(answer)
 
     if question.stream:
         return AnswerStream(answering, state.pace)
-    return await while_connected(request, state.pace.kept(answering(tell_nobody)))
+    return await while_connected(request, state.pace.kept(answering(no_progress)))
 
 
 @caller_router.get("/graphs", response_model=GraphNames)

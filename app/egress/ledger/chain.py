@@ -59,7 +59,7 @@ def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
 
 
 def opened_content(plain: bytes, size: int) -> tuple[bytes, int | None]:
-    """The body, which has `size` bytes, and the number. Rows of before the number was kept have the body alone."""
+    """The body, which has `size` bytes, and the number, where there is one."""
     payload, number = plain[:size], plain[size:]
     return payload, int(number) if number.isdigit() else None
 

@@ -127,7 +127,7 @@ MAX_LENGTH = 3
 SECOND_PAGE = 12
 # A first page holds ways that score little less than the best: fewer once something was walked, one alone where what
 # was walked covers best. Their recall is measured in docs/results.md.
-MOST_FIRST, MOST_LATER = 4, 2
+MAX_FIRST, MAX_LATER = 4, 2
 WORSE = 0.75
 
 
@@ -204,8 +204,8 @@ class Paginator:
         if self._generous:
             return SECOND_PAGE
         if not paths:
-            return MOST_FIRST
-        return 1 if self._ways.of_walked(self._inquiry, self._roots[root], paths).max() >= best else MOST_LATER
+            return MAX_FIRST
+        return 1 if self._ways.of_walked(self._inquiry, self._roots[root], paths).max() >= best else MAX_LATER
 
     def _with_beginnings(self, ways: list[CandidatePath], kept: list[int], mine: list[int]) -> list[int]:
         """Beside three steps stand the first two, which an answer may have to take something out of on the way."""

@@ -103,10 +103,10 @@ def asked(*leaning: bool) -> tuple[PseudonymTable, list[dict[str, str]], list[in
     """A conversation of answers a0, a1, ..., each about thing 1 and one new thing."""
     table, earlier = PseudonymTable.new(), []
     for number, leans in enumerate(leaning):
-        earlier.append(table.join_thread(f"a{number}", leans))
+        earlier.append(table.assign_thread(f"a{number}", leans))
         table.of_entity(Mid(1))
         table.of_entity(Mid(10 + number))
-    return table, [table.sent_words(SCHEMA, f"a{number}") for number in range(len(leaning))], earlier
+    return table, [table.wire_pseudonyms(SCHEMA, f"a{number}") for number in range(len(leaning))], earlier
 
 
 def test_a_thread_has_its_own_words_and_the_one_that_leans_on_it_has_the_same() -> None:
@@ -131,19 +131,19 @@ def test_words_are_one_to_one_shaped_alike_and_the_same_after_reopening(leaning:
     for number, sent in enumerate(words):
         assert len(set(sent.values())) == len(sent)
         assert all(own[0] == word[0] and len(own) == len(word) for own, word in sent.items())
-        assert again.sent_words(SCHEMA, f"a{number}") == sent
+        assert again.wire_pseudonyms(SCHEMA, f"a{number}") == sent
 
 
 def test_what_was_sent_before_stays_when_more_is_issued() -> None:
     table, (first,), _ = asked(False)
     table.of_value(Mid(77))
-    assert first.items() < table.sent_words(SCHEMA, "a0").items()
+    assert first.items() < table.wire_pseudonyms(SCHEMA, "a0").items()
 
 
 def test_each_thread_has_its_own_order() -> None:
     keys = [str(number) for number in range(30)]
     table, orders = PseudonymTable.new(), []
     for number, leans in enumerate((False, True, False)):
-        table.join_thread(f"a{number}", leans)
-        orders.append(table.in_sent_order(keys))
+        table.assign_thread(f"a{number}", leans)
+        orders.append(table.shuffled_order(keys))
     assert orders[0] == orders[1] != orders[2]
