@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.chat.conversations import PURPOSE, ConversationBusyError, ConversationStore, UnknownConversationError
+from app.chat.conversations import ConversationBusyError, ConversationStore, UnknownConversationError
 from app.database.engine import make_engine
 from app.database.tables import conversations, metadata
 from kg_store.errors import MasterKeyError
