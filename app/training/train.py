@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.llm.embedded.scoring.weights import Weights
+from app.llm.embedded.scoring.alignment import Weights
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.training.examples import Example, prepare

@@ -26,7 +26,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
-from app.api.state import state_of
+from app.api.state import (
+    state_of,
+)
 from app.main import create_app
 from tests.fuzz.examples import drawing
 from tests.support.service import (

@@ -11,8 +11,17 @@ import pytest
 
 from app.accounts.api_keys import BadGrantError, Caller
 from app.evaluation.checks.canaries import GRAPH, POLICY, PREFIXES, canaries_in
-from client_sdk.crypto.sealing import KeyPair, open_capsule, open_trace
-from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_context
+from client_sdk.crypto.sealing import (
+    KeyPair,
+    capsule_context,
+    open_capsule,
+    open_trace,
+    trace_context,
+)
+from client_sdk.protocol import (
+    ChatAnswer,
+    SealedTrace,
+)
 from tests.support.service import OPERATOR, Running, running
 
 pytestmark = pytest.mark.model

@@ -19,7 +19,7 @@ from app.wiring.services import build
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 from tests.app.privacy.test_anonymiser import shape
 from tests.support.clinic import dialogue, members
 from tests.support.service import OPERATOR, Running, question, running, settings_in
