@@ -1,7 +1,8 @@
 """The command `arog`: the SDK's own commands, and those that join by the entry-point group `arog.commands`.
 
 Exit codes: 0 done · 1 unexpected failure · 2 wrong usage, or a setting is missing · 3 no connection, or no
-reply in time · 4 the service refused · 5 the service failed · 6 the reply can't be read or opened.
+reply in time · 4 the service refused · 5 the service failed · 6 the reply can't be read or opened · 130 stopped with
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -14,15 +15,19 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
-from client_sdk.cli.errors import WRONG_USAGE, error_line, exit_code_of
+from client_sdk.cli.completion import call_as_typed, words_to_complete
+from client_sdk.cli.errors import STOPPED, WRONG_USAGE, error_line, exit_code_of
 from client_sdk.errors import ArogError
 
 if TYPE_CHECKING:
     import typer
 
 GROUP = "arog.commands"
-_GET_CLI = "arog: the command line is an extra; get it with: pip install 'arog[cli]'"
-_GET_SERVER = "Server commands (serve, graph, api-key, eval) are an extra; get them with: pip install 'arog[server]'"
+_GET_CLI = "arog: the command line is an extra; in a clone of arog, get it with: pip install '.[cli]'"
+_GET_SERVER = (
+    "Server commands (serve, graph, api-key, eval) are an extra; in a clone of arog, get them with: "
+    "pip install '.[server]'"
+)
 _OURS = ("app", "kg_store", "client_sdk")
 
 
@@ -40,7 +45,14 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and gives its exit code."""
+    """Runs one command and gives its exit code; Ctrl-C ends it without a traceback, also while modules are loaded."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return STOPPED
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         # Most commands draw with it, and import it only then.
         import_module("rich")
@@ -51,16 +63,12 @@ def run(arguments: Sequence[str]) -> int:
         print(_GET_CLI, file=sys.stderr)
         return WRONG_USAGE
     joined = Joined()
-    words = arguments or _words_to_complete()
+    words = arguments or words_to_complete(os.environ)
+    call_as_typed(arguments)
     # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
     if not words or words[0] not in OWN_COMMANDS or _is_of_the_server(words):
         joined = join_commands(app, entry_points(group=GROUP))
     return _run_app(app, arguments, joined)
-
-
-def _words_to_complete() -> list[str]:
-    """The words of the line that a shell completes, without `arog` itself; nothing, where none is completed."""
-    return os.environ.get("COMP_WORDS", "").split()[1:] if "_AROG_COMPLETE" in os.environ else []
 
 
 def _is_of_the_server(arguments: Sequence[str]) -> bool:
