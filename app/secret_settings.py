@@ -1,4 +1,4 @@
-"""Secrets among the settings: an example is refused, and `..._KEY_FILE` names a file with what `..._KEY` would hold."""
+"""Secrets among the settings: examples are refused, and `..._KEY_FILE` names a file with what `..._KEY` would hold."""
 
 from __future__ import annotations
 

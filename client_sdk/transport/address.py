@@ -17,7 +17,7 @@ TIMEOUT_S = 120.0
 
 
 def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
-    """AROG_URL, AROG_API_KEY (or the file of AROG_API_KEY_FILE), AROG_GRAPH. Raises NotConfiguredError without a key."""
+    """AROG_URL, AROG_API_KEY or the file of AROG_API_KEY_FILE, AROG_GRAPH. Raises NotConfiguredError without a key."""
     return (
         environment.get("AROG_URL") or url_on_this_machine(environment),
         checked_key(secret_of("AROG_API_KEY", environment)),
