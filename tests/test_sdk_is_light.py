@@ -116,6 +116,14 @@ def test_with_the_cli_alone_the_proxy_says_how_to_get_its_extra(copy: Path) -> N
     )  # fmt: skip
 
 
+def test_with_the_cli_alone_mcp_says_how_to_get_its_extra(copy: Path) -> None:
+    body = "from client_sdk.cli.main import run; sys.exit(run(['mcp', '--api-key', 'a-key']))"
+    done = run_alone(copy, body, BASE | {"typer", "rich"})
+    assert (done.returncode, done.stderr) == (
+        2, "arog: MCP is an extra. In a clone of arog, get it with: pip install '.[mcp]'.\n"
+    )  # fmt: skip
+
+
 def test_with_its_extra_the_proxy_needs_nothing_else(copy: Path) -> None:
     extra = BASE | {"typer", "rich", "starlette", "uvicorn"}
     done = run_alone(copy, "import client_sdk.proxy.server; print(*sorted(sys.modules))", extra)

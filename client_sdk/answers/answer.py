@@ -103,9 +103,10 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
 
 
 def open_names(answer: ChatAnswer, key: KeyPair | None) -> Mapping[str, Names]:
-    """The names of one answer; none where it has none, and without a key.
+    """The names of one answer; none where it has none, and without a key. May raise CannotOpenCapsuleError and
+    BadAnswerError.
 
-    Raises CannotOpenCapsuleError and BadAnswerError. Promise: of an answer that was changed on the way nothing opens, be it a letter of its text (capsule_context).
+    Promise: of an answer that was changed on the way nothing opens, be it a letter of its text (capsule_context).
     """
     if key is None:
         return {}

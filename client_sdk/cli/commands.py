@@ -1,4 +1,4 @@
-"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, proxy."""
+"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, proxy, mcp."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from client_sdk.cli import devices
 from client_sdk.cli.errors import tell_wait
+from client_sdk.cli.mcp import mcp
 from client_sdk.cli.proxy import proxy
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
 from client_sdk.errors import NotConfiguredError
@@ -18,7 +19,7 @@ from client_sdk.errors import NotConfiguredError
 if TYPE_CHECKING:
     from client_sdk.client import Chat
 
-OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy"})
+OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy", "mcp"})
 
 # The same as client_sdk.protocol's, whose models take longer to import than a help page to show.
 StrategyName = Literal["sets", "arog"]
@@ -172,6 +173,7 @@ def ledger(
 
 app.add_typer(devices.app, name="device")
 app.command()(proxy)
+app.command()(mcp)
 
 
 @app.command()

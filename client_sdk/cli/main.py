@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
-from client_sdk.cli.completion import call_as_typed, words_to_complete
 from client_sdk.cli.errors import STOPPED, WRONG_USAGE, error_line, exit_code_of
 from client_sdk.errors import ArogError
 
@@ -29,6 +28,12 @@ _GET_SERVER = (
     "pip install '.[server]'"
 )
 _OURS = ("app", "kg_store", "client_sdk")
+# Scripts of completion that call `arog`, which need not be on the PATH, and what they call instead: the command as it
+# was typed. Bash's does so already.
+_COMPLETED_AS_TYPED = {
+    "zsh": ("complete_zsh %(prog_name)s", "complete_zsh ${words[1]}"),
+    "fish": ("(commandline -cp) %(prog_name)s", "(commandline -cp) (commandline -opc)[1]"),
+}
 
 
 @dataclass(slots=True)
@@ -63,12 +68,30 @@ def _run(arguments: Sequence[str]) -> int:
         print(_GET_CLI, file=sys.stderr)
         return WRONG_USAGE
     joined = Joined()
-    words = arguments or words_to_complete(os.environ)
-    call_as_typed(arguments)
+    words = arguments or _words_to_complete(os.environ)
+    _complete_as_typed(arguments)
     # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
     if not words or words[0] not in OWN_COMMANDS or _is_of_the_server(words):
         joined = join_commands(app, entry_points(group=GROUP))
     return _run_app(app, arguments, joined)
+
+
+def _words_to_complete(environment: Mapping[str, str]) -> list[str]:
+    """The words of the line that a shell completes, without the command itself; nothing, where none is completed."""
+    if "_AROG_COMPLETE" not in environment:
+        return []
+    line = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")
+    return line.split()[1:]
+
+
+def _complete_as_typed(arguments: Sequence[str]) -> None:
+    """Changes the scripts of completion where one is about to be written."""
+    if not any(word.startswith(("--install-completion", "--show-completion")) for word in arguments):
+        return
+    from typer._completion_shared import _completion_scripts
+
+    for shell, (by_name, as_typed) in _COMPLETED_AS_TYPED.items():
+        _completion_scripts[shell] = _completion_scripts[shell].replace(by_name, as_typed)
 
 
 def _is_of_the_server(arguments: Sequence[str]) -> bool:

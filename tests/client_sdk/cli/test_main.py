@@ -20,7 +20,7 @@ from client_sdk import Chat, Piece, Stream
 from client_sdk.answers.safe_output import printable
 from client_sdk.cli import main
 from client_sdk.cli.main import join_commands, run
-from client_sdk.cli.render import make_console, readable_payload, show_answer, show_notes
+from client_sdk.cli.render import make_console, show_answer, show_notes
 from client_sdk.cli.settings import choose
 from client_sdk.cli.stream import show_stream
 from client_sdk.cli.trace import show_trace
@@ -28,6 +28,7 @@ from client_sdk.crypto.key_file import key_path, load_key
 from client_sdk.crypto.private_files import create_private
 from client_sdk.errors import ArogError, NotConfiguredError, ServerError
 from client_sdk.protocol import Reading
+from client_sdk.trace import readable_payload
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
