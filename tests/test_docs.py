@@ -18,7 +18,7 @@ from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
 from kg_store.errors import LoadError, PolicyError
-from tests.support import command_page, layers_page, layers_picture, policy_page, troubleshooting_page
+from tests.support import command_page, http_page, layers_page, layers_picture, policy_page, troubleshooting_page
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -106,7 +106,9 @@ def test_the_picture_of_the_layers_is_drawn_from_them() -> None:
     assert layers_picture.PICTURE.read_text("utf-8") == layers_picture.picture(), "run `python -m tests.write_docs`"
 
 
-@pytest.mark.parametrize("written", [command_page, policy_page, troubleshooting_page], ids=lambda page: page.PAGE.stem)
+@pytest.mark.parametrize(
+    "written", [command_page, http_page, policy_page, troubleshooting_page], ids=lambda page: page.PAGE.stem
+)
 def test_a_reference_is_written_from_the_code(written: ModuleType) -> None:
     assert written.PAGE.read_text("utf-8") == written.page(), "run `python -m tests.write_docs`"
 
