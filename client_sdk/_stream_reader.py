@@ -22,9 +22,10 @@ class AnswerReader:
 
     Promise: no piece is shown before the whole answer is there, is the one of the graph that was asked and the
     conversation that is going on (None: a new one), and has opened its names: they open for its own text alone.
+    Without a `key` the text stays in pseudonyms.
     """
 
-    def __init__(self, key: KeyPair, graph: str, conversation: str | None) -> None:
+    def __init__(self, key: KeyPair | None, graph: str, conversation: str | None) -> None:
         self._key, self._graph, self._conversation = key, graph, conversation
         self._pieces: list[str] = []
         self._answer: ChatAnswer | None = None

@@ -25,6 +25,7 @@ from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows
 from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
 from client_sdk.transport.turn_lock import AsyncTurnLock
+from client_sdk.transport.waiting import OnWait, log_wait
 
 
 class AsyncChat(ChatBase):
@@ -46,13 +47,15 @@ class AsyncChat(ChatBase):
         retries: int = 5,
         connect_retries: int = 1,
         plain_http: bool = False,
+        restore_names: bool = True,
+        on_wait: OnWait = log_wait,
         http: httpx2.AsyncClient | None = None,
         **options: Unpack[AskOptions],
     ) -> None:
         url, api_key = checked_url(url, plain_http), checked_key(api_key)
-        self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
+        self._dialogue = Dialogue(graph, (key or load_or_create_key()) if restore_names else None, strategy, options)
         self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
-        self._driver = AsyncDriver(url, api_key, http)
+        self._driver = AsyncDriver(url, api_key, http, on_wait)
         self._turns = AsyncTurnLock()
 
     @classmethod

@@ -25,6 +25,7 @@ from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows
 from client_sdk.transport.drivers import BlockingDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
 from client_sdk.transport.turn_lock import TurnLock
+from client_sdk.transport.waiting import OnWait, log_wait
 
 
 class Chat(ChatBase):
@@ -41,8 +42,11 @@ class Chat(ChatBase):
 
     `timeout_s` is the deadline of one question with all its repetitions, `connect_timeout_s` that of a connection.
     A question is sent again only where the service has not taken it: `connect_retries` times when no connection
-    comes about, `retries` times when the service says when to come back. What broke after it was sent is not sent
-    again: it may have been answered, and paid for.
+    comes about, `retries` times when the service says when to come back; `on_wait` is told of each such wait, and logs
+    a warning by default. What broke after it was sent is not sent again: it may have been answered, and paid for.
+
+    With `restore_names=False` no public key is sent and no key file is made: names stay at the service, and answers,
+    evidence and notes come in pseudonyms.
 
     Threads may share a Chat: one question is asked after the other, each seeing those before. For dialogues
     that don't share their history, use one Chat each.
@@ -61,13 +65,15 @@ class Chat(ChatBase):
         retries: int = 5,
         connect_retries: int = 1,
         plain_http: bool = False,
+        restore_names: bool = True,
+        on_wait: OnWait = log_wait,
         http: httpx2.Client | None = None,
         **options: Unpack[AskOptions],
     ) -> None:
         url, api_key = checked_url(url, plain_http), checked_key(api_key)
-        self._dialogue = Dialogue(graph, key or load_or_create_key(), strategy, options)
+        self._dialogue = Dialogue(graph, (key or load_or_create_key()) if restore_names else None, strategy, options)
         self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
-        self._driver = BlockingDriver(url, api_key, http)
+        self._driver = BlockingDriver(url, api_key, http, on_wait)
         self._turns = TurnLock()
 
     @classmethod

@@ -34,9 +34,12 @@ class Turn:
 
 
 class Dialogue:
-    """The turns so far. The service's are kept twice: as they came, to send back, and restored, to show."""
+    """The turns so far. The service's are kept twice: as they came, to send back, and restored, to show.
 
-    def __init__(self, graph: str, key: KeyPair, strategy: str, options: Mapping[str, object]) -> None:
+    Without a `key` no names come: what is shown is what came.
+    """
+
+    def __init__(self, graph: str, key: KeyPair | None, strategy: str, options: Mapping[str, object]) -> None:
         self._graph, self._key, self._strategy, self._options = graph, key, strategy, dict(options)
         self.reset()
         # So that bad settings are told now, and not at the first question.
@@ -84,7 +87,7 @@ class Dialogue:
                 conversation=self._conversation,
                 strategy=strategy or self._strategy,
                 options=ChatOptions.model_validate({**self._options, **options}),
-                public_key=self._key.public_text,
+                public_key=self._key.public_text if self._key else None,
                 stream=stream,
             )
         except ValidationError as problem:
@@ -92,12 +95,18 @@ class Dialogue:
 
     @property
     def public_key(self) -> str:
-        """The key that capsules are sealed to, as requests carry it."""
-        return self._key.public_text
+        """The key that capsules are sealed to, as requests carry it. Raises BadRequestError where there is none."""
+        return self._own_key().public_text
 
     def open_trace(self, answer_id: str, sealed: SealedTrace) -> Trace:
         """Raises CannotOpenCapsuleError."""
-        return open_sealed_trace(answer_id, sealed, self._key)
+        return open_sealed_trace(answer_id, sealed, self._own_key())
+
+    def _own_key(self) -> KeyPair:
+        if self._key is None:
+            hint = "a trace holds names; `ledger` lists the requests in pseudonyms"
+            raise BadRequestError("this dialogue restores no names", code="no_names", hint=hint)
+        return self._key
 
     def reader(self) -> AnswerReader:
         """A reader for the events of one streamed answer."""

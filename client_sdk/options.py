@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
+from client_sdk.transport.waiting import OnWait
 
 
 class AskOptions(TypedDict, total=False):
@@ -28,3 +29,5 @@ class ChatOptions(AskOptions, total=False):
     retries: int
     connect_retries: int
     plain_http: bool
+    restore_names: bool
+    on_wait: OnWait

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from client_sdk.crypto.sealing import (
     CannotOpenError,
@@ -81,3 +83,25 @@ def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trac
 
 def _step(call: TracedCall) -> TraceStep:
     return TraceStep(call.step, call.at, call.outcome, call.prompt, call.reply, call.anonymity)
+
+
+def readable_payload(payload: str | None) -> str:
+    """A chat request as its messages, another object with one line for each part, and the rest as it is."""
+    if payload is None:
+        return "(no longer kept)"
+    try:
+        content: Any = json.loads(payload)
+    except ValueError:
+        return payload
+    messages = content.get("messages") if isinstance(content, dict) else None
+    if isinstance(messages, list) and all(isinstance(message, dict) for message in messages):
+        return "\n\n".join(f"[{message.get('role')}]\n{message.get('content')}" for message in messages)
+    if isinstance(content, dict):
+        return "\n".join(_lines_of(key, value) for key, value in content.items())
+    return payload
+
+
+def _lines_of(key: str, value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "\n".join([f"{key}:", *(f"  {json.dumps(one, ensure_ascii=False)}" for one in value)])
+    return f"{key}: {json.dumps(value, ensure_ascii=False)}"

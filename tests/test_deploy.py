@@ -19,6 +19,8 @@ DEPLOY = ROOT / "deploy"
 EXAMPLE = (DEPLOY / "example.env").read_text("utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
 COMPOSE_FILES = sorted(DEPLOY.glob("compose*.yml"))
+KUBERNETES = DEPLOY / "kubernetes.yml"
+MANIFESTS = {each["kind"]: each for each in yaml.safe_load_all(KUBERNETES.read_text("utf-8"))}
 KNOWN = {PREFIX + name.upper() for name in Settings.model_fields}
 
 
@@ -30,7 +32,9 @@ def instructions(word: str) -> list[list[str]]:
     return [shlex.split(line)[1:] for line in DOCKERFILE.splitlines() if line.startswith(word + " ")]
 
 
-@pytest.mark.parametrize("path", [*COMPOSE_FILES, DEPLOY / "example.env", ROOT / "Dockerfile"], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "path", [*COMPOSE_FILES, KUBERNETES, DEPLOY / "example.env", ROOT / "Dockerfile"], ids=lambda p: p.name
+)
 def test_every_setting_that_is_named_exists(path: Path) -> None:
     named = set(re.findall(rf"\b{PREFIX}[A-Z_]+", path.read_text("utf-8")))
     assert named
@@ -116,6 +120,44 @@ def test_the_model_server_is_on_a_network_that_leads_nowhere_else() -> None:
     assert compose["networks"]["model"]["internal"] is True
     assert vllm["networks"] == ["model"]
     assert "ports" not in vllm
+
+
+def test_the_pod_has_no_more_rights_than_it_needs() -> None:
+    pod = MANIFESTS["StatefulSet"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert pod["automountServiceAccountToken"] is False
+    assert (pod["securityContext"]["runAsNonRoot"], pod["securityContext"]["runAsUser"]) == (True, 10001)
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+    }  # fmt: skip
+    assert re.search(r":\d+\.\d+", container["image"])
+    assert container["resources"]["limits"]["memory"]
+    # A service of this name would set AROG_PORT to an address.
+    assert pod["enableServiceLinks"] is False
+
+
+def test_the_pod_reads_its_secrets_from_files_that_others_can_not_read() -> None:
+    pod = MANIFESTS["StatefulSet"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    given = {each["name"]: each["value"] for each in container["env"]}
+    assert not {"AROG_ADMIN_KEY", "AROG_MASTER_KEY", "AROG_ENDPOINT_API_KEY"} & set(given)
+    mounts = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    assert all(given[name].startswith(mounts["keys"]) for name in ("AROG_ADMIN_KEY_FILE", "AROG_MASTER_KEY_FILE"))
+    (secret,) = (each["secret"] for each in pod["volumes"] if "secret" in each)
+    assert secret["defaultMode"] & 0o027 == 0
+    templates = MANIFESTS["StatefulSet"]["spec"]["volumeClaimTemplates"]
+    assert set(mounts) == {each["name"] for each in pod["volumes"]} | {each["metadata"]["name"] for each in templates}
+    assert mounts["data"] == "/data"
+
+
+def test_the_pod_is_looked_after_and_reaches_nothing() -> None:
+    (container,) = MANIFESTS["StatefulSet"]["spec"]["template"]["spec"]["containers"]
+    paths = {name: container[name]["httpGet"]["path"] for name in container if name.endswith("Probe")}
+    assert paths == {"startupProbe": "/readyz", "readinessProbe": "/readyz", "livenessProbe": "/healthz"}
+    policy = MANIFESTS["NetworkPolicy"]["spec"]
+    assert (policy["egress"], policy["policyTypes"]) == ([], ["Ingress", "Egress"])
+    labels = MANIFESTS["StatefulSet"]["spec"]["template"]["metadata"]["labels"]
+    assert policy["podSelector"]["matchLabels"] == MANIFESTS["Service"]["spec"]["selector"] == labels
 
 
 VLLM_FLAGS = {

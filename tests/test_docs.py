@@ -6,6 +6,7 @@ import ast
 import re
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,7 +18,7 @@ from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
 from kg_store.errors import LoadError, PolicyError
-from tests.support import layers_page, layers_picture
+from tests.support import command_page, http_page, layers_page, layers_picture, policy_page, troubleshooting_page
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -42,7 +43,7 @@ CODES = {problem.code for problem in (*_KINDS.values(), *_BY_STATUS.values(), IN
 
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_every_setting_has_its_line(name: str) -> None:
-    assert f"`{PREFIX}{name.upper()}`" in (ROOT / "docs" / "operations.md").read_text("utf-8")
+    assert f"`{PREFIX}{name.upper()}`" in (ROOT / "docs" / "operations" / "settings.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("code", sorted(CODES))
@@ -103,6 +104,24 @@ def test_the_map_of_the_architecture_is_that_of_the_layers() -> None:
 
 def test_the_picture_of_the_layers_is_drawn_from_them() -> None:
     assert layers_picture.PICTURE.read_text("utf-8") == layers_picture.picture(), "run `python -m tests.write_docs`"
+
+
+@pytest.mark.parametrize(
+    "written", [command_page, http_page, policy_page, troubleshooting_page], ids=lambda page: page.PAGE.stem
+)
+def test_a_reference_is_written_from_the_code(written: ModuleType) -> None:
+    assert written.PAGE.read_text("utf-8") == written.page(), "run `python -m tests.write_docs`"
+
+
+def test_every_field_of_a_policy_is_described() -> None:
+    missing = [f"{model}.{name}" for model, name in policy_page.fields() if name not in policy_page.SAID[model]]
+    assert not missing, "describe them in tests/support/policy_fields.toml"
+
+
+def test_every_error_code_has_what_to_do() -> None:
+    to_do = troubleshooting_page.TO_DO
+    assert set(to_do["service"]) == CODES, "tests/support/troubleshooting.toml"
+    assert set(to_do["sdk"]) == troubleshooting_page.sdk_codes(), "tests/support/troubleshooting.toml"
 
 
 @cache

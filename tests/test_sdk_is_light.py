@@ -105,14 +105,22 @@ def test_it_works_alone_with_its_three_libraries(copy: Path) -> None:
 def test_alone_its_command_says_how_to_get_the_extra(copy: Path) -> None:
     done = run_alone(copy, "from client_sdk.cli.main import run; sys.exit(run(['ask', 'x']))")
     assert done.returncode == 2, done.stderr
-    assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"
+    assert done.stderr == "arog: the command line is an extra; in a clone of arog, get it with: pip install '.[cli]'\n"
 
 
 def test_with_the_cli_alone_the_proxy_says_how_to_get_its_extra(copy: Path) -> None:
     body = "from client_sdk.cli.main import run; sys.exit(run(['proxy', '--api-key', 'a-key']))"
     done = run_alone(copy, body, BASE | {"typer", "rich"})
     assert (done.returncode, done.stderr) == (
-        2, "arog: the proxy is an extra. Get it with: pip install 'arog[proxy]'.\n"
+        2, "arog: the proxy is an extra. In a clone of arog, get it with: pip install '.[proxy]'.\n"
+    )  # fmt: skip
+
+
+def test_with_the_cli_alone_mcp_says_how_to_get_its_extra(copy: Path) -> None:
+    body = "from client_sdk.cli.main import run; sys.exit(run(['mcp', '--api-key', 'a-key']))"
+    done = run_alone(copy, body, BASE | {"typer", "rich"})
+    assert (done.returncode, done.stderr) == (
+        2, "arog: MCP is an extra. In a clone of arog, get it with: pip install '.[mcp]'.\n"
     )  # fmt: skip
 
 
@@ -157,7 +165,7 @@ def test_installed_with_the_cli_extra_it_tells_of_the_server_commands(installed:
     done = run_alone(installed, body, BASE | {"typer", "rich"})
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert "pip install 'arog[server]'" in " ".join(done.stdout.split())
+    assert "pip install '.[server]'" in " ".join(done.stdout.split())
 
 
 def test_importing_it_beside_the_server_loads_nothing_of_the_server() -> None:

@@ -39,7 +39,9 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         listening = listen(settings.host, settings.port)
         settings = settings.model_copy(update={"port": listening.getsockname()[1]})
     for name in unknown_names(os.environ):
-        _say(f"arog: {name} is not a setting of the service and has no effect; docs/operations.md lists all settings.")
+        _say(
+            f"arog: {name} is not a setting of the service and has no effect; docs/operations/settings.md lists them."
+        )
     if written:
         _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()

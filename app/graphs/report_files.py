@@ -9,7 +9,7 @@ from app.graphs.report_chart import svg
 from app.graphs.report_markdown import markdown
 from client_sdk.protocol import GraphReport
 
-NO_PICTURE = 'no picture was drawn: that takes pip install "arog[report]"'
+NO_PICTURE = 'no picture was drawn: that takes pip install ".[report]"'
 
 
 def write_report(report: GraphReport, folder: Path) -> list[str]:

@@ -51,7 +51,7 @@ def open_recogniser(setting: str) -> Recogniser:
         # Not installed with the service, and slow to import.
         import spacy
     except ImportError:
-        raise RecogniserError('AROG_RECOGNISER needs spaCy: pip install "arog[recogniser]"') from None
+        raise RecogniserError('AROG_RECOGNISER needs spaCy: pip install ".[recogniser]"') from None
     try:
         pipeline = spacy.load(folder)
         recogniser = SpacyRecogniser(pipeline)

@@ -73,7 +73,7 @@ class Answer:
 
         Of `entities`: `part` (its number in the answer), `name` (missing where none was sent), `concept`, `kind` and
         `total`, the members of the part, of which only some may have come by name. Raises NotConfiguredError where
-        pandas (`pip install 'arog[pandas]'`) is missing.
+        pandas (`pip install '.[pandas]'`) is missing.
         """
         return answer_as_frame(self.entities, self.evidence, part)
 
@@ -89,10 +89,10 @@ class Answer:
         return self.text
 
 
-def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
+def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> Answer:
     """Opens the capsule with `key` and restores every part. Raises CannotOpenCapsuleError and BadAnswerError.
 
-    `question` is the message that was answered: `inexact` quotes it.
+    Without a key every part stays in pseudonyms. `question` is the message that was answered: `inexact` quotes it.
     """
     table = open_names(answer, key)
     short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
@@ -113,11 +113,14 @@ def open_answer(answer: ChatAnswer, key: KeyPair, question: str = "") -> Answer:
     )
 
 
-def open_names(answer: ChatAnswer, key: KeyPair) -> Mapping[str, Names]:
-    """The names of one answer; none where it has none. Raises CannotOpenCapsuleError and BadAnswerError.
+def open_names(answer: ChatAnswer, key: KeyPair | None) -> Mapping[str, Names]:
+    """The names of one answer; none where it has none, and without a key. May raise CannotOpenCapsuleError and
+    BadAnswerError.
 
     Promise: of an answer that was changed on the way nothing opens, be it a letter of its text (capsule_context).
     """
+    if key is None:
+        return {}
     if answer.capsule is None:
         if answer.entities or answer.evidence:
             hint = "the service may be of another version"

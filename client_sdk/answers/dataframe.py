@@ -1,4 +1,4 @@
-"""An answer as tables of pandas, which is an extra: `pip install 'arog[pandas]'`."""
+"""An answer as tables of pandas, which is an extra: `pip install '.[pandas]'`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def answer_as_frame(entities: Sequence[Entity], evidence: Sequence[RestoredFact]
     try:
         import pandas
     except ModuleNotFoundError:
-        hint = "get it with: pip install 'arog[pandas]'"
+        hint = "in a clone of arog, get it with: pip install '.[pandas]'"
         raise NotConfiguredError("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
     rows = _entity_rows(entities) if part == "entities" else _evidence_rows(evidence)
     return pandas.DataFrame(rows, columns=list(_COLUMNS[part]))

@@ -1,4 +1,4 @@
-"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, proxy."""
+"""The SDK's own commands: keygen, ask, chat, ledger, trace, device, proxy, mcp."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from client_sdk.cli import devices
+from client_sdk.cli.errors import tell_wait
+from client_sdk.cli.mcp import mcp
 from client_sdk.cli.proxy import proxy
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
 from client_sdk.errors import NotConfiguredError
@@ -17,7 +19,7 @@ from client_sdk.errors import NotConfiguredError
 if TYPE_CHECKING:
     from client_sdk.client import Chat
 
-OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy"})
+OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy", "mcp"})
 
 # The same as client_sdk.protocol's, whose models take longer to import than a help page to show.
 StrategyName = Literal["sets", "arog"]
@@ -27,12 +29,28 @@ Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of o
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 app = typer.Typer(
-    help="Ask a private knowledge graph questions, in dialogue, through a model that you don't trust.",
     no_args_is_help=True,
     # Its tracebacks would print names.
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"arog {version('arog')}")
+        raise typer.Exit
+
+
+@app.callback()
+def arog(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Ask a private knowledge graph questions, in dialogue, through a model that you don't trust."""
 
 
 @app.command()
@@ -155,6 +173,7 @@ def ledger(
 
 app.add_typer(devices.app, name="device")
 app.command()(proxy)
+app.command()(mcp)
 
 
 @app.command()
@@ -185,4 +204,6 @@ def _open_chat(
     # Loaded where there is a key to ask with.
     from client_sdk.client import Chat
 
-    return Chat(where.url, where.api_key, where.graph, strategy=strategy, plain_http=plain_http, names=names)
+    return Chat(
+        where.url, where.api_key, where.graph, strategy=strategy, plain_http=plain_http, names=names, on_wait=tell_wait
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 from client_sdk.errors import (
     ArogError,
     BadAnswerError,
@@ -13,7 +16,12 @@ from client_sdk.errors import (
     UnreachableError,
 )
 
+if TYPE_CHECKING:
+    from client_sdk.transport.waiting import Wait
+
 WRONG_USAGE = 2
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 _EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
     (NotConfiguredError, WRONG_USAGE),
@@ -39,6 +47,11 @@ def error_line(error: ArogError) -> str:
     if error.id:
         parts.append(f"(id {error.id})")
     return " ".join(parts)
+
+
+def tell_wait(wait: Wait) -> None:
+    """Says that a question waits, and why, on standard error."""
+    print(f"arog: {wait}", file=sys.stderr)
 
 
 def _ended(sentence: str) -> str:

@@ -1,29 +1,39 @@
 """The command `arog`: the SDK's own commands, and those that join by the entry-point group `arog.commands`.
 
 Exit codes: 0 done · 1 unexpected failure · 2 wrong usage, or a setting is missing · 3 no connection, or no
-reply in time · 4 the service refused · 5 the service failed · 6 the reply can't be read or opened.
+reply in time · 4 the service refused · 5 the service failed · 6 the reply can't be read or opened · 130 stopped with
+Ctrl-C.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
-from client_sdk.cli.errors import WRONG_USAGE, error_line, exit_code_of
+from client_sdk.cli.errors import STOPPED, WRONG_USAGE, error_line, exit_code_of
 from client_sdk.errors import ArogError
 
 if TYPE_CHECKING:
     import typer
 
 GROUP = "arog.commands"
-_GET_CLI = "arog: the command line is an extra; get it with: pip install 'arog[cli]'"
-_GET_SERVER = "Server commands (serve, graph, api-key, eval) are an extra; get them with: pip install 'arog[server]'"
+_GET_CLI = "arog: the command line is an extra; in a clone of arog, get it with: pip install '.[cli]'"
+_GET_SERVER = (
+    "Server commands (serve, graph, api-key, eval) are an extra; in a clone of arog, get them with: "
+    "pip install '.[server]'"
+)
 _OURS = ("app", "kg_store", "client_sdk")
+# Scripts of completion that call `arog`, which need not be on the PATH, and what they call instead: the command as it
+# was typed. Bash's does so already.
+_COMPLETED_AS_TYPED = {
+    "zsh": ("complete_zsh %(prog_name)s", "complete_zsh ${words[1]}"),
+    "fish": ("(commandline -cp) %(prog_name)s", "(commandline -cp) (commandline -opc)[1]"),
+}
 
 
 @dataclass(slots=True)
@@ -40,7 +50,14 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and gives its exit code."""
+    """Runs one command and gives its exit code; Ctrl-C ends it without a traceback, also while modules are loaded."""
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return STOPPED
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         # Most commands draw with it, and import it only then.
         import_module("rich")
@@ -51,16 +68,30 @@ def run(arguments: Sequence[str]) -> int:
         print(_GET_CLI, file=sys.stderr)
         return WRONG_USAGE
     joined = Joined()
-    words = arguments or _words_to_complete()
+    words = arguments or _words_to_complete(os.environ)
+    _complete_as_typed(arguments)
     # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
     if not words or words[0] not in OWN_COMMANDS or _is_of_the_server(words):
         joined = join_commands(app, entry_points(group=GROUP))
     return _run_app(app, arguments, joined)
 
 
-def _words_to_complete() -> list[str]:
-    """The words of the line that a shell completes, without `arog` itself; nothing, where none is completed."""
-    return os.environ.get("COMP_WORDS", "").split()[1:] if "_AROG_COMPLETE" in os.environ else []
+def _words_to_complete(environment: Mapping[str, str]) -> list[str]:
+    """The words of the line that a shell completes, without the command itself; nothing, where none is completed."""
+    if "_AROG_COMPLETE" not in environment:
+        return []
+    line = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")
+    return line.split()[1:]
+
+
+def _complete_as_typed(arguments: Sequence[str]) -> None:
+    """Changes the scripts of completion where one is about to be written."""
+    if not any(word.startswith(("--install-completion", "--show-completion")) for word in arguments):
+        return
+    from typer._completion_shared import _completion_scripts
+
+    for shell, (by_name, as_typed) in _COMPLETED_AS_TYPED.items():
+        _completion_scripts[shell] = _completion_scripts[shell].replace(by_name, as_typed)
 
 
 def _is_of_the_server(arguments: Sequence[str]) -> bool:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
 from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
 from client_sdk.errors import NotConfiguredError
-from client_sdk.transport.address import TIMEOUT_S, checked_url
+from client_sdk.transport.address import TIMEOUT_S, checked_url, secret_of
 
 PORT = 8100
-_GET_PROXY = "get it with: pip install 'arog[proxy]'"
+_GET_PROXY = "in a clone of arog, get it with: pip install '.[proxy]'"
+
+ProxyKey = Annotated[
+    str,
+    typer.Option(
+        envvar="AROG_PROXY_KEY",
+        help="What clients must give as their API key; better there, or in AROG_PROXY_KEY_FILE",
+    ),
+]
 
 
 def proxy(
@@ -21,9 +30,7 @@ def proxy(
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one")] = PORT,
-    key: Annotated[
-        str, typer.Option(envvar="AROG_PROXY_KEY", help="What clients must give as their API key; better there")
-    ] = "",
+    key: ProxyKey = "",
     evidence: Annotated[bool, typer.Option("--evidence", help="End each answer with the path to it")] = False,
     names: Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")] = 50,
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one question")] = TIMEOUT_S,
@@ -39,7 +46,7 @@ def proxy(
 
     Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL.
     """
-    where = choose(url, api_key, None)
+    where, key = choose(url, api_key, None), secret_of("AROG_PROXY_KEY", os.environ, key)
     from client_sdk.crypto.key_file import load_or_create_key
 
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -12,6 +11,7 @@ from rich.text import Text
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import LedgerRow
+from client_sdk.trace import readable_payload
 
 
 def make_console() -> Console:
@@ -95,28 +95,6 @@ def show_ledger(console: Console, rows: Iterable[LedgerRow], payload: bool) -> N
             say(console, readable_payload(row.payload))
     if not found:
         say(console, "the model was sent nothing", style="dim")
-
-
-def readable_payload(payload: str | None) -> str:
-    """A chat request as its messages, another object with one line for each part, and the rest as it is."""
-    if payload is None:
-        return "(no longer kept)"
-    try:
-        content: Any = json.loads(payload)
-    except ValueError:
-        return payload
-    messages = content.get("messages") if isinstance(content, dict) else None
-    if isinstance(messages, list) and all(isinstance(message, dict) for message in messages):
-        return "\n\n".join(f"[{message.get('role')}]\n{message.get('content')}" for message in messages)
-    if isinstance(content, dict):
-        return "\n".join(_lines_of(key, value) for key, value in content.items())
-    return payload
-
-
-def _lines_of(key: str, value: Any) -> str:
-    if isinstance(value, list) and value:
-        return "\n".join([f"{key}:", *(f"  {json.dumps(one, ensure_ascii=False)}" for one in value)])
-    return f"{key}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:

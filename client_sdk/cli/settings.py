@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Annotated
 
 import typer
 
-from client_sdk.transport.address import DEFAULT_GRAPH, DEFAULT_URL, checked_key
+from client_sdk.transport.address import DEFAULT_GRAPH, checked_key, secret_of, url_on_this_machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,8 @@ def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
 
     kept = read_client_file()
     return Where(
-        url=url or kept.url or DEFAULT_URL,
-        api_key=checked_key(api_key or kept.api_key or ""),
+        url=url or kept.url or url_on_this_machine(os.environ),
+        api_key=checked_key(secret_of("AROG_API_KEY", os.environ, api_key) or kept.api_key or ""),
         graph=graph or kept.graph or DEFAULT_GRAPH,
     )
 
@@ -37,6 +38,6 @@ Url = Annotated[
 ]
 ApiKey = Annotated[
     str | None,
-    typer.Option(envvar="AROG_API_KEY", help="Better in the environment: others can see options of a command"),
+    typer.Option(envvar="AROG_API_KEY", help="Better there, or in AROG_API_KEY_FILE: others see options of a command"),
 ]
 PlainHttp = Annotated[bool, typer.Option("--plain-http", help="Allow http to another machine")]

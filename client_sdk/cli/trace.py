@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from client_sdk.answers.safe_output import printable
-from client_sdk.cli.render import readable_payload, say
-from client_sdk.trace import Trace, TraceStep
+from client_sdk.cli.render import say
+from client_sdk.trace import Trace, TraceStep, readable_payload
 
 AS_IT_LEFT, WITH_NAMES = "as the model had it", "with names, on this machine alone"
 _RUN = re.compile(r"[0-9A-Za-z]+")

@@ -4,22 +4,61 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from pathlib import Path
 
 from client_sdk.errors import NotConfiguredError
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 DEFAULT_GRAPH = "demo"
+# Others may do nothing with a secret's file; a group may read it, as mounted secrets let it.
+_MODE_OF_OTHERS = 0o027
 TIMEOUT_S = 120.0
 """Seconds for one question with all its repetitions, where nothing else is said."""
 
 
 def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
-    """AROG_URL, AROG_API_KEY, AROG_GRAPH. Raises NotConfiguredError when there is no key."""
+    """AROG_URL, AROG_API_KEY or the file of AROG_API_KEY_FILE, AROG_GRAPH. Raises NotConfiguredError without a key."""
     return (
-        environment.get("AROG_URL") or DEFAULT_URL,
-        checked_key(environment.get("AROG_API_KEY", "")),
+        environment.get("AROG_URL") or url_on_this_machine(environment),
+        checked_key(secret_of("AROG_API_KEY", environment)),
         environment.get("AROG_GRAPH") or DEFAULT_GRAPH,
     )
+
+
+def url_on_this_machine(environment: Mapping[str, str]) -> str:
+    """The service's address where none is named: on loopback, at AROG_PORT as `arog serve` reads it, else at 8000."""
+    port = environment.get("AROG_PORT", "").strip()
+    if not port:
+        return DEFAULT_URL
+    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65_536:
+        hint = "set it to the service's port, or AROG_URL to its whole address"
+        raise NotConfiguredError("AROG_PORT is no port that can be asked", code="bad_port", hint=hint)
+    return f"http://127.0.0.1:{port}"
+
+
+def secret_of(name: str, environment: Mapping[str, str], option: str | None = None) -> str:
+    """`option` where it was given, the setting `name`, or the text of the file that `name`_FILE names; "" without any.
+
+    Raises NotConfiguredError where both settings are there, or the file can't be read, or others can read it.
+    """
+    given, path = environment.get(name, ""), environment.get(f"{name}_FILE", "")
+    if not path or (option and option != given):
+        return option or given
+    if given:
+        raise NotConfiguredError(f"{name} and {name}_FILE are both set", code="set_twice", hint="leave one out")
+    return _text_of(Path(path), f"{name}_FILE")
+
+
+def _text_of(path: Path, name: str) -> str:
+    try:
+        mode, text = path.stat().st_mode, path.read_text("ascii")
+    except (OSError, UnicodeDecodeError):
+        hint = "name a file of one line that this user can read"
+        raise NotConfiguredError(f"the file of {name} can't be read", code="bad_key_file", hint=hint) from None
+    if mode & _MODE_OF_OTHERS:
+        hint = f"run: chmod 600 {path}"
+        raise NotConfiguredError(f"others can read the file of {name}", code="bad_key_file", hint=hint)
+    return text.strip()
 
 
 def checked_key(api_key: str) -> str:

@@ -11,6 +11,7 @@ import httpx2
 
 from client_sdk.errors import BadAnswerError
 from client_sdk.transport.flow import MAX_REPLY_BYTES, Flow, Pause, Reply, ResultT, Send, error_of_failure
+from client_sdk.transport.waiting import OnWait, log_wait, tell_wait
 
 
 class _Target:
@@ -82,8 +83,8 @@ class _Bounded(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 class BlockingDriver:
     """Runs flows, waiting for each send and pause. Safe to use from several threads."""
 
-    def __init__(self, url: str, api_key: str, http: httpx2.Client | None) -> None:
-        self._target, self._owns_http = _Target(url, api_key), http is None
+    def __init__(self, url: str, api_key: str, http: httpx2.Client | None, on_wait: OnWait = log_wait) -> None:
+        self._target, self._owns_http, self._on_wait = _Target(url, api_key), http is None, on_wait
         self._http = http or httpx2.Client()
 
     def run(self, flow: Flow[ResultT]) -> ResultT:
@@ -117,6 +118,7 @@ class BlockingDriver:
 
     def _do(self, step: Send | Pause, opened: list[httpx2.Response]) -> Reply | None:
         if isinstance(step, Pause):
+            tell_wait(step, self._on_wait)
             time.sleep(step.seconds)
             return None
         return self._ask(step, opened)
@@ -145,8 +147,8 @@ class BlockingDriver:
 class AsyncDriver:
     """Runs flows on asyncio."""
 
-    def __init__(self, url: str, api_key: str, http: httpx2.AsyncClient | None) -> None:
-        self._target, self._owns_http = _Target(url, api_key), http is None
+    def __init__(self, url: str, api_key: str, http: httpx2.AsyncClient | None, on_wait: OnWait = log_wait) -> None:
+        self._target, self._owns_http, self._on_wait = _Target(url, api_key), http is None, on_wait
         self._http = http or httpx2.AsyncClient()
 
     async def run(self, flow: Flow[ResultT]) -> ResultT:
@@ -180,6 +182,7 @@ class AsyncDriver:
 
     async def _do(self, step: Send | Pause, opened: list[httpx2.Response]) -> Reply | None:
         if isinstance(step, Pause):
+            tell_wait(step, self._on_wait)
             await asyncio.sleep(step.seconds)
             return None
         return await self._ask(step, opened)

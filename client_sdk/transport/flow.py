@@ -75,9 +75,10 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """To the driver: wait."""
+    """To the driver: wait. `because`: the service's own refusal, where it said when to come back."""
 
     seconds: float
+    because: ArogError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ def opening(call: Call, patience: RetryPolicy, now: Callable[[], float]) -> Flow
     deadline = now() + patience.timeout_s
     broken = told = 0
     while True:
+        refusal: ArogError | None = None
         try:
             reply = yield Send(call, deadline, patience.connect_timeout_s)
             assert reply is not None, "a driver answers Send with a Reply"
@@ -120,13 +122,13 @@ def opening(call: Call, patience: RetryPolicy, now: Callable[[], float]) -> Flow
             if reply.status == 200:
                 return reply
             wait_s = _seconds(reply.retry_after)
-            problem = error_of(reply.status, reply.body, wait_s)
+            problem = refusal = error_of(reply.status, reply.body, wait_s)
             pause_s = max(_MIN_PAUSE_S, wait_s or 0.0)
             told += 1
             again = wait_s is not None and reply.status in (429, 503) and told <= patience.retries
         if not again or now() + pause_s >= deadline:
             raise problem
-        yield Pause(pause_s)
+        yield Pause(pause_s, refusal)
 
 
 def error_of_failure(failure: httpx2.TransportError) -> ArogError:
@@ -134,10 +136,19 @@ def error_of_failure(failure: httpx2.TransportError) -> ArogError:
         hint = "ask something smaller, or give a longer timeout_s"
         return RequestTimeoutError("no reply within the deadline", code="timeout", hint=hint)
     if isinstance(failure, _NEVER_SENT):
-        hint = "is the service running at this URL?"
-        return UnreachableError("no connection to the service", code="unreachable", hint=hint)
+        hint = "is the service running there? AROG_URL or --url names another place"
+        return UnreachableError(f"no connection to the service{_place(failure)}", code="unreachable", hint=hint)
     hint = "the question may have been answered all the same; ask again"
     return UnreachableError("the connection to the service broke", code="connection_broken", hint=hint)
+
+
+def _place(failure: httpx2.TransportError) -> str:
+    """` at http://127.0.0.1:8000`: the address alone, since a path may hold an id."""
+    try:
+        url = failure.request.url
+    except RuntimeError:  # it failed before there was a request
+        return ""
+    return f" at {url.scheme}://{url.netloc.decode('ascii', 'replace')}"
 
 
 def _read(reply: Reply, expect: type[ModelT]) -> ModelT:

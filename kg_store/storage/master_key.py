@@ -197,7 +197,7 @@ def _read_key(part: str, position: int) -> tuple[int, bytes]:
     match = _KEY_TEXT.fullmatch(part)
     if match is None or int(match.group(1)) > _MAX_VERSION:
         raise MasterKeyError(
-            f"master key: part {position} is not `v<number>:<32 bytes as base64url>`; docs/operations.md makes one"
+            f"master key: part {position} is not `v<number>:<32 bytes as base64url>`; see docs/operations/keys.md"
         )
     try:
         secret = base64.urlsafe_b64decode(match.group(2).rstrip("=") + "=")

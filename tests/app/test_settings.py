@@ -75,6 +75,41 @@ def test_a_random_admin_key_is_taken_and_never_shown(monkeypatch: pytest.MonkeyP
     assert GOOD_KEY not in repr(settings)
 
 
+@pytest.mark.parametrize("name", ["AROG_ADMIN_KEY", "AROG_ENDPOINT_API_KEY"])
+def test_a_key_may_lie_in_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "key"
+    path.write_text(f"{GOOD_KEY}\n")
+    path.chmod(0o400)
+    monkeypatch.setenv(f"{name}_FILE", str(path))
+    key = getattr(load(), name.removeprefix(PREFIX).lower())
+    assert key.get_secret_value() == GOOD_KEY
+    monkeypatch.setenv(name, GOOD_KEY)
+    with pytest.raises(ConfigurationError, match=f"^{name} and {name}_FILE are both set: leave one out$"):
+        load()
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "told"),
+    [
+        ("change-me", 0o600, "AROG_ADMIN_KEY is an example or too simple"),
+        (GOOD_KEY, 0o644, "AROG_ADMIN_KEY_FILE: others may read or change the file"),
+        ("", 0o600, "AROG_ADMIN_KEY_FILE: the file is empty"),
+        (None, 0o600, "AROG_ADMIN_KEY_FILE: the file can't be read"),
+    ],
+)
+def test_a_file_of_a_key_is_checked(
+    content: str | None, mode: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_text(content)
+        path.chmod(mode)
+    monkeypatch.setenv("AROG_ADMIN_KEY_FILE", str(path))
+    with pytest.raises(ConfigurationError, match=f"^{told}") as refused:
+        load()
+    assert str(path) not in str(refused.value)
+
+
 def test_generated_keys_are_never_taken_for_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(200):
         monkeypatch.setenv("AROG_ADMIN_KEY", secrets.token_urlsafe(32))

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -26,6 +27,7 @@ from client_sdk import (
     TooLargeError,
     Turn,
     UnreachableError,
+    Wait,
 )
 from client_sdk.crypto.key_file import load_key
 from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names, Reading
@@ -557,3 +559,31 @@ def test_options_hold_for_a_chat_from_the_environment(service: FakeService, monk
         chat.ask(QUESTION)
     assert service.seen[0]["strategy"] == "arog"
     assert (service.seen[0]["options"]["depth"], service.seen[0]["options"]["names"]) == (2, 7)
+
+
+def test_a_chat_that_restores_no_names_asks_for_none(service: FakeService, config: Path) -> None:
+    service.without_capsule = True
+    with Chat(service.url, API_KEY, "demo", restore_names=False) as chat:
+        answer = chat.ask("Who?")
+        streamed = "".join(chat.stream("And who else?").text_pieces)
+        assert answer.text == answer.pseudonymous_text == streamed
+        assert answer.names == []
+        assert "Eq7f2k" in answer.why()
+        with pytest.raises(BadRequestError, match="restores no names"):
+            chat.trace(answer.id)
+    assert all("public_key" not in one for one in service.seen)
+    assert not config.exists()
+
+
+def test_a_wait_that_the_service_asks_for_is_told(service: FakeService, caplog: pytest.LogCaptureFixture) -> None:
+    waits: list[Wait] = []
+    service.canned = [problem(429, "rate_limited", Retry_After="0"), problem(503, "not_ready", Retry_After="0")]
+    with Chat(service.url, API_KEY, "demo", on_wait=waits.append) as chat:
+        chat.ask("Who?")
+        assert [wait.code for wait in waits] == ["rate_limited", "not_ready"]
+    service.canned = [problem(429, "rate_limited", Retry_After="0")]
+    with Chat(service.url, API_KEY, "demo") as chat:
+        chat.ask("Who?")
+    assert [record.getMessage() for record in caplog.records if record.name == "client_sdk"] == [
+        "It went wrong. Asking again in 0 s."
+    ]

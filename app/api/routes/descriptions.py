@@ -150,7 +150,10 @@ _PREVIEW: dict[int | str, dict[str, Any]] = {
 
 
 _EXPORT: dict[int | str, dict[str, Any]] = {
-    200: {"content": {LINES: {"schema": {"type": "string"}}}, "description": "docs/operations.md describes the lines"},
+    200: {
+        "content": {LINES: {"schema": {"type": "string"}}},
+        "description": "docs/operations/ledger.md describes the lines",
+    },
     409: {"model": ErrorBody, "description": "ledger_broken: its end was changed from outside"},
 }
 

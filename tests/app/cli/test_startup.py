@@ -52,6 +52,7 @@ def test_the_help_imports_nothing_heavy(tmp_path: Path) -> None:
         (["trace", "a1"], "there is no API key"),
         (["device", "list"], "there is no API key"),
         (["proxy"], "there is no API key"),
+        (["mcp"], "there is no API key"),
         (["serve", "--nonsense"], "No such option"),
         (["graph", "list"], "no master key"),
         (["graph", "delete", "demo", "--yes"], "no master key"),

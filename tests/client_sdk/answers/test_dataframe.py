@@ -38,4 +38,4 @@ def test_without_pandas_it_says_how_to_get_it(answer, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(NotConfiguredError) as refused:
         answer.to_dataframe()
-    assert refused.value.hint == "get it with: pip install 'arog[pandas]'"
+    assert refused.value.hint == "in a clone of arog, get it with: pip install '.[pandas]'"

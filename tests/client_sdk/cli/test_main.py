@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ from client_sdk import Chat, Piece, Stream
 from client_sdk.answers.safe_output import printable
 from client_sdk.cli import main
 from client_sdk.cli.main import join_commands, run
-from client_sdk.cli.render import make_console, readable_payload, show_answer, show_notes
+from client_sdk.cli.render import make_console, show_answer, show_notes
 from client_sdk.cli.settings import choose
 from client_sdk.cli.stream import show_stream
 from client_sdk.cli.trace import show_trace
@@ -27,6 +28,7 @@ from client_sdk.crypto.key_file import key_path, load_key
 from client_sdk.crypto.private_files import create_private
 from client_sdk.errors import ArogError, NotConfiguredError, ServerError
 from client_sdk.protocol import Reading
+from client_sdk.trace import readable_payload
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
@@ -202,7 +204,16 @@ def test_a_wrong_capsule_has_its_own_exit_code(env: FakeService, capsys: pytest.
 
 def test_nothing_listening_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ask", "Who?", "--url", "http://127.0.0.1:9", "--api-key", "k"]) == 3
-    assert capsys.readouterr().err == ("arog: no connection to the service. Is the service running at this URL?\n")
+    told = "arog: no connection to the service at http://127.0.0.1:9. Is the service running there? "
+    assert capsys.readouterr().err == f"{told}AROG_URL or --url names another place.\n"
+
+
+def test_a_wait_that_the_service_asks_for_is_told(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    env.canned.append(problem(429, "rate_limited", Retry_After="0"))
+    assert run(["ask", "Who?"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "arog: It went wrong. Asking again in 0 s.\n"
+    assert printed.out.startswith(TEXT)
 
 
 @pytest.mark.parametrize("arguments", [["ask"], ["ask", "Who?"], ["ask", "Who?", "--names", "0"], ["chat", "--bad"]])
@@ -227,6 +238,30 @@ def test_options_come_before_the_file_and_the_file_before_defaults(config: Path)
     assert (kept.url, kept.api_key, kept.graph) == ("https://arog.example", "kept", "clinic")
     assert choose("http://127.0.0.1:1", "given", "other").api_key == "given"
     assert "kept" not in repr(kept)
+
+
+def test_the_address_follows_the_services_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_PORT", "8010")
+    assert choose(None, "k", None).url == "http://127.0.0.1:8010"
+    assert choose("http://127.0.0.1:1", "k", None).url == "http://127.0.0.1:1"
+    for port in ("0", "http", "70000", "-1"):
+        monkeypatch.setenv("AROG_PORT", port)
+        with pytest.raises(NotConfiguredError, match="AROG_PORT is no port"):
+            choose(None, "k", None)
+
+
+def test_the_api_key_may_lie_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "demo.key"
+    create_private(path, b"kept\n")
+    monkeypatch.setenv("AROG_API_KEY_FILE", str(path))
+    assert choose(None, None, None).api_key == "kept"
+    assert choose(None, "given", None).api_key == "given"
+    path.chmod(0o644)
+    with pytest.raises(NotConfiguredError, match="others can read the file of AROG_API_KEY_FILE"):
+        choose(None, None, None)
+    monkeypatch.setenv("AROG_API_KEY", "there too")
+    with pytest.raises(NotConfiguredError, match="are both set"):
+        choose(None, None, None)
 
 
 def test_a_client_file_that_others_can_read_is_refused(config: Path) -> None:
@@ -443,7 +478,7 @@ def test_a_missing_library_is_an_extra_that_is_not_installed(
     assert (joined.lacking, joined.broken) == (["a_library_nobody_has"], [])
     assert main._run_app(app, ["--help"], joined) == 0
     printed = capsys.readouterr()
-    assert "pip install 'arog[server]'" in " ".join(printed.out.split())
+    assert "pip install '.[server]'" in " ".join(printed.out.split())
     assert printed.err == ""
 
 
@@ -452,7 +487,7 @@ def test_a_server_command_without_its_extra_says_how_to_get_it(
 ) -> None:
     monkeypatch.setattr(main, "entry_points", lambda group: [entry(monkeypatch, "import a_library_nobody_has")])
     assert run(["serve"]) == 2
-    assert "pip install 'arog[server]' (missing: a_library_nobody_has)" in capsys.readouterr().err
+    assert "pip install '.[server]' (missing: a_library_nobody_has)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -484,6 +519,39 @@ def test_the_sdks_own_commands_do_not_load_the_servers(monkeypatch: pytest.Monke
     assert run(["keygen"]) == 0
 
 
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert re.fullmatch(r"arog \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(
+    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_arguments: object, **_settings: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Chat, "ask", interrupt)
+        assert run(["ask", "Who?"]) == 130
+    monkeypatch.setattr(main, "join_commands", interrupt)
+    assert run(["serve"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("shell", "called"), [("bash", "$1 )"), ("zsh", "${words[1]})"), ("fish", "(commandline -opc)[1])")]
+)
+def test_completion_calls_the_command_as_it_was_typed(
+    shell: str, called: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    monkeypatch.setattr(main, "entry_points", lambda group: [])
+    assert run(["--show-completion", shell]) == 0
+    printed = capsys.readouterr().out
+    assert f" {called}" in printed
+    assert " arog)" not in printed
+
+
 def test_exit_codes_are_in_the_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(main, "entry_points", lambda group: [])
     assert run(["--help"]) == 0
@@ -501,7 +569,7 @@ def test_without_the_cli_extra_it_says_how_to_get_it(library: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY, check=False)
     assert done.returncode == 2
-    assert done.stderr == "arog: the command line is an extra; get it with: pip install 'arog[cli]'\n"
+    assert done.stderr == "arog: the command line is an extra; in a clone of arog, get it with: pip install '.[cli]'\n"
 
 
 @pytest.mark.process

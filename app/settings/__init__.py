@@ -15,32 +15,21 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
-    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-PREFIX = "AROG_"
-MIN_KEY_CHARS = 32
-MIN_DIFFERENT_CHARS = 10
+from app.settings.secrets import MIN_KEY_CHARS, check_random, no_example, with_secrets
 
-_OF_THE_SDK = frozenset({"AROG_API_KEY", "AROG_CONFIG_DIR", "AROG_GRAPH", "AROG_URL"})
-# Words that stand in examples, tutorials and compose files; no generated secret holds one but by a freak chance.
-_EXAMPLE_WORDS = re.compile(
-    r"change.?me|replace.?(me|this|with)|example|placeholder|your.?(admin|api|key|master|secret|token)"
-    r"|insert|\btodo\b|password|s3cret|<.*>",
-    re.IGNORECASE,
+PREFIX = "AROG_"
+_OF_THE_SDK = frozenset(
+    PREFIX + name for name in ("API_KEY", "API_KEY_FILE", "CONFIG_DIR", "GRAPH", "PROXY_KEY", "PROXY_KEY_FILE", "URL")
 )
+_IN_FILES = ("admin_key", "endpoint_api_key")
 
 
 class ConfigurationError(Exception):
     """The service can't start as it is set up. The text names settings and says what to do, never a value."""
-
-
-def _no_example(key: SecretStr | None) -> SecretStr | None:
-    if key is not None and _EXAMPLE_WORDS.search(key.get_secret_value()):
-        raise ValueError("still holds the example's words: set your own, or leave it out")
-    return key
 
 
 def _base_url(url: str | None) -> str | None:
@@ -49,7 +38,7 @@ def _base_url(url: str | None) -> str | None:
     return url
 
 
-OwnSecret = Annotated[SecretStr | None, AfterValidator(_no_example)]
+OwnSecret = Annotated[SecretStr | None, AfterValidator(no_example)]
 EndpointKind = Literal["openai", "vllm"]
 
 
@@ -86,10 +75,11 @@ class Settings(BaseSettings):
     master_key_file: Path | None = Field(
         default=None, description="file with the key ring, mode 0600; `master.key` in the data folder by default"
     )
-    admin_key: SecretStr | None = Field(
+    admin_key: Annotated[SecretStr | None, AfterValidator(check_random)] = Field(
         default=None,
         description=f"bearer key of the operator, at least {MIN_KEY_CHARS} characters; none by default",
     )
+    admin_key_file: Path | None = Field(default=None, description="file with that key, mode 0600, in its place")
     host: str = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8000, ge=0, le=65535, description="port to listen on; 0 picks a free one")
     reasoner: Literal["embedded", "endpoint"] = Field(
@@ -100,6 +90,7 @@ class Settings(BaseSettings):
     )
     endpoint_model: str | None = Field(default=None, description="name of the model at the endpoint")
     endpoint_api_key: OwnSecret = Field(default=None, description="bearer key for the endpoint")
+    endpoint_api_key_file: Path | None = Field(default=None, description="file with that key, mode 0600, in its place")
     endpoint_kind: EndpointKind = Field(
         default="openai", description="`vllm` allows fields that vLLM alone knows; `openai` is all the others"
     )
@@ -186,18 +177,10 @@ class Settings(BaseSettings):
         default=None, description="folder of server files that an admin may load by path; none by default"
     )
 
-    @field_validator("admin_key")
+    @model_validator(mode="before")
     @classmethod
-    def _is_random(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is None:
-            return key
-        text = key.get_secret_value()
-        if len(text) < MIN_KEY_CHARS or len(set(text)) < MIN_DIFFERENT_CHARS or _EXAMPLE_WORDS.search(text):
-            raise ValueError(
-                f"is an example or too simple: set at least {MIN_KEY_CHARS} random characters, for instance "
-                'from: python -c "import secrets; print(secrets.token_urlsafe(32))"'
-            )
-        return key
+    def _reads_files(cls, values: dict[str, object]) -> dict[str, object]:
+        return with_secrets(values, _IN_FILES, PREFIX)
 
     @model_validator(mode="after")
     def _endpoint_is_complete(self) -> Settings:
