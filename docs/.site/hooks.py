@@ -9,6 +9,7 @@ from typing import Any
 
 from mkdocs.structure.pages import Page
 
+from app.graphs.markdown_table import markdown_table
 from app.main import create_app
 from app.settings import load_settings
 
@@ -51,7 +52,7 @@ def api_tables(document: dict[str, Any]) -> str:
     for name, schema in sorted(document["components"]["schemas"].items()):
         parts += [f"### {name}", "", _sentences(schema.get("description", "")), ""]
         rows = [_row(field, told, schema.get("required", [])) for field, told in schema.get("properties", {}).items()]
-        parts += ["| field | type | |", "|---|---|---|", *rows, ""] if rows else []
+        parts += [markdown_table(("field", "type", ""), rows)] if rows else []
     return "\n".join(parts)
 
 
@@ -61,9 +62,9 @@ def _body(told: dict[str, Any]) -> str:
     )
 
 
-def _row(field: str, told: dict[str, Any], required: list[str]) -> str:
+def _row(field: str, told: dict[str, Any], required: list[str]) -> tuple[str, str, str]:
     default = "" if field in required or "default" not in told else f"default `{json.dumps(told['default'])}`. "
-    return f"| `{field}` | {_type(told)} | {default}{_sentences(told.get('description', ''))} |"
+    return f"`{field}`", _type(told), f"{default}{_sentences(told.get('description', ''))}"
 
 
 def _type(told: dict[str, Any]) -> str:
@@ -83,4 +84,4 @@ def _type(told: dict[str, Any]) -> str:
 
 
 def _sentences(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return " ".join(text.split()).replace("<", "&lt;")
