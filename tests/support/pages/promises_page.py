@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.graphs.markdown_table import markdown_table
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "promises.md"
 _HEAD = """# Promises and their tests
 
