@@ -53,6 +53,11 @@ def test_what_differs_from_before_is_told_beside_it() -> None:
     assert again.after(again.after(KEPT)).before == {"A|B": "hits 0.5, pass"}
 
 
+def test_a_note_in_brackets_is_no_part_of_a_rows_name() -> None:
+    again = Figures("arog eval x", "89abcde", DAY, 1, KEPT.head, (KEPT.rows[0], ("C (2 blocked)", "1", "")), {})
+    assert again.after(KEPT).before == {"C": "set C"}
+
+
 def test_a_row_is_not_lost() -> None:
     with pytest.raises(ValueError, match="'C'"):
         Figures("arog eval x", "89abcde", DAY, 1, KEPT.head, KEPT.rows[:1], {}).after(KEPT)

@@ -16,13 +16,14 @@ ROOT = Path(__file__).parents[3]
 PAGES = (ROOT / "docs" / "results.md", ROOT / "docs" / "results_attacks.md")
 FIGURES = ROOT / "docs" / "results"
 PLACE = re.compile(r"(<!-- Figures: ([\w-]+)\. -->\n).*?(<!-- End of the figures\. -->)", re.DOTALL)
+_NOTE = re.compile(r" \([^()]*\)$")
 _BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One table, and where it comes from. A row is known by its first `key` cells; `before` tells by that what stood
-    there when it was measured last and differs now."""
+    """One table, and where it comes from. A row is known by its first `key` cells without a note in brackets at their
+    end; `before` tells by that what stood there when it was measured last and differs now."""
 
     command: str
     commit: str
@@ -33,12 +34,13 @@ class Figures:
     before: Mapping[str, str]
 
     def title_of(self, row: tuple[str, ...]) -> str:
-        return ", ".join(row[: self.key])
+        return _NOTE.sub("", ", ".join(row[: self.key]))
 
     def markdown(self) -> str:
         head = (*self.head, "before") if self.before else self.head
         rows = [(*row, self.before.get(self.title_of(row), "")) if self.before else row for row in self.rows]
-        return f"`{self.command}`, version {self.commit}, {self.date}:\n\n{markdown_table(head, rows)}"
+        command = f"`{self.command}`" if self.command.startswith(("arog ", "make ")) else self.command
+        return f"{command}, version {self.commit}, {self.date}:\n\n{markdown_table(head, rows)}"
 
     def toml(self) -> str:
         rows = "".join(f"  {_quoted(row)},\n" for row in self.rows)
