@@ -18,7 +18,14 @@ from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
 from kg_store.errors import LoadError, PolicyError
-from tests.support import command_page, http_page, layers_page, layers_picture, policy_page, troubleshooting_page
+from tests.support.pages import (
+    command_page,
+    http_page,
+    layers_page,
+    layers_picture,
+    policy_page,
+    troubleshooting_page,
+)
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.promises_page import PAGE, ExactPromise, PromiseGroup, page, read_groups
+from tests.support.pages.promises_page import PAGE, ExactPromise, PromiseGroup, page, read_groups
 
 ROOT = Path(__file__).parents[1]
 GROUPS = read_groups()

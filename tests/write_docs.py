@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.support import (
+from tests.support.pages import (
     command_page,
     http_page,
     layers_page,
     layers_picture,
     policy_page,
     promises_page,
+    results_page,
     troubleshooting_page,
 )
 
@@ -21,6 +22,8 @@ def main() -> None:
     policy_page.PAGE.write_text(policy_page.page(), "utf-8")
     troubleshooting_page.PAGE.write_text(troubleshooting_page.page(), "utf-8")
     layers_picture.PICTURE.write_text(layers_picture.picture(), "utf-8")
+    for path in results_page.PAGES:
+        path.write_text(results_page.page(path), "utf-8")
 
 
 if __name__ == "__main__":

@@ -10,11 +10,14 @@ _BREAK = re.compile(r"\s*[\r\n]+\s*")
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Ends with a line break. Numbers stand as they were written; a bar or a line break in a cell parts nothing."""
-    from tabulate import tabulate
+    from tabulate import DataRow, TableFormat, tabulate
 
+    # As `github`, but for the line below the head: that is as wide as the longest cell there.
+    row = DataRow("|", "|", "|")
+    narrow = TableFormat(None, lambda widths, _: "|" + "---|" * len(widths), None, None, row, row, 1, ["lineabove"])
     cells = [[_cell(str(cell)) for cell in row] for row in rows]
     # Without alignment: one long cell would make every line as long.
-    return tabulate(cells, list(head), tablefmt="github", disable_numparse=True, stralign=None, numalign=None) + "\n"
+    return tabulate(cells, list(head), tablefmt=narrow, disable_numparse=True, stralign=None, numalign=None) + "\n"
 
 
 def _cell(text: str) -> str:

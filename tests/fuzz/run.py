@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.graphs.markdown_table import markdown_table
 from tests.fuzz.examples import MANY
 
 HERE = Path(__file__).parent
@@ -31,9 +32,9 @@ class Outcome:
     seconds: float
     failed: bool
 
-    def __str__(self) -> str:
+    def row(self) -> tuple[str, int, str, str]:
         found = "a failure, see above" if self.failed else "nothing"
-        return f"| {self.part} | {self.examples} | {self.seconds:.0f} | {found} |"
+        return self.part, self.examples, f"{self.seconds:.0f}", found
 
 
 def main() -> int:
@@ -42,7 +43,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", default=PARTS, help="loaders, restoring, openapi; all by default")
     wanted = parser.parse_args()
     outcomes = [fuzz(part, wanted.seconds) for part in wanted.parts]
-    print("\n| part | examples | seconds | found |\n|---|---|---|---|", *outcomes, sep="\n")
+    print("\n" + markdown_table(("part", "examples", "seconds", "found"), [outcome.row() for outcome in outcomes]))
     return int(any(outcome.failed for outcome in outcomes))
 
 

@@ -20,5 +20,6 @@ def test_a_table_is_read_back_as_it_was_given() -> None:
 
 
 def test_cells_are_not_padded_and_a_table_without_rows_has_its_head() -> None:
-    assert markdown_table(("a", "b"), [("long " * 9, "x"), ("y", "z")]).splitlines()[-1] == "| y | z |"
+    lines = markdown_table(("a", "b"), [("long " * 9, "x"), ("y", "z")]).splitlines()
+    assert (lines[1], lines[-1]) == ("|---|---|", "| y | z |")
     assert cells(markdown_table(("a", "b"), [])) == ["a", "b"]

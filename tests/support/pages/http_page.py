@@ -9,7 +9,7 @@ from typing import Any
 from app.main import create_app
 from app.settings import load_settings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / "http.md"
 _HEAD = """# HTTP: every route and field
 

@@ -6,7 +6,9 @@ import ast
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from app.graphs.markdown_table import markdown_table
+
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- The map: written by `python -m tests.write_docs`. -->", "<!-- End of the map. -->"
 PACKAGES = {"app": "The service", "kg_store": "The graphs and their names", "client_sdk": "The caller's side"}
@@ -33,9 +35,8 @@ def tables() -> str:
         rooms = [room for room in may_import() if room.split(".")[0] == package]
         # No file lies at the top of the store but those that have rooms of their own.
         rooms = [room for room in rooms if room != package or may_import()[room]]
-        parts += [f"### {title}: `{package}/`", "", "| room | what it is | may import |", "|---|---|---|"]
-        parts += [f"| `{place_of(room)}` | {said_of(room)} | {told(room)} |" for room in rooms]
-        parts.append("")
+        cells = [(f"`{place_of(room)}`", said_of(room), told(room)) for room in rooms]
+        parts += [f"### {title}: `{package}/`", "", markdown_table(("room", "what it is", "may import"), cells)]
     return "\n".join(parts)
 
 
@@ -51,7 +52,7 @@ def said_of(room: str) -> str:
     path = ROOT.joinpath(*room.split("."))
     source = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8")
     opening = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]
-    return " ".join(opening.split()).replace("|", "\\|").rstrip(".")
+    return " ".join(opening.split()).rstrip(".")
 
 
 def told(room: str) -> str:

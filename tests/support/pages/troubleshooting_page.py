@@ -21,10 +21,10 @@ from app.api.problems import (
 from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
 from kg_store.errors import LoadError, PolicyError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "troubleshooting.md"
 TO_DO: dict[str, dict[str, str]] = tomllib.loads(
-    (Path(__file__).parent / "troubleshooting.toml").read_text("utf-8")
+    (Path(__file__).parents[1] / "troubleshooting.toml").read_text("utf-8")
 )  # fmt: skip
 _MADE = (
     BadRequestError("", ""), TooLargeError(1, ""), RateLimitedError(1), LoadError(""), PolicyError(""),

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from kg_store.sources.policy import MediatorPolicy, Policy, RelationPolicy, RolePolicy
 from kg_store.sources.table_policy import ColumnPolicy, TablePolicy, TriplesPolicy
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / "policy.md"
-SAID = tomllib.loads((Path(__file__).parent / "policy_fields.toml").read_text("utf-8"))
+SAID = tomllib.loads((Path(__file__).parents[1] / "policy_fields.toml").read_text("utf-8"))
 PARTS: dict[str, type[BaseModel]] = {
     "Top level": Policy,
     '`[relations."PREDICATE"]`': RelationPolicy,

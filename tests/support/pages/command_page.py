@@ -12,7 +12,7 @@ from typer.main import get_command
 from client_sdk.cli import main
 from client_sdk.cli.commands import app
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / "command_line.md"
 _HEAD = """# The command line
 

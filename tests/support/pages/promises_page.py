@@ -7,7 +7,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from app.graphs.markdown_table import markdown_table
+
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "promises.md"
 _HEAD = """# Promises and their tests
 
@@ -55,7 +57,6 @@ def page() -> str:
     """The text of docs/promises.md."""
     parts = [_HEAD]
     for group in read_groups():
-        parts += [f"## {group.title}", "", group.promise, "", "| exactly | kept by |", "|---|---|"]
-        parts += [f"| {row.says} | {' '.join(f'`{test}`' for test in row.kept_by)} |" for row in group.exactly]
-        parts.append("")
+        rows = [(row.says, " ".join(f"`{test}`" for test in row.kept_by)) for row in group.exactly]
+        parts += [f"## {group.title}", "", group.promise, "", markdown_table(("exactly", "kept by"), rows)]
     return "\n".join(parts)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from tests.support.layers_page import may_import
+from tests.support.pages.layers_page import may_import
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PICTURE = ROOT / "docs" / "pictures" / "layers.svg"
 WIDTH, MARGIN, GAP, BAR, HEAD = 960, 14, 8, 34, 34
 COLOURS = {"app": "#f3f4f6", "client_sdk": "#fdf1ef", "kg_store": "#eef4fd"}

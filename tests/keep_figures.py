@@ -1,0 +1,38 @@
+"""Keeps a table that a command of the evaluation printed, for docs/results.md:
+
+`arog eval words --data FOLDER | python -m tests.keep_figures words "arog eval words"`, then
+`python -m tests.write_docs`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import subprocess
+import sys
+
+from tests.support.pages.results_page import FIGURES, ROOT, Figures, read_figures, read_tables
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", help="of the file in docs/results")
+    parser.add_argument("command", help="as the page shows it")
+    parser.add_argument("--key", type=int, default=1, help="by how many of its first cells a row is known")
+    parser.add_argument("--table", type=int, default=0, help="which table of what was printed, from 0")
+    parser.add_argument("--commit", default=_commit(), help="the version that was measured")
+    wanted = parser.parse_args()
+    head, rows = read_tables(sys.stdin.read())[wanted.table]
+    new = Figures(
+        wanted.command, wanted.commit, datetime.datetime.now(datetime.UTC).date(), wanted.key, head, rows, {}
+    )
+    file = FIGURES / f"{wanted.name}.toml"
+    file.write_text((new.after(read_figures(file)) if file.exists() else new).toml(), "utf-8")
+
+
+def _commit() -> str:
+    return subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True).strip()
+
+
+if __name__ == "__main__":
+    main()

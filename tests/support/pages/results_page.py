@@ -1,0 +1,93 @@
+"""The tables of results: each as a command printed it, kept in a file of docs/results, and put into its page."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.graphs.markdown_table import markdown_table
+
+ROOT = Path(__file__).parents[3]
+PAGES = (ROOT / "docs" / "results.md", ROOT / "docs" / "results_attacks.md")
+FIGURES = ROOT / "docs" / "results"
+PLACE = re.compile(r"(<!-- Figures: ([\w-]+)\. -->\n).*?(<!-- End of the figures\. -->)", re.DOTALL)
+_NOTE = re.compile(r" \([^()]*\)$")
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One table, and where it comes from. A row is known by its first `key` cells without a note in brackets at their
+    end; `before` tells by that what stood there when it was measured last and differs now."""
+
+    command: str
+    commit: str
+    date: datetime.date
+    key: int
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    before: Mapping[str, str]
+
+    def title_of(self, row: tuple[str, ...]) -> str:
+        return _NOTE.sub("", ", ".join(row[: self.key]))
+
+    def markdown(self) -> str:
+        head = (*self.head, "before") if self.before else self.head
+        rows = [(*row, self.before.get(self.title_of(row), "")) if self.before else row for row in self.rows]
+        command = f"`{self.command}`" if self.command.startswith(("arog ", "make ")) else self.command
+        return f"{command}, version {self.commit}, {self.date}:\n\n{markdown_table(head, rows)}"
+
+    def toml(self) -> str:
+        rows = "".join(f"  {_quoted(row)},\n" for row in self.rows)
+        before = "".join(f"{_quoted(row)} = {_quoted(told)}\n" for row, told in self.before.items())
+        return (
+            f"command = {_quoted(self.command)}\ncommit = {_quoted(self.commit)}\n"
+            f"date = {self.date}\nkey = {self.key}\nhead = {_quoted(self.head)}\n"
+            f"rows = [\n{rows}]\n\n[before]\n{before}"
+        )
+
+    def after(self, old: Figures) -> Figures:
+        """The same, with what `old` told otherwise beside it. Raises ValueError where a row of it would be lost."""
+        was = {old.title_of(row): dict(zip(old.head, row, strict=True)) for row in old.rows}
+        if lost := was.keys() - map(self.title_of, self.rows):
+            raise ValueError(f"rows that were kept are not in the new table: {sorted(lost)}")
+        before = dict(old.before)
+        for row in self.rows:
+            cells = was.get(self.title_of(row), {})
+            changed = [name for name, cell in zip(self.head, row, strict=True) if cells.get(name, cell) != cell]
+            if changed:
+                before[self.title_of(row)] = ", ".join(f"{name} {cells[name]}".strip() for name in changed)
+        return Figures(self.command, self.commit, self.date, self.key, self.head, self.rows, before)
+
+
+def read_figures(file: Path) -> Figures:
+    told = tomllib.loads(file.read_text("utf-8"))
+    rows = tuple(tuple(row) for row in told.pop("rows"))
+    return Figures(head=tuple(told.pop("head")), rows=rows, **told)
+
+
+def read_tables(text: str) -> list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]:
+    """Head and rows of each Markdown table in `text`."""
+    found = re.findall(r"^(\|.*\n)\|[-|: ]+\n((?:\|.*\n?)*)", text, re.MULTILINE)
+    return [(_cells(head), tuple(_cells(row) for row in rows.splitlines())) for head, rows in found]
+
+
+def page(path: Path) -> str:
+    """The text of a page of results with its tables written anew."""
+    return PLACE.sub(
+        lambda place: f"{place[1]}{read_figures(FIGURES / f'{place[2]}.toml').markdown()}\n{place[3]}",
+        path.read_text("utf-8"),
+    )
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    return tuple(cell.strip().replace("\\|", "|") for cell in _BAR.split(line.strip())[1:-1])
+
+
+def _quoted(told: object) -> str:
+    return json.dumps(told, ensure_ascii=False)
