@@ -115,7 +115,7 @@ def test_nothing_of_a_name_is_printed_or_lies_on_the_disk(
     talk = Talk(client)
     talk.ask(DOCTOR, stream=True)
     talk.ask("And where does Rosalind Rose live?")
-    for model, change in (("demo", {"n": 2}), ("another", {}), ("demo", {"stop": ["Valeska"]})):
+    for model, change in (("demo", {"n": 2}), ("another", {}), ("demo", {"tool_choice": "required"})):
         with pytest.raises(openai.APIStatusError):
             client.chat.completions.create(model=model, messages=talk.history, **change)
     assert list(proxy.written) == ["config/key"]

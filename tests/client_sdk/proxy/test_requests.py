@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk.proxy.errors import ProxyError
-from client_sdk.proxy.requests import Wanted, read_question
+from client_sdk.proxy.chat_completions import read_chat_completion
+from client_sdk.proxy.questions import Question
 
 CANARY = "Quillowmere"
 texts = st.sampled_from(["", CANARY, "user", "assistant", "system", "tool", "text", "clinic", "clinic:arog", "none"])
@@ -44,9 +45,9 @@ bodies = st.fixed_dictionaries(
 )
 
 
-def read(body: bytes) -> Wanted | ProxyError:
+def read(body: bytes) -> Question | ProxyError:
     try:
-        return read_question(body)
+        return read_chat_completion(body)[0]
     except ProxyError as refusal:
         return refusal
 
@@ -56,9 +57,9 @@ def test_any_body_is_read_or_refused_without_being_quoted(body: Any) -> None:
     told = read(json.dumps(body).encode())
     if isinstance(told, ProxyError):
         assert told.status in (400, 404)
-        assert CANARY not in json.dumps(told.body)
+        assert CANARY not in json.dumps(told.openai_body)
     else:
-        assert told.question.strip()
+        assert told.text.strip()
         assert CANARY not in "".join(told.ignored) + repr(told)
 
 
