@@ -110,9 +110,12 @@ def question_of(
     Raises ProxyError.
     """
     graph, strategy = graph_and_strategy(model)
+    instructions = "\n".join(each.text for each in messages if each.role in _INSTRUCTIONS)
+    if all(each.role in _INSTRUCTIONS for each in messages) and find_task(instructions, "", model):
+        # Some clients give a chore as an instruction, and no message beside it.
+        messages = [ClientMessage("user", instructions, each.at) for each in messages[:1]]
     last = _last_of(messages)
     *turns, asked = _turns(messages, last)
-    instructions = "\n".join(each.text for each in messages if each.role in _INSTRUCTIONS)
     before = (*earlier, *turns)
     return Question(
         model=model,

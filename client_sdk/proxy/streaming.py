@@ -39,6 +39,7 @@ class ReplyStream(Response):
         del self.headers["content-length"]
         self._reply, self._pieces = reply, pieces
         self._said: list[str] = []
+        self._began = False
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,6 +59,11 @@ class ReplyStream(Response):
             self._events.put_nowait(None)
 
     def _event(self, piece: Stage | str | Finished) -> bytes:
+        """The bytes of a piece, after those that a reply begins with: events are numbered as they are made."""
+        first, self._began = b"" if self._began else self._reply.first(), True
+        return first + self._bytes_of(piece)
+
+    def _bytes_of(self, piece: Stage | str | Finished) -> bytes:
         if isinstance(piece, Stage):
             return comment(piece.name if piece.name in _STAGES else "working")
         if isinstance(piece, Finished):
@@ -70,7 +76,7 @@ class ReplyStream(Response):
         while (event := await self._next(began)) is not None:
             if not began:
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-                event, began = self._reply.first() + event, True
+                began = True
             await _send(send, event)
         await asyncio.wait([work])
         problem = None if work.cancelled() else work.exception()
