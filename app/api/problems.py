@@ -220,6 +220,10 @@ def problem_of(error: BaseException) -> Problem:
             message = "This tenant may show the model no more facts today."
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
+        case ReasonerUnavailableError(reason=reason) if reason:
+            message = f"The model endpoint can't be reached: {reason}."
+            hint = "Whoever runs the service sees which one on its terminal, and at GET /admin/endpoints."
+            return Problem(502, "model_unavailable", message, hint)
         case AmbiguousNameError():
             message = f"{error.count} things of the graph have that name."
             return Problem(409, "ambiguous_name", message, "Choose one: the plan lists them, each with an id.")
