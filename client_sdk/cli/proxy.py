@@ -1,4 +1,4 @@
-"""`arog proxy`: the service for every client of OpenAI's API, on this machine."""
+"""`arog proxy`: the service for every client of OpenAI's API or Anthropic's, on this machine."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def proxy(
     ] = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Serve OpenAI's API on this machine (chat completions, models); names are restored here.
+    """Serve OpenAI's and Anthropic's API on this machine; names are restored here.
 
-    Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL.
+    Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL; the anthropic
+    package takes http://127.0.0.1:8100.
     """
     where = choose(url, api_key, None)
     from client_sdk.crypto.key_file import load_or_create_key

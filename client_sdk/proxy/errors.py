@@ -97,7 +97,7 @@ _WORTH_A_RETRY = (RateLimitedError, NotReadyError, ConversationBusyError, Unreac
 
 
 def error_for(error: ArogError) -> ProxyError:
-    """The error that a client of OpenAI's API gets for one of the SDK's."""
+    """The error that a client gets for one of the SDK's."""
     if isinstance(error, UnknownGraphError):
         return unknown_model()
     found = next(((status, kind, code) for cls, status, kind, code in _BY_KIND if isinstance(error, cls)), None)
