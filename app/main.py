@@ -159,14 +159,18 @@ def create_app(
         },
     )
     share_state(app, starter.state)
-    # The last added is the outermost: frame, deadline, body limit, routes.
-    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
-    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
-    app.add_middleware(RequestMiddleware, metrics=starter.state.metrics)
-    add_error_handlers(app)
+    _add_layers(app, settings, starter.state.metrics)
     for router in (caller_router, admin_router, owner_router, probe_router, page_routes()):
         app.include_router(router)
     return app
+
+
+def _add_layers(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
+    # The last added is the outermost: frame, deadline, body limit, routes.
+    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
+    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
+    app.add_middleware(RequestMiddleware, metrics=metrics)
+    add_error_handlers(app)
 
 
 async def _purge_hourly(state: AppState) -> None:

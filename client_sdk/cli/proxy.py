@@ -37,8 +37,7 @@ def proxy(
 ) -> None:
     """Serve OpenAI's and Anthropic's API on this machine; names are restored here.
 
-    Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL; the anthropic
-    package takes http://127.0.0.1:8100.
+    Open WebUI, LibreChat, the openai package: http://127.0.0.1:8100/v1. The anthropic package: the same without /v1.
     """
     where = choose(url, api_key, None)
     from client_sdk.crypto.key_file import load_or_create_key

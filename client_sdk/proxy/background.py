@@ -84,7 +84,7 @@ def _kind_with_chat(text: str) -> tuple[Kind | None, bool]:
 
 
 def _without_chat(text: str) -> str | None:
-    """What a message says about the chat that it holds; None where it holds none."""
+    """The words of a message about the chat that it holds; None where it holds none."""
     before, opened, rest = text.partition(_OPENS)
     if opened:
         return before + rest.rpartition(_CLOSES)[2]

@@ -189,7 +189,7 @@ def _turns(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterator[T
 
 
 def _left_out(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterator[str]:
-    """What of the messages is not read, told by the field that they stand in."""
+    """Parts of the messages that are not read, told by the field that they stand in."""
     name = last.at.partition("[")[0]
     before = [each for each in messages if each is not last]
     if any(each.role in _INSTRUCTIONS for each in before):

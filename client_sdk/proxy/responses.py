@@ -186,7 +186,7 @@ class ResponseReply:
         }  # fmt: skip
 
     def _head(self, status: str) -> dict[str, Any]:
-        """What a response says of itself at any time; options that are ignored are told as those of a bare request."""
+        """A response without its text; options that are ignored are told as those of a bare request."""
         return {
             "id": self.id, "object": "response", "created_at": self.created, "status": status, "error": None,
             "incomplete_details": None, "instructions": None, "max_output_tokens": None, "metadata": {},
