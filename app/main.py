@@ -16,9 +16,12 @@ from app.api.errors import add_error_handlers
 from app.api.limits import BodyLimit, Deadline, RateLimits
 from app.api.middleware import RequestMiddleware
 from app.api.problems import error_body
-from app.api.response_timing import ResponseTiming
 from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
-from app.api.state import AppState, share_state
+from app.api.state import (
+    AppState,
+    ResponseTiming,
+    share_state,
+)
 from app.api.web_page import page_routes
 from app.chat.retention import purge_expired
 from app.settings import ConfigurationError, Settings, load_settings

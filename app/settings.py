@@ -213,14 +213,14 @@ class Settings(BaseSettings):
         return self
 
     @property
-    def told(self) -> Literal["kind", "strict", "open"]:
+    def effective_profile(self) -> Literal["kind", "strict", "open"]:
         """The profile. The embedded reasoner sends no prompt, so that nothing is kept from it by default."""
         return self.profile or ("kind" if self.reasoner == "endpoint" else "open")
 
     @property
     def about_few(self) -> Literal["tell", "generalise", "refuse"]:
         """The policy for prompts that few entities fit. The open profile shows each entity's own facts as they are."""
-        return self.disclosure or ("tell" if self.told == "open" else "generalise")
+        return self.disclosure or ("tell" if self.effective_profile == "open" else "generalise")
 
     @property
     def endpoints(self) -> tuple[EndpointChoice, ...]:

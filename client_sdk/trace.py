@@ -7,9 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_trace
+from client_sdk.crypto.sealing import (
+    CannotOpenError,
+    KeyPair,
+    open_trace,
+    trace_context,
+)
 from client_sdk.errors import CannotOpenCapsuleError
-from client_sdk.protocol import Names, SealedTrace, TracedCall, trace_context
+from client_sdk.protocol import (
+    Names,
+    SealedTrace,
+    TracedCall,
+)
 from client_sdk.restore import restore
 
 _SHOWN_NAMES = 3

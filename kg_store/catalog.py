@@ -16,16 +16,15 @@ from kg_store.graph_info import GraphInfo, read_info
 from kg_store.graph_load import GraphLoad
 from kg_store.names.name_words import NameWords, forget_name_words
 from kg_store.new_versions import NewVersions
-from kg_store.open_graphs import OpenGraphs, PrivateGraph
+from kg_store.open_graphs import OpenGraphs, PrivateGraph, TenantNames
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TEXT_MARK
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, mids_of
 from kg_store.storage.vault import VaultScope
 from kg_store.storage.versions import GraphRows, VersionRow
-from kg_store.tenant_names import TenantNames
-from kg_store.terms import Edges, Mids, Schema, as_mids
-from kg_store.text.word_forms import forget_words
+from kg_store.terms import Mids, Schema, as_mids
+from kg_store.text.word_matcher import forget_words
 from kg_store.version_builder import (
     INFO_PURPOSE,
     NAMES_FILE,
@@ -153,17 +152,9 @@ class Catalog:
         return built.info
 
     def closure_of_removal(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
-        """Everything that would go with these things; those that the graph does not hold are left out.
-
-        Raises LoadError for a version of before it was kept whose the values of hidden relations are.
-        """
+        """Everything that would go with these things; those that the graph does not hold are left out."""
         path = self._folder.path_of(opened.version)
-        unseen = read_unseen(path)
-        if unseen is None:
-            if any(record.hidden for _, record in opened.vault.all_records()):
-                raise LoadError("the graph was loaded by an older version of the service: load it again first")
-            unseen = Edges(as_mids([]), as_mids([]))
-        return closure_of_removal(Adjacency.map_from(path), opened.blind.schema, unseen, as_mids(mids))
+        return closure_of_removal(Adjacency.map_from(path), opened.blind.schema, read_unseen(path), as_mids(mids))
 
     def without(
         self,

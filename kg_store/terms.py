@@ -1,12 +1,15 @@
-"""The words of the store: opaque identifiers, relations, hops, paths, signatures, and its errors."""
+"""The words of the store: opaque identifiers and words drawn by a key, relations, hops, paths, signatures, schemas."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import string
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, NewType
+from functools import wraps
+from hashlib import blake2b
+from typing import Concatenate, Final, NamedTuple, NewType, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +123,7 @@ class Schema:
     """The public part of a graph version: its relations, signatures, and one concept per signature.
 
     Two schemas are equal only when they are the same object. `derived` is what was worked out from this one
-    (`kg_store.graph.version_cache`): it lives in the schema, and goes with it.
+    (`kg_store.terms`): it lives in the schema, and goes with it.
     """
 
     relations: tuple[Relation, ...]
@@ -162,3 +165,44 @@ def as_mids(values: Sequence[int] | npt.NDArray[np.int64]) -> Mids:
 
 
 NO_MIDS: Mids = np.empty(0, dtype=np.int64)
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def cached_by_version(derive: Callable[Concatenate[Schema, P], T]) -> Callable[Concatenate[Schema, P], T]:
+    """Runs `derive` once for a schema and its further arguments, which must be hashable.
+
+    Promise: the schema alone holds the result, so nothing of an erased entity outlives the last holder of its
+    version. Two threads may do the same work at once; both get the same object.
+    """
+
+    @wraps(derive)
+    def cached(schema: Schema, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = derive, args, tuple(kwargs.items())
+        if key not in schema.derived:
+            schema.derived.setdefault(key, derive(schema, *args, **kwargs))
+        return cast(T, schema.derived[key])
+
+    return cached
+
+
+ALPHABET: Final = string.ascii_lowercase + string.digits
+TAIL_LENGTH: Final = 5
+_MAX_KEY_BYTES = 64
+
+
+def keyed_word(letter: str, told: str, key: bytes, is_right: Callable[[str], bool], taken: Container[str] = ()) -> str:
+    """A word of `letter` and a tail for `told`; the first that `is_right` and not in `taken`."""
+    attempt = 0
+    while True:
+        text = f"{attempt}\n{told}".encode("utf-8", "surrogatepass")
+        number = int.from_bytes(blake2b(text, key=key[:_MAX_KEY_BYTES], digest_size=16).digest(), "big")
+        word = letter
+        for _ in range(TAIL_LENGTH):
+            number, at = divmod(number, len(ALPHABET))
+            word += ALPHABET[at]
+        if is_right(word) and word not in taken:
+            return word
+        attempt += 1

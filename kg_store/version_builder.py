@@ -26,7 +26,7 @@ from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.vault import Vault, VaultScope, write_records
 from kg_store.terms import Edges, Mids, NodeKind, Schema
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 Progress = Callable[[str, float], None]
 """Gets the step's name and the share of the whole load that is done, 0 to 1."""
@@ -148,8 +148,7 @@ class Builder:
             for at in left.changed:
                 concepts[at] = named[at]
         schema = replace(left.schema, concepts=tuple(concepts))
-        unseen = read_unseen(path)
-        self._write_arrays(scope, left.adjacency, schema, unseen and unseen_without(unseen, going.mids))
+        self._write_arrays(scope, left.adjacency, schema, unseen_without(read_unseen(path), going.mids))
         gone = frozenset(going.mids.tolist())
         index = before.names.without(gone).with_public(self.public_words(schema, before.policy))
         counts = left.counts()
@@ -188,11 +187,10 @@ class Builder:
         )  # fmt: skip
         return self._finished(scope, info, before.policy)
 
-    def _write_arrays(self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges | None) -> None:
+    def _write_arrays(self, scope: VaultScope, adjacency: Adjacency, schema: Schema, unseen: Edges) -> None:
         path = self._folder.path_of(scope.version_id)
         adjacency.save(path)
-        if unseen is not None:
-            np.save(path / _UNSEEN_FILE, np.stack([unseen.heads, unseen.tails]), allow_pickle=False)
+        np.save(path / _UNSEEN_FILE, np.stack([unseen.heads, unseen.tails]), allow_pickle=False)
         self._sealer.write(scope, SCHEMA_FILE, schema_bytes(schema))
 
     def _finished(self, scope: VaultScope, info: GraphInfo, policy: Policy) -> Built:
@@ -212,12 +210,9 @@ class BaseVersion:
     policy: Policy = field(repr=False)
 
 
-def read_unseen(path: Path) -> Edges | None:
-    """The owners of what only hidden relations lead to; None in versions of before this was kept."""
-    try:
-        heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
-    except FileNotFoundError:
-        return None
+def read_unseen(path: Path) -> Edges:
+    """The owners of what only hidden relations lead to."""
+    heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
     return Edges(heads, tails)
 
 

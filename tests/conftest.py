@@ -4,6 +4,7 @@ that leaves marked ones out (`make test FAST=1`), the others start no program an
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import sys
 from collections.abc import Iterator
@@ -55,6 +56,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("model")
     long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
     items.sort(key=lambda item: item.path not in long)
+
+
+def pytest_collection_finish() -> None:
+    """All that was imported and collected stays to the end: the collector of garbage need not look at it again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("app", "client_sdk", "kg_store")
@@ -23,26 +22,46 @@ def inside(module: str, rooms: tuple[str, ...]) -> bool:
     return any(module == room or module.startswith(room + ".") for room in rooms)
 
 
+@dataclass(frozen=True, slots=True)
+class Module:
+    """`imports` are all of its modules; `at_import` those that are imported with it."""
+
+    docstring: str
+    imports: frozenset[str]
+    at_import: frozenset[str]
+
+
 @cache
-def modules() -> dict[str, ast.Module]:
-    found = {}
-    for path in sorted(path for package in OURS for path in (ROOT / package).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = ast.parse(path.read_text("utf-8"), str(path))
-    return found
+def modules() -> dict[str, Module]:
+    """Trees are not kept: together they take longer to look through than to make."""
+    paths = {name_of(path): path for package in OURS for path in sorted((ROOT / package).rglob("*.py"))}
+    return {name: read_module(path, frozenset(paths)) for name, path in paths.items()}
 
 
-def imports_of(tree: ast.AST, *, lazily: bool = True) -> Iterator[str]:
-    """Every module that is imported; with `lazily` false, only what is imported with the module itself."""
-    for node in ast.walk(tree) if lazily else at_import(tree):
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def read_module(path: Path, names: frozenset[str]) -> Module:
+    tree = ast.parse(path.read_text("utf-8"), str(path))
+    return Module(
+        ast.get_docstring(tree) or "",
+        frozenset(imported(ast.walk(tree), names)),
+        frozenset(imported(at_import(tree), names)),
+    )
+
+
+def imported(nodes: Iterable[ast.AST], names: frozenset[str]) -> Iterator[str]:
+    """The modules that these statements import; `names` are those of ours."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "relative imports hide who imports whom"
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                yield whole if whole in modules() else str(node.module)
+                yield whole if whole in names else str(node.module)
 
 
 def at_import(tree: ast.AST) -> Iterator[ast.AST]:
@@ -69,17 +88,23 @@ def folder_of(module: str) -> str:
     return folder if "." in (folder := module.rpartition(".")[0]) else module
 
 
-def ours(tree: ast.AST) -> set[str]:
-    return {name for name in imports_of(tree) if inside(name, OURS)}
+def ours(module: str) -> set[str]:
+    return {name for name in modules()[module].imports if inside(name, OURS)}
 
 
-@pytest.mark.parametrize("module", [module for module in modules() if module != "app"])
-def test_a_module_imports_only_what_its_room_may(module: str) -> None:
-    room = room_of(module)
-    assert room, f"{module} has no room: add one to tests/layers.toml, and say why in the decision record"
-    # A file that has a line of its own takes nothing of the folder around it.
-    allowed = (room, *MAY_IMPORT[room])
-    assert not {name for name in ours(modules()[module]) if not inside(name, allowed)}
+def test_every_module_has_a_room() -> None:
+    homeless = [module for module in modules() if module != "app" and not room_of(module)]
+    assert not homeless, "add their rooms to tests/layers.toml, and say why in the decision record"
+
+
+def test_a_module_imports_only_what_its_room_may() -> None:
+    wrong = {}
+    for module in modules():
+        if room := room_of(module):
+            # A file that has a line of its own takes nothing of the folder around it.
+            allowed = (room, *MAY_IMPORT[room])
+            wrong[module] = {name for name in ours(module) if not inside(name, allowed)}
+    assert not {module: names for module, names in wrong.items() if names}
 
 
 def test_each_room_of_the_map_stands_above_all_that_it_may_import() -> None:
@@ -91,9 +116,9 @@ def test_each_room_of_the_map_stands_above_all_that_it_may_import() -> None:
 
 def test_there_is_no_circle_among_folders() -> None:
     edges: dict[str, set[str]] = {}
-    for module, tree in modules().items():
+    for module in modules():
         folder = folder_of(module)
-        edges.setdefault(folder, set()).update(folder_of(name) for name in ours(tree))
+        edges.setdefault(folder, set()).update(folder_of(name) for name in ours(module))
         edges[folder] -= {folder, *OURS}
     done: set[str] = set()
     while ready := {folder for folder, needs in edges.items() if folder not in done and needs & edges.keys() <= done}:
@@ -112,10 +137,9 @@ def test_no_folder_holds_more_than_fifteen_files_of_code() -> None:
 
 
 def test_every_folder_says_what_it_is() -> None:
-    for module, tree in modules().items():
-        if ROOT.joinpath(*module.split(".")).is_dir() and module not in OURS:
-            assert isinstance(tree, ast.Module)
-            assert ast.get_docstring(tree), module
+    for name, module in modules().items():
+        if ROOT.joinpath(*name.split(".")).is_dir() and name not in OURS:
+            assert module.docstring, name
 
 
 def test_the_folders_of_the_tests_are_those_of_the_code() -> None:
@@ -123,36 +147,39 @@ def test_the_folders_of_the_tests_are_those_of_the_code() -> None:
     assert {path for path in folders if not (ROOT / path.relative_to(ROOT / "tests")).is_dir()} == set()
 
 
-@pytest.mark.parametrize("module", modules())
-def test_a_strategy_imports_no_other_strategy(module: str) -> None:
-    parts = module.split(".")
+def test_a_strategy_imports_no_other_strategy() -> None:
     siblings = {path.name for path in (ROOT / "app" / "strategies").iterdir() if path.is_dir()}
-    if parts[:2] != ["app", "strategies"]:
-        return
-    own = parts[2] if len(parts) > 2 and parts[2] in siblings else ""
-    used = {name.split(".")[2] for name in imports_of(modules()[module]) if name.startswith("app.strategies.")}
-    assert not (used & siblings) - {own}
+    wrong = {}
+    for module in modules():
+        parts = module.split(".")
+        if parts[:2] == ["app", "strategies"]:
+            own = parts[2] if len(parts) > 2 and parts[2] in siblings else ""
+            used = {name.split(".")[2] for name in modules()[module].imports if name.startswith("app.strategies.")}
+            wrong[module] = (used & siblings) - {own}
+    assert wrong
+    assert not {module: names for module, names in wrong.items() if names}
 
 
-@pytest.mark.parametrize("module", modules())
-def test_each_outside_library_is_imported_at_its_home_alone(module: str) -> None:
-    if inside(module, ("app.evaluation",)):
-        return
-    for library, homes in HOMES.items():
-        if any(inside(name, (library,)) for name in imports_of(modules()[module])):
-            assert inside(module, tuple(homes)), library
+def test_each_outside_library_is_imported_at_its_home_alone() -> None:
+    assert not {
+        (module, library)
+        for module in modules()
+        if not inside(module, ("app.evaluation",))
+        for library, homes in HOMES.items()
+        if any(inside(name, (library,)) for name in modules()[module].imports) and not inside(module, tuple(homes))
+    }
 
 
 def test_the_command_line_library_stays_in_cli_files() -> None:
-    for module, tree in modules().items():
-        if any(inside(name, ("typer", "rich")) for name in imports_of(tree)):
+    for module in modules():
+        if any(inside(name, ("typer", "rich")) for name in modules()[module].imports):
             assert {"cli", "cli_progress", "cli_tables", "cli_training", "cli_words"} & set(module.split(".")), module
 
 
 def test_no_module_is_in_an_import_cycle() -> None:
     edges = {
-        module: {name for name in imports_of(tree, lazily=False) if name in modules() and name != module}
-        for module, tree in modules().items()
+        module: {name for name in modules()[module].at_import if name in modules() and name != module}
+        for module in modules()
     }
     done: set[str] = set()
     while ready := {module for module, needs in edges.items() if module not in done and needs <= done}:

@@ -18,10 +18,10 @@ SERVICE = ("app/api", "app/accounts", "app/chat", "app/strategies", "app/egress"
 async def test_the_road_of_a_question_is_as_short_as_it_was_made(tmp_path: Path) -> None:
     files = await road_of_a_question(tmp_path)
     assert files[0].startswith("app/api/")
-    stages = ["opening", "reading", "search", "conclusion", "reply"]
+    stages = ["reading", "search", "reply"]
     met = [files.index(f"app/chat/{stage}.py") for stage in stages]
     assert met == sorted(met)
-    before = ["disclosure_meter.py", "guard.py", "ledger/ledger.py"]
+    before = ["disclosure.py", "guard.py", "ledger/ledger.py"]
     sent = files.index("app/llm/endpoint/transport.py")
     assert all(files.index(f"app/egress/{part}") < sent for part in before)
     assert sum(room_of(file) in SERVICE for file in files) <= MAX_SERVICE_FILES

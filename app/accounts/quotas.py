@@ -41,7 +41,7 @@ class TenantTokens:
 
     Promise: the calls that are let through never take a tenant over its limit, however many ask at once. Condition:
     an endpoint takes no more tokens than were reserved, which are counted by the tokenizer of the sentence model. One
-    that says so falsely adds at most what `app.llm.endpoint.completion` allows for a call, and never takes any off.
+    that says so falsely adds at most what `app.llm.endpoint.request_body` allows for a call, and never takes any off.
     """
 
     def __init__(self, engine: Engine, limit: int | None = None, now: Clock = _now) -> None:

@@ -24,9 +24,9 @@ from app.egress.budgets import (
     TenantBudgetUsedUpError,
     TenantRevealsUsedUpError,
 )
+from app.egress.disclosure import StrategyNotOfferedError
 from app.egress.guard import BlockedError
 from app.egress.ledger.audit import LedgerBrokenError, UnknownCursorError
-from app.egress.profile import StrategyNotOfferedError
 from app.graphs.errors import (
     AmbiguousNameError,
     ErasureUnfinishedError,

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from app.api.errors import error_event
-from app.api.response_timing import ResponseTiming
-from app.chat.stages import OnStage
+from app.api.state import ResponseTiming
+from app.chat.question_run import OnStage
 from client_sdk.protocol import ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
 
 HEARTBEAT_S = 5.0

@@ -174,9 +174,7 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
 
 
 def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str]]:
-    """Reads what `_written` gave, or the table alone, as rows of before the reasons were kept. Raises ValueError."""
+    """Reads what `_written` gave. Raises ValueError."""
     content = json.loads(plain)
-    if "table" not in content:
-        return PseudonymTable.from_bytes(plain, schema), Reason(), set()
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
-    return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content.get("revealed", ()))
+    return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content["revealed"])

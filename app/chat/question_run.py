@@ -1,19 +1,99 @@
-"""QuestionRun: one question on its way through the stages of the service, with what each of them found out."""
+"""QuestionRun: one question on its way through the stages of the service, its options, and their times."""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
+from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
+from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.privacy.anonymiser import Anonymised
+from app.privacy.name_recogniser import Recogniser
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import PrivateGraph
+
+DEFAULT_STRATEGY: Final = "sets"
+OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
+"""Strategies whose prompts tell of each thing what it has and what it lacks."""
+
+RemarkOn = Callable[[str], str | None]
+"""Gives what the asker should know of a question's wording, in words of our own; it gets no linked names."""
+
+
+def no_remark(_question: str) -> str | None:
+    """For services that read every language."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """Fixed while a service runs. `currency` is that of the reasoner's prices."""
+
+    remark_on: RemarkOn = no_remark
+    currency: str = ""
+    budgets: Budgets = UNLIMITED
+    recogniser: Recogniser | None = field(default=None, repr=False)
+    profile: Profile = Profile.OPEN
+    disclosure: Disclosure = NO_EGRESS
+
+    def offers(self, strategy: str) -> bool:
+        """True where the profile tells as much as the strategy needs to tell."""
+        return self.profile.is_open or strategy not in OPEN_PROFILE_STRATEGIES
+
+    def offered(self, strategies: Iterable[str]) -> list[str]:
+        """Those of `strategies` that are offered, the default one first."""
+        return sorted(filter(self.offers, strategies), key=lambda name: name != DEFAULT_STRATEGY)
+
+
+OnStage = Callable[[str, int | None], None]
+"""Told of each stage as it begins, and of its number where it comes several times; on the event loop."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def no_progress(_stage: str, _number: int | None) -> None:
+    """For whoever waits for the whole answer."""
+
+
+class StageTimer:
+    """Adds up the time of each stage; a stage that runs twice counts both times."""
+
+    def __init__(self, on_stage: OnStage = no_progress) -> None:
+        self._on_stage = on_stage
+        self._seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self._on_stage(name, None)
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[name] = self._seconds.get(name, 0.0) + time.perf_counter() - began
+
+    async def in_thread(self, name: str, call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
+        """A stage that computes, or waits for the database: in a thread, so that nobody else waits for it."""
+        with self.stage(name):
+            return await asyncio.to_thread(call, *given, **more)
+
+    def begin_round(self, number: int) -> None:
+        """Tells that a round of retrieval begins."""
+        self._on_stage("round", number)
+
+    def milliseconds(self) -> dict[str, float]:
+        return {name: round(seconds * 1000, 3) for name, seconds in self._seconds.items()}
+
 
 NOT_READ: Final = Anonymised(SafeDialogue((), ()), ())
 NOT_FOUND: Final = RetrievalResult(None, (), (), 0)

@@ -1,20 +1,46 @@
-"""The second stage: the dialogue in pseudonyms, with its last question in full."""
+"""The first two stages: the graph and conversation that a question is asked of, and the question in pseudonyms."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 
+from app.accounts.api_keys import Caller
+from app.chat.conversations import ConversationStore
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
-from app.chat.dialogue.explanation_requests import asks_why
-from app.chat.dialogue.follow_ups import needs_context
-from app.chat.options import ChatOptions
-from app.chat.question_run import NOT_FOUND, QuestionReading, QuestionRun
+from app.chat.dialogue.follow_ups import asks_why, needs_context
+from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
+from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.words.lexicon import Lexicon, schema_words
 from app.strategies.base import Draft, RetrievalResult
+from client_sdk.crypto.sealing import parse_public_key
+from client_sdk.protocol import ChatRequest
+from kg_store.catalog import Catalog
 from kg_store.graph.masked_relations import masks_of
 from kg_store.names.linker import has_capitals
+
+
+class QuestionOpener:
+    """Opens what a question is asked of. What a role sees is made when it is first asked for."""
+
+    def __init__(self, catalog: Catalog, conversations: ConversationStore, options: ChatOptions) -> None:
+        self._catalog, self._conversations, self._options = catalog, conversations, options
+
+    def open(self, caller: Caller, request: ChatRequest) -> QuestionRun:
+        """Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError."""
+        if not self._options.offers(request.strategy):
+            raise StrategyNotOfferedError
+        if request.public_key is not None:
+            parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
+        graph = self._catalog.open_as(caller.tenant, request.graph, caller.role_in(request.graph))
+        conversation = self._conversations.open(
+            caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
+        )
+        lexicon = Lexicon(graph.public, self._catalog.name_words(caller.tenant), schema_words(graph.blind.schema))
+        return QuestionRun(secrets.token_urlsafe(12), caller.tenant, request, graph, conversation, lexicon)
 
 
 class QuestionReader:
@@ -28,7 +54,7 @@ class QuestionReader:
         dialogue = completed.read.dialogue
         needs = needs_context(dialogue)
         # A profile that is open sends all turns; the others leave out those that the question can do without.
-        earlier = run.conversation.table.join_thread(run.answer_id, leans=self._options.profile.is_open or needs)
+        earlier = run.conversation.table.assign_thread(run.answer_id, leans=self._options.profile.is_open or needs)
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
         return replace(

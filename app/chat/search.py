@@ -1,4 +1,4 @@
-"""The third stage: a strategy searches the graph, reading after reading, and what it drafts is executed."""
+"""The third stage: a strategy searches the graph, reading after reading; its draft is grounded and executed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,59 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from app.chat.conclusion import conclude
-from app.chat.options import ChatOptions
-from app.chat.question_run import NOT_FOUND, QuestionRun
-from app.chat.stages import StageTimer
+import numpy as np
+
+from app.chat.answers.grounding import NotGroundedError, ground
+from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionRun, StageTimer
+from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
-from app.egress.profile import BelowAnonymityThresholdError
 from app.egress.wire_pseudonyms import AnswerPseudonyms
 from app.llm.reasoner import Reasoner
-from app.strategies.base import Limits, RetrievalResult, Strategy, StrategyInput
-from kg_store.graph.cached_graph import RememberedGraph
+from app.privacy.anonymiser import Anonymised
+from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from kg_store.errors import ExpressionError
+from kg_store.graph.compact_graph import (
+    RememberedGraph,
+)
+from kg_store.terms import NO_MIDS, Mids
+
+NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
+OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
+WITHHELD: Final = "The model was not asked: too few things of the graph fit what it would have been shown."
+NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
+
+
+def conclude(run: QuestionRun) -> QuestionRun:
+    """Sets how the question ended, by what was found."""
+    draft = run.found.draft
+    return replace(run, ended=_without_draft(run.found) if draft is None else _executed(run, draft))
+
+
+def _without_draft(found: RetrievalResult) -> ConclusionResult:
+    sentence = OVER_BUDGET if found.over_budget else WITHHELD if found.withheld else NOT_IN_GRAPH
+    return ConclusionResult(sentence=sentence)
+
+
+def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
+    found, table = run.found, run.conversation.table
+    allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
+    try:
+        grounded = ground(draft.text, draft.expressions, allowed, table)
+        conclusion = run.executor.conclude(grounded, _named_in(run.read))
+    except (NotGroundedError, ExpressionError):
+        return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
+    if conclusion is None:
+        return ConclusionResult(sentence=NOT_IN_GRAPH)
+    return ConclusionResult(conclusion, sentence=conclusion.text)
+
+
+def _named_in(read: Anonymised) -> Mids:
+    """The single things that the question names itself; a set of an earlier answer may well be asked for again."""
+    named = [topic.mids for topic in read.dialogue.topics if topic.newest and len(topic.mids) == 1]
+    return np.unique(np.concatenate(named)) if named else NO_MIDS
+
 
 ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not be right, so they were counted here."
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from app.accounts.api_keys import Caller
-from app.chat.citations import AnswerKeeper
 from app.chat.conversations import ConversationStore
-from app.chat.opening import QuestionOpener
-from app.chat.options import ChatOptions
-from app.chat.reading import QuestionReader
-from app.chat.reply import sealed_answer, with_usage
+from app.chat.question_run import ChatOptions, OnStage, StageTimer, no_progress
+from app.chat.reading import QuestionOpener, QuestionReader
+from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
-from app.chat.stages import OnStage, StageTimer, tell_nobody
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.reasoner import Reasoner
@@ -45,7 +42,7 @@ class ChatService:
         """Another service over the same graphs, conversations and ledger."""
         return ChatService(*self._parts, options)
 
-    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraphError, UnknownConversationError, ConversationBusyError,
         BadPublicKeyError, StrategyNotOfferedError, and what GraphSearch raises."""
         timer = StageTimer(on_stage)

@@ -65,7 +65,7 @@ class Tracer:
         except (UnknownGraphError, UnknownConversationError):
             return None
         said = " ".join(_ESCAPE.sub(" ", text) for call in calls for text in (call.prompt, call.reply) if text)
-        table, sent = conversation.table, conversation.table.sent_words(graph.blind.schema, entry.answer)
+        table, sent = conversation.table, conversation.table.wire_pseudonyms(graph.blind.schema, entry.answer)
         ours = {word: pseudonym for pseudonym, word in sent.items()}
         meant = {ours.get(each.word, each.word): each.word for each in words_in(said)}
         names = AnswerExecutor(graph, table, NAMES_OF_A_SET).names_of([word for word in meant if table.meaning(word)])

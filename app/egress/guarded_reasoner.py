@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
-from app.egress.disclosure_control import QuestionDisclosure
+from app.egress.disclosure import QuestionDisclosure
 from app.egress.guard import BlockedError, Guard, digest_of
 from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply, ReplyOutcome
 from app.egress.wire_pseudonyms import WirePseudonyms
@@ -130,7 +130,7 @@ class GuardedReasoner:
                 return await self.disclosure.in_house(task)
             reply = await self._send(admitted)
             if isinstance(reply, Reply):
-                return self.pseudonyms.now().taken_off(reply)
+                return self.pseudonyms.now().restore_in(reply)
             self.spent.retries += 1
             task = replace(task, manner=reply.manner)
 
@@ -208,7 +208,9 @@ class GuardedReasoner:
 
     def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
         """`task` in the words that are sent, for this tenant."""
-        return replace(self.pseudonyms.now().put_on(task), manner=replace(task.manner, tenant=self.errand.tenant))
+        return replace(
+            self.pseudonyms.now().substitute_in(task), manner=replace(task.manner, tenant=self.errand.tenant)
+        )
 
     def _entry(
         self, task: Task[ReplyT], egress: Egress, digest: str, hits: int = 0, blocked: bool = False

@@ -33,10 +33,10 @@ class PseudonymSubstitution:
         """The words that may stand in what is sent."""
         return frozenset(self.words.values()) | (self.issued - self.words.keys())
 
-    def put_on(self, task: Task[ReplyT]) -> Task[ReplyT]:
+    def substitute_in(self, task: Task[ReplyT]) -> Task[ReplyT]:
         return replace(task, input=_renamed(task.input, self.words)) if self.words else task
 
-    def taken_off(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
+    def restore_in(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
         """Puts our own words back; those of the model stay in `words`, as the ledger keeps them."""
         if not self.words:
             return reply
@@ -69,7 +69,7 @@ class AnswerPseudonyms:
     answer_id: str
 
     def now(self) -> PseudonymSubstitution:
-        return PseudonymSubstitution(self.table.sent_words(self.schema, self.answer_id), self.table.issued)
+        return PseudonymSubstitution(self.table.wire_pseudonyms(self.schema, self.answer_id), self.table.issued)
 
 
 def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:

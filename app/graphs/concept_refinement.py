@@ -16,7 +16,7 @@ from app.egress.wire_pseudonyms import NoPseudonyms
 from app.graphs.jobs import JobResult, Progress, Work
 from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
 from app.graphs.summaries import summary_of
-from app.llm.endpoint.completion import Price
+from app.llm.endpoint.request_body import Price
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import NameReply, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment

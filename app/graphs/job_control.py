@@ -31,7 +31,7 @@ class JobControl:
         self._stopped = False
 
     @property
-    def told(self) -> PrivacySummary | None:
+    def awaited_summary(self) -> PrivacySummary | None:
         """The privacy summary that the owner was shown, while the job waits for approval."""
         with self._lock:
             return None if self._said.is_set() else self._told

@@ -78,7 +78,7 @@ class JobRunner:
             row = connection.execute(select(jobs).where(ours)).one_or_none()
         if row is None:
             raise UnknownJobError
-        if live is not None and gate is not None and (told := gate.told) is not None:
+        if live is not None and gate is not None and (told := gate.awaited_summary) is not None:
             return live.model_copy(update={"state": "waiting", "privacy": told})
         return live or JobStatus(id=row.id, state=row.state, step=row.step, percent=row.percent, **row.result)
 
@@ -121,7 +121,7 @@ class JobRunner:
         """Waits for running loads; those that wait for a word are stopped, queued ones dropped, and marked at the
         next start."""
         with self._lock:
-            waiting = [gate for gate in self._gates.values() if gate.told is not None]
+            waiting = [gate for gate in self._gates.values() if gate.awaited_summary is not None]
         for gate in waiting:
             gate.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)

@@ -24,7 +24,7 @@ from kg_store.names.index import NameIndex, NameReport
 from kg_store.names.name_words import NameWords
 from kg_store.sources.policy import Policy
 from kg_store.terms import Schema, ValueView
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 WORTH_A_WARNING = 0.05
 """Share of a graph's entities, or of prompts, that fewer than k entities fit."""

@@ -8,9 +8,19 @@ from dataclasses import replace
 from hashlib import blake2b
 from threading import Lock
 
-from app.privacy.pseudonym_codec import Meaning, MeaningKind, TableState, read_state, write_state
-from app.privacy.pseudonym_format import Letter, draw_word, shaped_in
-from app.privacy.thread_pseudonyms import WHOLE, extend_thread, masked_in_thread
+from app.privacy.pseudonym_format import (
+    WHOLE,
+    Letter,
+    Meaning,
+    MeaningKind,
+    TableState,
+    draw_word,
+    extend_thread,
+    masked_in_thread,
+    read_state,
+    shaped_in,
+    write_state,
+)
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.masked_relations import masks_of
 from kg_store.graph.traversal import members_of, walk
@@ -31,7 +41,7 @@ class PseudonymTable:
 
     Condition: `to_bytes` is only ever stored sealed, for it holds MIDs and the conversation's key.
     Limit: whoever sees two answers of one conversation can tell that the same thing is meant. The model can't, where
-    the later question does not lean on the earlier one (app/privacy/thread_pseudonyms.py).
+    the later question does not lean on the earlier one (app/privacy/pseudonym_format.py).
     """
 
     def __init__(self, state: TableState) -> None:
@@ -91,7 +101,7 @@ class PseudonymTable:
         """Positions of `keys` in the conversation's own order: the same facts, the same bytes."""
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
 
-    def in_sent_order(self, keys: Sequence[str]) -> list[int]:
+    def shuffled_order(self, keys: Sequence[str]) -> list[int]:
         """As `in_order`, but another order for each thread."""
         thread = self._newest_thread
         return self.in_order(keys if thread == WHOLE else [f"{thread}\n{key}" for key in keys])
@@ -156,7 +166,7 @@ class PseudonymTable:
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
-    def join_thread(self, answer: str, leans: bool) -> int | None:
+    def assign_thread(self, answer: str, leans: bool) -> int | None:
         """Puts a new answer into the thread that it `leans` on, or begins one. How many earlier answers are in it;
         None where the thread is the whole conversation, as it is when its first question leans on something."""
         with self._lock:
@@ -166,7 +176,7 @@ class PseudonymTable:
             threads[answer] = thread
             return earlier
 
-    def sent_words(self, schema: Schema, answer: str) -> dict[str, str]:
+    def wire_pseudonyms(self, schema: Schema, answer: str) -> dict[str, str]:
         """The words on the wire, now or earlier, for the conversation's pseudonyms and the graph's opaque words.
 
         They are drawn anew for every thread: what one told of a thing says nothing of it in the next. Pseudonyms that

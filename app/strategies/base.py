@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
@@ -38,7 +38,7 @@ class Pseudonyms(Protocol):
         """The pseudonym of everything in the graph of one concept."""
         ...
 
-    def in_sent_order(self, keys: Sequence[str]) -> list[int]:
+    def shuffled_order(self, keys: Sequence[str]) -> list[int]:
         """Positions of `keys` in an order of their own, the same while questions lean on each other: the same facts,
         the same bytes."""
         ...

@@ -1,17 +1,18 @@
-"""The findings of a question so far: things, evidence and ways on, in the words that a task shows."""
+"""The findings of a question so far: things, evidence and ways on, in words that a task may show, as many as fit."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from app.llm.tasks import Candidate, Evidence, MaskedRelation, Size, Thing, Turn
-from app.strategies.base import FoundFact, StrategyInput
-from kg_store.graph.concept_paths import ConceptScope
-from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
-from kg_store.graph.version_cache import cached_by_version
-from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids
+from app.llm.embedded.language.concept_nouns import GENERAL_NOUNS
+from app.llm.reasoner import TaskRunner
+from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
+from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
+from kg_store.graph.traversal import ConceptScope, concept_of, kind_of, leads_to_values, reached, tail_concept, walk
+from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 
@@ -118,7 +119,7 @@ def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Coll
             end_concept=facts[i].end_concept,
             size=facts[i].size,
         )
-        for i in inquiry.pseudonyms.in_sent_order(keys)
+        for i in inquiry.pseudonyms.shuffled_order(keys)
     ]
 
 
@@ -127,7 +128,7 @@ def show_candidates(
 ) -> tuple[list[Candidate], dict[int, CandidatePath]]:
     """Candidates numbered from 1 in the thread's order, and the way that each number means."""
     shown = [(way, labels_of(inquiry, way.path)) for way in ways]
-    order = inquiry.pseudonyms.in_sent_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
+    order = inquiry.pseudonyms.shuffled_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
     candidates, by_number = [], {}
     for number, position in enumerate(order, start=1):
         way, labels = shown[position]
@@ -141,7 +142,7 @@ def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
     """The owner's words on the masked relations that stand in `shown`, in the thread's own order."""
     means = _described(inquiry.graph.schema)
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
-    ordered = [met[at] for at in inquiry.pseudonyms.in_sent_order(met)]
+    ordered = [met[at] for at in inquiry.pseudonyms.shuffled_order(met)]
     return [MaskedRelation(relation=word, means=means[word]) for word in ordered]
 
 
@@ -158,3 +159,80 @@ def described_path(inquiry: StrategyInput, path: Iterable[str]) -> str:
 @cached_by_version
 def _described(schema: Schema) -> Mapping[str, str]:
     return {each.label: each.description for each in schema.relations if each.mask is not None and each.description}
+
+
+Ways = Sequence[CandidatePath]
+
+
+def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
+    """The first of `ways` (nearest first) that `task_of` may show, `width` of which may be chosen.
+
+    As many as leave room for one more call, to answer; where that leaves none, as many as fit alone.
+    """
+    # What was chosen comes back as facts, and a fact takes less than two ways on.
+    answering = task_of(ways[: 2 * width])
+    if reasoner.fits(task_of(ways), answering):
+        return ways
+    with_an_answer = _most(len(ways), lambda count: reasoner.fits(task_of(ways[:count]), answering))
+    return ways[: with_an_answer or _most(len(ways), lambda count: reasoner.fits(task_of(ways[:count])))]
+
+
+def cut_note(number: int, count: int) -> str:
+    return (
+        f"Round {number}: {count} ways on, ranked last, were not offered: the question's budget of tokens was short."
+    )
+
+
+def over_budget(finding: RetrievalResult) -> RetrievalResult:
+    """`finding`, ended by its budget and not by the graph."""
+    where = f"in round {finding.rounds}" if finding.rounds else "before the first round"
+    told = f"The question's budget of tokens was used up {where}."
+    return replace(finding, notes=(*finding.notes, told), over_budget=True)
+
+
+def _most(count: int, fits: Callable[[int], bool]) -> int:
+    """The greatest number up to `count` that fits, 0 where none does; whatever is less than one that fits, fits."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+_WORD = re.compile(r"[^\W_]+")
+MAX_TRIPLES = 8
+
+
+class Vocabulary:
+    """The words that may stand in a concept path: pseudonyms that were sent, concepts and relation words."""
+
+    def __init__(self, pseudonyms: Collection[str], words: frozenset[str]) -> None:
+        self._pseudonyms, self._words = frozenset(pseudonyms), words
+
+    @classmethod
+    def of(cls, schema: Schema, pseudonyms: Collection[str]) -> Vocabulary:
+        """The words of a graph's schema, beside these pseudonyms."""
+        return cls(pseudonyms, _words_of(schema))
+
+    def keep(self, text: str) -> str:
+        """`text` without every word that is not of the vocabulary; a guessed name never travels again."""
+        kept = [word for word in _WORD.findall(text) if word in self._pseudonyms or word.casefold() in self._words]
+        return " ".join(kept)
+
+
+def parse_path(path: Iterable[PathTriple], vocabulary: Vocabulary) -> list[PathTriple]:
+    """The triples of `path` in the vocabulary's words; triples that have no relation left are dropped."""
+    parsed = []
+    for triple in list(path)[:MAX_TRIPLES]:
+        relation = vocabulary.keep(triple.relation)
+        if relation:
+            head, tail = vocabulary.keep(triple.head), vocabulary.keep(triple.tail)
+            parsed.append(PathTriple(head=head or "thing", relation=relation, tail=tail or "thing"))
+    return parsed
+
+
+@cached_by_version
+def _words_of(schema: Schema) -> frozenset[str]:
+    labels = [words for relation in schema.relations for words in (relation.label, relation.inverse_label)]
+    phrases = {*labels, *schema.concepts, *GENERAL_NOUNS}
+    return frozenset(word.casefold() for phrase in phrases for word in _WORD.findall(phrase))

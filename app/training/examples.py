@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from app.llm.embedded.scoring.alignment import Weights
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.scoring.similarity import asked_words, nearness, step_text
-from app.llm.embedded.scoring.weights import Weights
 from app.llm.embeddings.embedder import Embedder
 
 Floats = npt.NDArray[np.float32]

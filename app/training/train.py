@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from app.llm.embedded.scoring.weights import Weights
+from app.llm.embedded.scoring.alignment import Weights
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.training.examples import Example, prepare
-from app.training.fitting import TrainingConfig, TrainingProgress, fit
+
+if TYPE_CHECKING:
+    from app.training.fitting import TrainingConfig, TrainingProgress
 
 HELD_OUT = 0.1
 MIN_EXAMPLES = 20
@@ -39,6 +42,9 @@ def train(
     how: TrainingConfig | None = None,
 ) -> Trained:
     """The same examples and seed give the same head on one machine. Raises TrainingError."""
+    # It loads torch, which nothing else here needs.
+    from app.training.fitting import fit
+
     held = [row for row, example in enumerate(examples) if _is_held_out(example.group, seed)]
     rest = sorted(set(range(len(examples))) - set(held))
     if len(examples) < MIN_EXAMPLES or not held or not rest:

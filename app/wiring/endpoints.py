@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 import stamina
 from stamina.instrumentation import RetryDetails
 
-from app.llm.endpoint.completion import Price
 from app.llm.endpoint.model_endpoint import ModelEndpoint
-from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.settings import EndpointChoice, Settings
 from app.telemetry.logs import event_log
 from client_sdk.protocol import EndpointState, EndpointStatus

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from app.chat.conclusion import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, WITHHELD
+from app.chat.search import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, WITHHELD
 from app.llm.tasks import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskModel
 from app.strategies.sets.question_form import ASKED, FUNCTIONS, PATH
 

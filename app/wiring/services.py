@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
-from app.chat.options import ChatOptions
+from app.chat.question_run import ChatOptions, OnStage, no_progress, no_remark
 from app.chat.service import ChatService
-from app.chat.stages import OnStage, tell_nobody
 from app.chat.traces import Tracer
-from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure
+from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
-from app.egress.profile import Profile
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser
@@ -53,7 +51,7 @@ class ChatHandler(Protocol):
     @property
     def strategies(self) -> list[str]: ...
 
-    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer: ...
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,7 @@ def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
-            profile=Profile(settings.told),
+            profile=Profile(settings.effective_profile),
             disclosure=_disclosure_of(settings, thinking),
         ),
     )
@@ -158,7 +156,7 @@ def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
 def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
     """Remarks on questions in other languages, where the English model alone reads them."""
     if not _reads_english_alone(settings):
-        return lambda _question: None
+        return no_remark
     threading.Thread(target=read_words, name="words of languages", daemon=True).start()
     return remark_on
 
@@ -166,7 +164,7 @@ def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
     """Counts nothing where nothing leaves the machine, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
-        return IN_THE_HOUSE
+        return NO_EGRESS
     return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
 
 

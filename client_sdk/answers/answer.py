@@ -10,9 +10,20 @@ from client_sdk.answers.dataframe import Part, answer_as_frame
 from client_sdk.answers.evidence import Entity, RestoredFact
 from client_sdk.answers.explanation import reasons
 from client_sdk.answers.html import answer_as_html, cautions
-from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_capsule
+from client_sdk.crypto.sealing import (
+    CannotOpenError,
+    KeyPair,
+    capsule_context,
+    open_capsule,
+)
 from client_sdk.errors import BadAnswerError, CannotOpenCapsuleError
-from client_sdk.protocol import ChatAnswer, Fact, Item, Names, Usage, capsule_context
+from client_sdk.protocol import (
+    ChatAnswer,
+    Fact,
+    Item,
+    Names,
+    Usage,
+)
 from client_sdk.restore import restore
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ MAX_FACTS = 24
 
 _NAME_CHARS, _LABEL_CHARS = 28, 34
 _ROW_PX, _BOX_PX, _MARGIN_PX = 58, 40, 8
-_NAME_PX, _LABEL_PX, _LEAST_GAP_PX = 7.4, 6.2, 70
+_NAME_PX, _LABEL_PX, _MIN_GAP_PX = 7.4, 6.2, 70
 
 
 def evidence_picture(facts: Sequence[RestoredFact]) -> Element | None:
@@ -123,7 +123,7 @@ class _Picture:
     def _gap(self, column: int) -> float:
         things = self._layout.things
         labels = [_label_of(one) for one in self._layout.arrows if things[one.head].column == column]
-        return max(_LEAST_GAP_PX, 44 + _LABEL_PX * _widest(labels, _LABEL_CHARS))
+        return max(_MIN_GAP_PX, 44 + _LABEL_PX * _widest(labels, _LABEL_CHARS))
 
 
 def _label_of(arrow: Arrow) -> str:

@@ -1,10 +1,11 @@
-"""Sealing to a caller's public key with HPKE (RFC 9180), and opening with the private one."""
+"""Sealing to a caller's public key with HPKE (RFC 9180), opening with the private one, and what each is bound to."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import hashlib
+import json
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeVar
@@ -14,6 +15,8 @@ from pydantic import BaseModel, ValidationError
 
 from client_sdk.crypto.suites import HYBRID, SUITES, X25519, PrivateKey, PublicKey, Suite, UnusableKeyError
 from client_sdk.protocol import Capsule, CapsuleContent, SuiteName, TraceContent
+from client_sdk.protocol.answers import ChatAnswer
+from client_sdk.protocol.preview import GraphPreview
 
 ContentT = TypeVar("ContentT", bound=BaseModel)
 
@@ -145,3 +148,30 @@ def from_base64url(text: str) -> bytes:
     if to_base64url(raw) != bare:
         raise ValueError("not base64url")
     return raw
+
+
+def capsule_context(answer: ChatAnswer) -> bytes:
+    """Binds a capsule to all of its answer but `usage` and the capsule itself.
+
+    Promise: where the text, the evidence or anything else that names are restored in was changed on the way, the
+    capsule does not open. Not promised: that the answer is one to this question.
+    """
+    bound = answer.model_dump(mode="json", exclude={"usage", "capsule"})
+    return "\n".join(("arog capsule 2", _digest(bound))).encode()
+
+
+def trace_context(answer_id: str) -> bytes:
+    """Of a trace, all of which is sealed."""
+    return "\n".join(("arog trace 1", answer_id)).encode()
+
+
+def preview_context(preview: GraphPreview) -> bytes:
+    """Binds the names in a preview to its sample."""
+    sample = [entity.model_dump(mode="json") for entity in preview.sample]
+    return "\n".join(("arog preview 2", preview.id, _digest(sample))).encode()
+
+
+def _digest(content: object) -> str:
+    """SHA-256, hex, of JSON as RFC 8785 writes it; that holds for texts, truths and whole numbers."""
+    written = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(written.encode()).hexdigest()

@@ -13,7 +13,6 @@ from client_sdk.protocol.capsule import (
     Names,
     SuiteName,
 )
-from client_sdk.protocol.contexts import capsule_context, preview_context, trace_context
 from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import ErrorEvent, EvidenceEvent, StageEvent, StageName, TextEvent
 from client_sdk.protocol.graph_report import (
@@ -131,7 +130,4 @@ __all__ = [
     "TracedCall",
     "Usage",
     "Wire",
-    "capsule_context",
-    "preview_context",
-    "trace_context",
 ]

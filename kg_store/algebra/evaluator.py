@@ -8,9 +8,18 @@ from typing import Protocol
 
 import numpy as np
 
-from kg_store.algebra.expressions import Call, Expression
+from kg_store.algebra.expressions import (
+    Call,
+    Expression,
+    ExpressionResult,
+    Operand,
+    Result,
+    ResultSet,
+    ResultTable,
+    as_set,
+    outcome_of,
+)
 from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared
-from kg_store.algebra.results import ExpressionResult, Operand, Result, ResultSet, ResultTable, as_set, outcome_of
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids

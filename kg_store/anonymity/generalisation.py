@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from kg_store.graph.version_cache import cached_by_version
-from kg_store.terms import NodeKind, Schema
+from kg_store.terms import NodeKind, Schema, cached_by_version
 
 
 @cached_by_version

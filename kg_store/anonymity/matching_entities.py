@@ -17,8 +17,7 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.index_ranges import distinct_pairs, ranges
 from kg_store.graph.steps import steps_from_each
 from kg_store.graph.traversal import walk
-from kg_store.graph.version_cache import cached_by_version
-from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids
+from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
 
 MAX_BYTES: Final = 64 << 20
 """Of flags of one version; then they are all forgotten."""

@@ -6,13 +6,10 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from kg_store.errors import LoadError
-from kg_store.graph.version_cache import cached_by_version
-from kg_store.terms import Schema, is_mask_word
-from kg_store.text.english import is_ordinary
-from kg_store.text.keyed_words import keyed_word
+from kg_store.terms import Schema, cached_by_version, is_mask_word, keyed_word
+from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.labels import readable_relation
 from kg_store.text.normalise import normalise
-from kg_store.text.public_words import PublicWords
 
 _EMPTY_WORDS = ("has ", "have ", "is ")
 _WORD = re.compile(r"[^\W\d_]{3,}")

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.index_ranges import ranges
-from kg_store.graph.version_cache import cached_by_version
-from kg_store.terms import Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
+from kg_store.terms import Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids, cached_by_version
 
 MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
 MAX_CACHED = 10_000  # sets of signatures; then they are all forgotten

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from kg_store.names.fuzzy_search import NOT_INITIALS, Fits, FuzzyWindow, InexactHit, IsName, MayHold
 from kg_store.names.name_table import NameTable
-from kg_store.names.vocabulary import NameVocabulary
+from kg_store.names.name_words import NameVocabulary
+from kg_store.text.english import PublicWords
 from kg_store.text.normalise import Normalised, is_letters, normalise
-from kg_store.text.public_words import PublicWords
-from kg_store.text.word_forms import stretches, words_of
+from kg_store.text.word_matcher import stretches, words_of
 
 __all__ = ["Fits", "InexactHit", "InexactNames", "IsName", "MayHold"]
 

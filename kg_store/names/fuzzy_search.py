@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kg_store.names.fuzzy_match import MAX_REACH, RowMatch, fit_row
+from kg_store.names.fuzzy_match import MAX_REACH, RowMatch, Standing, fit_row, group_rows
 from kg_store.names.name_markup import COMMON_WORDS
 from kg_store.names.name_table import Numbers, RowPlaces
-from kg_store.names.row_groups import Standing, group_rows
-from kg_store.names.vocabulary import NameVocabulary, may_be_ordinary
+from kg_store.names.name_words import (
+    NameVocabulary,
+    may_be_ordinary,
+)
 from kg_store.text.normalise import Normalised
-from kg_store.text.word_forms import WordForms, behind_prefixes, nominatives
+from kg_store.text.word_matcher import WordForms, behind_prefixes, nominatives
 
 MAX_ROWS = 128
 """Rows looked at closely around one word; of more, those that share most words with the text."""

@@ -9,7 +9,7 @@ from kg_store.names.fuzzy_index import InexactHit, IsName
 from kg_store.names.name_table import SMALL_WORDS
 from kg_store.text.english import may_be_proper
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.word_forms import words_of
+from kg_store.text.word_matcher import words_of
 
 MIN_SCORE = 0.5
 """Below it stand a few words out of a long title: protected, but no mention."""

@@ -16,9 +16,9 @@ from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, M
 from kg_store.names.name_table import NameTable
 from kg_store.names.spellings import AROUND_NAMES, can_be_found, spellings_of, stands_in
 from kg_store.terms import ValueKind
+from kg_store.text.english import PublicWords
 from kg_store.text.literals import canonical
 from kg_store.text.normalise import Normalised, normalise
-from kg_store.text.public_words import PublicWords
 from kg_store.text.word_matcher import WordMatcher
 
 __all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
@@ -156,7 +156,7 @@ class NameIndex:
         ends, mids, mid_ends, too_short = (memoryview(bytes(each)).cast("q") for each in sections[3:_SECTIONS])
         if not len(ends) == len(flags) == len(mid_ends):
             raise StoreError("the name index has sections of different lengths")
-        # Indexes of before rows were kept have none: they are made when public words are marked.
+        # Rows are made when public words are marked.
         rows = NameTable.of_sections(sections[_SECTIONS:]) if len(sections) > _SECTIONS else None
         matcher = WordMatcher.from_bytes(bytes(sections[0]))
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)

@@ -16,7 +16,7 @@ from kg_store.errors import StoreError
 from kg_store.terms import Mids
 from kg_store.text.english import is_ordinary
 from kg_store.text.fuzzy_words import NearWords
-from kg_store.text.word_forms import WordForms, words_of
+from kg_store.text.word_matcher import WordForms, words_of
 
 Numbers = npt.NDArray[np.int32]
 

@@ -1,4 +1,4 @@
-"""NameWords: words of the lexicon that are a part of somebody's name, of one graph or of all graphs of a tenant.
+"""The words of names: those of one graph, and those of the lexicon that all graphs of a tenant hold together.
 
 A word outside the lexicon never leaves, whoever bears it. So all that an index of names over many graphs has to know
 is what the lexicon would let through.
@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
 from kg_store.errors import StoreError
 from kg_store.lexicon import in_any_lexicon, in_lexicon
 from kg_store.names.name_markup import COMMON_WORDS
+from kg_store.names.name_table import NameTable
 from kg_store.names.word_hashes import WordHashes, hash_of, one_slip_away, pair_of
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import ValueKind
-from kg_store.text.english import is_rare
-from kg_store.text.normalise import MARKS
-from kg_store.text.word_forms import without_accents
+from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary, is_rare
+from kg_store.text.fuzzy_words import NearWords
+from kg_store.text.normalise import MARKS, is_letters, normalise
+from kg_store.text.word_matcher import without_accents, words_of
 
 MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
 """Words that join a question, and are names where none of them can stand."""
@@ -171,3 +173,63 @@ def _everyday(word: str) -> tuple[str, ...]:
     """The forms of `word` that are in a lexicon: as it is written, and without its accents."""
     small = word.lower()
     return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))
+
+
+_MIN_PLURAL_LENGTH = 4
+_MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
+"""Forms that the dictionary of ordinary words leaves out: of verbs, and I've without its sign."""
+
+_MAX_CACHED = 100_000
+
+
+class NameVocabulary:
+    """Words are asked for as `words_of` gives them: normalised, in plain Latin letters."""
+
+    def __init__(self, rows: NameTable, public: PublicWords) -> None:
+        self.rows = rows
+        self._public = public
+        self._near: dict[str, dict[int, int]] = {}
+        may_be_ordinary("")  # Reads the dictionary now, and not with the first question.
+
+    def is_own(self, word: str) -> bool:
+        """A word of our own phrases, or a small number."""
+        return self._public.is_own(word)
+
+    def is_everyday(self, word: str) -> bool:
+        """A word of our own phrases, a small number, or an ordinary English word."""
+        return word in _MORE_EVERYDAY or self._public.is_own(word) or is_ordinary(word)
+
+    def is_public(self, word: str) -> bool:
+        return word in _MORE_EVERYDAY or word in self._public or is_ordinary(word)
+
+    def looks_like_name(self, text: str) -> bool:
+        """True where a word of `text` is no everyday word, but letters."""
+        words = (word.text for word in words_of(normalise(text).text))
+        return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
+
+    def near(self, word: str) -> dict[int, int]:
+        """Words of names that `word` may stand for, with the number of slips; itself among them where it is one."""
+        found = self._near.get(word)
+        if found is None:
+            found = self._near[word] = self._near_words(word)
+            if len(self._near) > _MAX_CACHED:
+                self._near.clear()
+        return found
+
+    def _near_words(self, word: str) -> dict[int, int]:
+        plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
+        plural = plural and (word not in self._public or self.is_everyday(word[:-1]))
+        spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if plural else None]
+        found = {number: 0 for number in spelt if number is not None}
+        return found if self.is_public(word) else {**self.rows.near.near(word), **found}
+
+
+@cache
+def may_be_ordinary(word: str) -> bool:
+    """True where `word` is a slip away from a frequent English word: then it is no misspelt name alone."""
+    return bool(_frequent().near(word))
+
+
+@cache
+def _frequent() -> NearWords:
+    return NearWords.of(frequent_ordinary())

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from kg_store.text.english import is_ordinary
 from kg_store.text.normalise import MARKS, is_unspaced, is_word_character
-from kg_store.text.word_forms import without_accents
+from kg_store.text.word_matcher import without_accents
 
 AROUND_NAMES = " \"«»‹›'"
 _POINT = re.compile(r"[.,](?= |$)")

@@ -1,14 +1,18 @@
-"""Ordinary words: English words that a text may hold without naming anybody, even where a name is spelt like one."""
+"""English and public words: what a text may hold without naming anybody, and what a name may equal without harm."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 
 from english_words import get_english_words_set
 from wordfreq import get_frequency_dict, lossy_tokenize, top_n_list
 from wordfreq.numbers import digit_freq, smash_numbers
+
+from kg_store.text.normalise import is_unspaced, is_word_character, normalise
 
 ALWAYS_ORDINARY = 1_000
 """So many of the most frequent words are ordinary although the dictionary has them with a capital, too (May)."""
@@ -104,3 +108,72 @@ def _ordinary() -> frozenset[str]:
     frequent = set(top_n_list("en", ALWAYS_ORDINARY, wordlist="best"))
     everyday = {word for word in words if word.islower() and (word not in proper or word in frequent)}
     return frozenset(everyday.union(top_n_list("en", ALWAYS_EVERYDAY, wordlist="best")))
+
+
+FREQUENT_WORDS = 3_000
+MAX_PHRASE_WORDS = 6
+_MAX_UNSPACED_LENGTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class PublicWords:
+    """A closed list of normalised words and phrases; `normalised in words` asks it.
+
+    Promise: the frequent words are wordfreq's own list, unedited. A name that is in here is listed in the
+    graph's report, and passes the guard where the text does not mark it as a name.
+    """
+
+    _frequent: frozenset[str] = field(repr=False)
+    _own: frozenset[str] = field(repr=False)
+
+    @classmethod
+    def of(cls, phrases: Iterable[str]) -> PublicWords:
+        """The frequent English words, the numbers 0 to 99, and every run of up to six words of each phrase."""
+        frequent = {normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best")}
+        own = {str(number) for number in range(100)}
+        for phrase in set(phrases):
+            own.update(_runs(normalise(phrase).text))
+        return cls(frozenset(frequent - own), frozenset(own))
+
+    def __contains__(self, normalised: object) -> bool:
+        return normalised in self._own or normalised in self._frequent
+
+    def __len__(self) -> int:
+        return len(self._own) + len(self._frequent)
+
+    def is_own(self, normalised: str) -> bool:
+        """True where it is a word of our phrases (templates, relations, concepts), or a small number."""
+        return normalised in self._own
+
+
+def frequent_words(language: str, count: int) -> frozenset[str]:
+    """The `count` most frequent words of a language (ISO 639-1), by wordfreq's small list."""
+    return frozenset(top_n_list(language, count, wordlist="small"))
+
+
+def _runs(text: str) -> set[str]:
+    """Every run of words as it stands in `text`, with the punctuation inside it and none around it."""
+    words = _word_spans(text)
+    found: set[str] = set()
+    for first, (start, _) in enumerate(words):
+        found.update(text[start:end] for _, end in words[first : first + MAX_PHRASE_WORDS])
+    for start, end in words:
+        found.update(_unspaced_runs(text[start:end]))
+    return found
+
+
+def _word_spans(text: str) -> list[tuple[int, int]]:
+    spans = []
+    for is_word, group in groupby(enumerate(text), key=lambda pair: is_word_character(pair[1])):
+        positions = [position for position, _ in group]
+        if is_word:
+            spans.append((positions[0], positions[-1] + 1))
+    return spans
+
+
+def _unspaced_runs(word: str) -> set[str]:
+    """A script without spaces doesn't show its words: there every run of characters counts as one."""
+    if not any(map(is_unspaced, word)):
+        return set()
+    ends = range(2, _MAX_UNSPACED_LENGTH + 1)
+    return {word[start : start + length] for start in range(len(word)) for length in ends}

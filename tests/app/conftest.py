@@ -16,7 +16,7 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes.model_server import ModelServer, serving
 

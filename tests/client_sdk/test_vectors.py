@@ -10,15 +10,21 @@ from typing import Any
 import pytest
 
 from client_sdk.answers.answer import open_names
-from client_sdk.crypto.sealing import CannotOpenError, KeyPair, from_base64url, open_capsule, open_trace
+from client_sdk.crypto.sealing import (
+    CannotOpenError,
+    KeyPair,
+    capsule_context,
+    from_base64url,
+    open_capsule,
+    open_trace,
+    preview_context,
+    trace_context,
+)
 from client_sdk.errors import CannotOpenCapsuleError
 from client_sdk.protocol import (
     Capsule,
     ChatAnswer,
     GraphPreview,
-    capsule_context,
-    preview_context,
-    trace_context,
 )
 from tests.vectors import make
 

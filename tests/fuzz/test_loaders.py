@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +34,14 @@ SECRETS = sorted(
     for word in set(re.findall(r"[A-Z][a-z]{4,}", files()["a.tsv"].decode()))
     if word not in ("Doctor", "Birth", "Label", "Schema", "Turtle", "Value")
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def young_garbage() -> Iterator[None]:
+    """Garbage is looked for among what these tests make alone: among all that is loaded it takes a second a time."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def test_every_file_of_the_corpus_loads_as_it_is(tmp_path: Path) -> None:

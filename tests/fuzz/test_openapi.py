@@ -26,7 +26,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
-from app.api.state import state_of
+from app.api.state import (
+    state_of,
+)
 from app.main import create_app
 from tests.fuzz.examples import drawing
 from tests.support.service import (
@@ -92,7 +94,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Described]:
 def test_every_reply_is_one_that_is_described(
     service: Described, method: str, path: str, mode: GenerationMode
 ) -> None:
-    @drawing(12)
+    @drawing(8)
     @given(service.cases(method, path, mode), st.sampled_from(["user", "operator"]), st.booleans())
     def ask(case: Case, caller: str, known: bool) -> None:
         if known:
@@ -110,7 +112,7 @@ def test_every_reply_is_one_that_is_described(
 def test_nobody_learns_more_than_that_a_key_is_missing(
     service: Described, method: str, path: str, mode: GenerationMode
 ) -> None:
-    @drawing(4)
+    @drawing(3)
     @given(service.cases(method, path, mode))
     def ask(case: Case) -> None:
         case.headers.pop("Authorization", None)
@@ -124,7 +126,7 @@ def test_nobody_learns_more_than_that_a_key_is_missing(
 
 @pytest.mark.parametrize("path", ["/chat", "/admin/keys"])
 def test_a_body_that_breaks_the_description_is_refused(service: Described, path: str) -> None:
-    @drawing(15)
+    @drawing(12)
     @given(service.schema[path]["POST"].as_strategy(GenerationMode.NEGATIVE, headers=OPERATOR))
     def ask(case: Case) -> None:
         case.validate_response(case.call(headers=OPERATOR), checks=[negative_data_rejection])

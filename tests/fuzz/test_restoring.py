@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 from client_sdk import Answer, ArogError, KeyPair, TextPiece
 from client_sdk._stream_reader import AnswerReader
 from client_sdk.answers.answer import open_answer
+from client_sdk.crypto.sealing import (
+    capsule_context,
+    trace_context,
+)
 from client_sdk.dialogue import Dialogue
 from client_sdk.errors import error_of
 from client_sdk.protocol import (
@@ -26,8 +30,6 @@ from client_sdk.protocol import (
     SealedTrace,
     TraceContent,
     Usage,
-    capsule_context,
-    trace_context,
 )
 from client_sdk.restore import restore
 from client_sdk.trace import open_sealed_trace

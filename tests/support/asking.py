@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from app.chat.dialogue.follow_ups import needs_context
+from app.egress.disclosure import Profile
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.tables import metadata
-from app.egress.profile import Profile
 from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.evaluation.datasets.questions import QueryPlan
 from app.llm.embedded.concept_namer import ConceptNamer

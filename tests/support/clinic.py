@@ -28,7 +28,7 @@ from kg_store.terms import (
     ValueKind,
     as_mids,
 )
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 NAMES: dict[int, tuple[str, ...]] = {
     1: ("Anna Berg", "Annie the Great"),

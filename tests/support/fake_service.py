@@ -12,7 +12,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from client_sdk.crypto.sealing import fingerprint_of, parse_public_key, seal, to_base64url
+from client_sdk.crypto.sealing import (
+    capsule_context,
+    fingerprint_of,
+    parse_public_key,
+    seal,
+    to_base64url,
+    trace_context,
+)
 from client_sdk.protocol import (
     Ambiguity,
     Capsule,
@@ -35,8 +42,6 @@ from client_sdk.protocol import (
     TraceContent,
     TracedCall,
     Usage,
-    capsule_context,
-    trace_context,
 )
 
 API_KEY = "a-key-of-the-tests"

@@ -9,9 +9,16 @@ from app.accounts.api_keys import Caller
 from app.chat.service import ChatService
 from app.egress.ledger.ledger import Ledger
 from client_sdk.answers.answer import Answer
-from client_sdk.crypto.sealing import KeyPair, open_capsule
+from client_sdk.crypto.sealing import (
+    KeyPair,
+    capsule_context,
+    open_capsule,
+)
 from client_sdk.dialogue import Dialogue
-from client_sdk.protocol import ChatAnswer, Names, capsule_context
+from client_sdk.protocol import (
+    ChatAnswer,
+    Names,
+)
 from tests.support.processes.model_server import Canned, Request, reply
 
 CALLER = Caller("default", "k1", "user", frozenset({"*"}))

@@ -15,7 +15,9 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from app.api.problems import error_body
-from app.api.state import state_of
+from app.api.state import (
+    state_of,
+)
 from app.chat.retention import purge_expired
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind

@@ -25,8 +25,18 @@ from app.evaluation.checks.canaries import (
 )
 from app.evaluation.datasets.questions import PlanSet, QueryPlan
 from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
-from client_sdk.crypto.sealing import KeyPair, open_capsule, open_trace
-from client_sdk.protocol import ChatAnswer, ErrorBody, SealedTrace, capsule_context, trace_context
+from client_sdk.crypto.sealing import (
+    KeyPair,
+    capsule_context,
+    open_capsule,
+    open_trace,
+    trace_context,
+)
+from client_sdk.protocol import (
+    ChatAnswer,
+    ErrorBody,
+    SealedTrace,
+)
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.chat.dialogue.explanation_requests import NO_REASON
+from app.chat.dialogue.follow_ups import NO_REASON
 from app.chat.service import ChatService
 from app.demo import GRAPH_FILE, POLICY_FILE
 from app.egress.guard import StaticSegments

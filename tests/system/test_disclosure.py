@@ -9,14 +9,13 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
-from app.chat.conclusion import WITHHELD
-from app.chat.options import ChatOptions
+from app.chat.question_run import ChatOptions
+from app.chat.search import WITHHELD
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
-from app.egress.disclosure_control import IN_THE_HOUSE, Disclosure, Policy
+from app.egress.disclosure import NO_EGRESS, Disclosure, Policy, Profile
 from app.egress.guard import StaticSegments
-from app.egress.profile import Profile
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
@@ -26,8 +25,13 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.metrics import Metrics
 from app.wiring.store import ServiceContext, open_store
-from client_sdk.crypto.sealing import open_trace
-from client_sdk.protocol import TracedCall, trace_context
+from client_sdk.crypto.sealing import (
+    open_trace,
+    trace_context,
+)
+from client_sdk.protocol import (
+    TracedCall,
+)
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import members_of, reached
 from kg_store.terms import as_mids
@@ -95,7 +99,7 @@ async def test_the_number_is_told_for_each_prompt_and_the_least_for_the_question
 async def test_nothing_is_counted_where_nothing_leaves_the_house(
     around: Around, store: ServiceContext, embedder: Embedder
 ) -> None:
-    house = around(EmbeddedReasoner(embedder), IN_THE_HOUSE)
+    house = around(EmbeddedReasoner(embedder), NO_EGRESS)
     await house.ask(DOCTOR_OF)
     assert house.last.usage.anonymity is None
     assert {call.anonymity for call in traced(store, house)} == {None}

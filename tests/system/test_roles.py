@@ -11,8 +11,17 @@ import pytest
 
 from app.accounts.api_keys import BadGrantError, Caller
 from app.evaluation.checks.canaries import GRAPH, POLICY, PREFIXES, canaries_in
-from client_sdk.crypto.sealing import KeyPair, open_capsule, open_trace
-from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_context
+from client_sdk.crypto.sealing import (
+    KeyPair,
+    capsule_context,
+    open_capsule,
+    open_trace,
+    trace_context,
+)
+from client_sdk.protocol import (
+    ChatAnswer,
+    SealedTrace,
+)
 from tests.support.service import OPERATOR, Running, running
 
 pytestmark = pytest.mark.model
@@ -214,24 +223,24 @@ async def test_what_a_newer_policy_withholds_is_not_told_by_an_older_conversatio
     assert "treated" not in reply.text
 
 
-@pytest.mark.parametrize(
-    ("grants", "words"),
-    [
-        (["house", "house#reception"], "as a whole and by a role"),
-        (["house#reception", "house#finance"], "two roles for one graph"),
-        (["*", "house#reception"], "every graph as a whole"),
-        (["house#"], "grant 1 is not valid"),
-        (["House"], "grant 1 is not valid"),
-        (["house", "inspect:house#reception"], "grant 2 is not valid"),
-        (["*#reception"], "grant 1 is not valid"),
-    ],
+GRANTS_THAT_CAN_NOT_BE_MEANT = (
+    (["house", "house#reception"], "as a whole and by a role"),
+    (["house#reception", "house#finance"], "two roles for one graph"),
+    (["*", "house#reception"], "every graph as a whole"),
+    (["house#"], "grant 1 is not valid"),
+    (["House"], "grant 1 is not valid"),
+    (["house", "inspect:house#reception"], "grant 2 is not valid"),
+    (["*#reception"], "grant 1 is not valid"),
 )
-async def test_a_grant_that_can_not_be_meant_is_refused(house: Running, grants: list[str], words: str) -> None:
-    with pytest.raises(BadGrantError, match=words):
-        house.services.store.access.create("default", "user", grants)
-    body = {"tenant": "default", "grants": grants}
-    refused = await house.http.post("/admin/keys", json=body, headers=OPERATOR)
-    assert (refused.status_code, refused.json()["code"]) == (422, "bad_grant")
+
+
+async def test_a_grant_that_can_not_be_meant_is_refused(house: Running) -> None:
+    for grants, words in GRANTS_THAT_CAN_NOT_BE_MEANT:
+        with pytest.raises(BadGrantError, match=words):
+            house.services.store.access.create("default", "user", grants)
+        body = {"tenant": "default", "grants": grants}
+        refused = await house.http.post("/admin/keys", json=body, headers=OPERATOR)
+        assert (refused.status_code, refused.json()["code"]) == (422, "bad_grant"), grants
 
 
 def test_a_caller_has_a_role_where_it_has_no_more() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.chat.options import ChatOptions
+from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.llm.embedded.concept_namer import ConceptNamer

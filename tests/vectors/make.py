@@ -15,7 +15,16 @@ from typing import Any
 import httpx2
 
 from client_sdk._stream_reader import AnswerReader
-from client_sdk.crypto.sealing import KeyPair, from_base64url, parse_public_key, seal, to_base64url
+from client_sdk.crypto.sealing import (
+    KeyPair,
+    capsule_context,
+    from_base64url,
+    parse_public_key,
+    preview_context,
+    seal,
+    to_base64url,
+    trace_context,
+)
 from client_sdk.errors import ArogError
 from client_sdk.protocol import (
     CapsuleContent,
@@ -26,9 +35,6 @@ from client_sdk.protocol import (
     Names,
     TraceContent,
     TracedCall,
-    capsule_context,
-    preview_context,
-    trace_context,
 )
 from client_sdk.protocol.capsule import X25519_SUITE
 from client_sdk.restore import Restorer, restore

@@ -7,13 +7,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.accounts.api_keys import require_grant
-from app.api.auth import CallerOf, ServicesOf
+from app.api.auth import (
+    CallerOf,
+    ServicesOf,
+)
 from app.api.problems import BadRequestError
 from app.api.routes.descriptions import CHAT_ERRORS, CHAT_EVENTS, CHAT_EXAMPLES
 from app.api.routes.routers import caller_router
-from app.api.state import StateOf
+from app.api.state import (
+    StateOf,
+)
 from app.api.streaming import AnswerStream, while_connected
-from app.chat.stages import OnStage, tell_nobody
+from app.chat.question_run import OnStage, no_progress
 from client_sdk.protocol import ChatAnswer, ChatRequest, GraphNames
 
 
@@ -40,11 +45,11 @@ async def post_chat(
     async def answering(on_stage: OnStage) -> ChatAnswer:
         answer = await services.chat.answer(caller, question, on_stage)
         state.metrics.count_answer(question.strategy, answer)
-        return state.pace.told(answer)
+        return state.pace.in_steps(answer)
 
     if question.stream:
         return AnswerStream(answering, state.pace)
-    return await while_connected(request, state.pace.kept(answering(tell_nobody)))
+    return await while_connected(request, state.pace.kept(answering(no_progress)))
 
 
 @caller_router.get("/graphs", response_model=GraphNames)

@@ -17,7 +17,7 @@ async def get_job(job_id: str, caller: CallerOf, services: ServicesOf) -> JobSta
 
 
 @owner_router.post("/jobs/{job_id}/live", response_model=JobStatus, responses=_CONFLICT)
-async def let_live(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobStatus:
+async def approve_job(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobStatus:
     """Lets the version of a load that was asked to hold take its place."""
     return await run_in_threadpool(services.jobs.approve, caller.tenant, job_id)
 

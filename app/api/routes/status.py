@@ -10,9 +10,14 @@ from starlette.responses import JSONResponse, Response
 
 from app.accounts.api_keys import Caller, NotPermittedError
 from app.accounts.quotas import read_budget
-from app.api.auth import CallerOf, ServicesOf
+from app.api.auth import (
+    CallerOf,
+    ServicesOf,
+)
 from app.api.routes.routers import admin_router, probe_router
-from app.api.state import StateOf
+from app.api.state import (
+    StateOf,
+)
 from app.telemetry.metrics import CONTENT_TYPE
 from app.wiring.endpoints import probe_all, status_of
 from app.wiring.services import Services

@@ -9,7 +9,14 @@ from pydantic import BaseModel
 
 from app.chat.answers.execution import GraphView
 from app.privacy.pseudonym_format import words_in
-from client_sdk.crypto.sealing import parse_public_key, seal, to_base64url
+from client_sdk.crypto.sealing import (
+    capsule_context,
+    parse_public_key,
+    preview_context,
+    seal,
+    to_base64url,
+    trace_context,
+)
 from client_sdk.protocol import (
     Capsule,
     CapsuleContent,
@@ -17,9 +24,6 @@ from client_sdk.protocol import (
     GraphPreview,
     Names,
     TraceContent,
-    capsule_context,
-    preview_context,
-    trace_context,
 )
 from kg_store.graph.masked_relations import masks_of
 from kg_store.storage.vault import readable_name

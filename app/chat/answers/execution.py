@@ -10,8 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.chat.answers.draft_prose import PLACEHOLDER
-from app.chat.answers.grounding import Grounded
+from app.chat.answers.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, Literal
 
-from app.chat.answers.draft_prose import PLACEHOLDER, is_prose, parted
+from app.chat.answers.link_finder import EndlessEscapesError, holds_link, is_without_capitals, readings
 from app.privacy.errors import PrivacyError
 from app.privacy.pseudonym_format import is_shaped, shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
@@ -15,6 +18,124 @@ from app.privacy.visible_text import Visible
 from kg_store.algebra.expressions import Expression, names_in, parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import is_mask_word
+
+# `{1}`, or words that agree in number with what expression 1 gives: `{1:is|are}`.
+PLACEHOLDER: Final = re.compile(r"\{\s*(\d+)\s*(?::([^{}|]*)\|([^{}|]*))?\}")
+
+# One letter for whatever a name is put in place of, another for words that agree, neither of which languages write;
+# and a word for parsers of addresses.
+_MARK: Final = "ʘ"
+_AGREEING: Final = "ɂ"
+_WORD: Final = "com"
+_PLAIN_SPACE: Final = re.compile(r"[ \t\n]")
+_SPACE: Final = re.compile(r"[^\S\n]+")
+_NOT_IN_AGREEMENT: Final = re.compile(r"[.:/\\@<>\[\]()&%#=?!`。｡．／：＠]")
+# Signs that prose does not have before a name, or after one.
+_NOT_BEFORE: Final = frozenset("./\\@=?&%:<>^")
+_NOT_AFTER: Final = frozenset("/\\@=&<>^")
+# What may stand between a name and another word without a space: signs beyond ASCII part words in all scripts.
+_INNER: Final = re.compile(r"""(?:[^\W\d]|[^\x00-\x7f]|[\d'"(),;&+*~`!|_-]|/|\.(?!\w)|(?<=\d)[.:](?=\d))*""")
+_DOTTED: Final = re.compile(rf"\.(?:[{_MARK}{_AGREEING}]|[^\W\d_]{{2,}})")
+_BETWEEN_TWO: Final = frozenset("-‐‑–—…/,;&+|()\"'“”’，、；：。！？（）")
+_BOTH_SIDES: Final = frozenset("-‐‑–—/&+|")
+
+
+def parted(text: str, is_pseudonym: Callable[[str], bool]) -> str:
+    """`text` with a space where two of its expressions or pseudonyms touch by a sign that prose has: `{1}/{2}` becomes
+    `{1} / {2}`. For a value may be an address itself, and the other name would go on in it.
+
+    Spaces of all kinds become plain ones, for some programs read an address on over the others.
+    """
+    text = _SPACE.sub(lambda found: found.group() if set(found.group()) <= {" ", "\t"} else " ", text)
+    done, at = "", 0
+    for (_, end), (start, _) in pairwise(_spans(text, is_pseudonym)):
+        done += text[at:end] + _spaced(text[end:start])
+        at = start
+    return done + text[at:]
+
+
+def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
+    """True where no program acts on anything in `text`, and names restored in it stay words of a sentence.
+
+    Promise: no expression or pseudonym stands in an address, a link, a tag, or touches a sign that could make one of
+    it; and there is no such thing elsewhere either. Limit: a name that is an address itself stays one.
+    """
+    agreements = [part for found in PLACEHOLDER.finditer(text) for part in found.groups()[1:] if part]
+    if any(map(_NOT_IN_AGREEMENT.search, agreements)) or _names_touch(text, is_pseudonym):
+        return False
+    return not any(
+        holds_link(as_read.replace(_MARK, _WORD).replace(_AGREEING, _WORD)) or not _stand_alone(as_read)
+        for as_read in dict.fromkeys(_marked(text, is_pseudonym, part) for part in (1, 2, None))
+    )
+
+
+def _marked(text: str, is_pseudonym: Callable[[str], bool], part: int | None) -> str:
+    """`text` with one sign for each name; words that agree are the first, the second, or a sign of theirs."""
+
+    def sign(found: re.Match[str]) -> str:
+        if found[2] is None:
+            return _MARK
+        return _AGREEING if part is None else found[part + 1]
+
+    for start, end in reversed(_pseudonyms(text, is_pseudonym)):
+        text = text[:start] + _MARK + text[end:]
+    return PLACEHOLDER.sub(sign, text)
+
+
+def _names_touch(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
+    spans = _spans(text, is_pseudonym)
+    return any(not _PLAIN_SPACE.search(text[end:start]) for (_, end), (start, _) in pairwise(spans))
+
+
+def _stand_alone(text: str) -> bool:
+    try:
+        chunks = {chunk for each in readings(text) for chunk in each.split() if _MARK in chunk or _AGREEING in chunk}
+    except EndlessEscapesError:
+        return False
+    return all(map(_stands_alone, chunks))
+
+
+def _stands_alone(chunk: str) -> bool:
+    """True of a stretch without spaces that holds a name, where it is made as prose makes them."""
+    start, end = 0, len(chunk)
+    while _is_sign(chunk[start]) and chunk[start] not in _NOT_BEFORE:
+        start += 1
+    while _is_sign(chunk[end - 1]) and chunk[end - 1] not in _NOT_AFTER:
+        end -= 1
+    inner = chunk[start:end]
+    if inner.count(_MARK) > 1 or inner.count("/") > 1 or inner[0] in _NOT_BEFORE:
+        return False
+    return _INNER.fullmatch(inner) is not None and _DOTTED.search(inner) is None
+
+
+def _is_sign(letter: str) -> bool:
+    return unicodedata.category(letter)[0] in "PS"
+
+
+def _spans(text: str, is_pseudonym: Callable[[str], bool]) -> Sequence[tuple[int, int]]:
+    """Where names will stand, in order."""
+    placed = [found.span() for found in PLACEHOLDER.finditer(text) if found[2] is None]
+    return sorted([*placed, *_pseudonyms(text, is_pseudonym)])
+
+
+def _pseudonyms(text: str, is_pseudonym: Callable[[str], bool]) -> list[tuple[int, int]]:
+    return [(word.start, word.end) for word in words_in(text) if is_pseudonym(word.word)]
+
+
+def _spaced(between: str) -> str:
+    """The signs between two names, with spaces where it has none."""
+    if any(letter.isspace() for letter in between):
+        return between
+    if not between:
+        return " "
+    if not all(letter in _BETWEEN_TWO or is_without_capitals(letter) for letter in between):
+        return between
+    if _BOTH_SIDES.issuperset(between):
+        return f" {between} "
+    words = between.lstrip("".join(_BETWEEN_TWO))
+    signs = between.removesuffix(words)
+    return f"{signs} {words} " if words else f"{signs} "
+
 
 MAX_TEXT_CHARS: Final = 2_000
 MAX_EXPRESSIONS: Final = 20

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from sqlalchemy import Connection, Engine, Insert, bindparam, insert, update
 from sqlalchemy.exc import IntegrityError
@@ -20,6 +20,49 @@ from sqlalchemy.exc import IntegrityError
 from app.egress.ledger.tables import ledger_heads
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey, bind
+
+PURPOSE: Final = "ledger"
+
+
+class HasIds(Protocol):
+    """A request of the ledger, as an entry or as a row."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def tenant(self) -> str: ...
+    @property
+    def caller(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+    @property
+    def conversation(self) -> str: ...
+    @property
+    def step(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+
+
+def request_context(entry: HasIds) -> bytes:
+    """Binds a payload to its row: one that is moved to another entry, or another's, does not open."""
+    return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
+
+
+def reply_context(entry: HasIds) -> bytes:
+    """Binds a reply to the request that it came back to."""
+    return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
+
+
+def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
+    """The sealed part of a request: its body, and behind it a number, where there is one."""
+    return payload if anonymity is None else payload + str(anonymity).encode()
+
+
+def opened_content(plain: bytes, size: int) -> tuple[bytes, int | None]:
+    """The body, which has `size` bytes, and the number, where there is one."""
+    payload, number = plain[:size], plain[size:]
+    return payload, int(number) if number.isdigit() else None
+
 
 START: Final = "0" * 64
 HEAD_PURPOSE: Final = "ledger head"

@@ -12,8 +12,18 @@ from typing import Final, Literal
 from sqlalchemy import Engine, Row, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, Chains, in_utc
-from app.egress.ledger.sealing import PURPOSE, opened_content, reply_context, request_context, sealed_content
+from app.egress.ledger.chain import (
+    PURPOSE,
+    REPLY,
+    REQUEST,
+    BrokenHeadError,
+    Chains,
+    in_utc,
+    opened_content,
+    reply_context,
+    request_context,
+    sealed_content,
+)
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from app.privacy.errors import PrivacyError
 from kg_store.storage.master_key import MasterKey

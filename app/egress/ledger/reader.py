@@ -11,10 +11,19 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, Table, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.egress.ledger.chain import REPLY, REQUEST, ChainHead, content_of, is_sealed
+from app.egress.ledger.chain import (
+    PURPOSE,
+    REPLY,
+    REQUEST,
+    ChainHead,
+    content_of,
+    is_sealed,
+    opened_content,
+    reply_context,
+    request_context,
+)
 from app.egress.ledger.checkpoints import Checkpoint, Signer, checkpoints_of, is_ours
 from app.egress.ledger.ledger import LedgerUnavailableError
-from app.egress.ledger.sealing import PURPOSE, opened_content, reply_context, request_context
 from app.egress.ledger.tables import ledger_entries, ledger_heads, ledger_replies
 from app.egress.ledger.verification import MAX_FINDINGS, ChainFault, ChainRow, ChainVerifier, Checked, CheckProgress
 from kg_store.errors import MasterKeyError

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, Select, select
 
-from app.egress.ledger.sealing import PURPOSE, reply_context, request_context
+from app.egress.ledger.chain import PURPOSE, reply_context, request_context
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from kg_store.storage.master_key import MasterKey
 

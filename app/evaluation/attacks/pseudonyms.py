@@ -39,7 +39,8 @@ async def restorations_on_demo(targets: AttackTargets) -> list[Attempted]:
 
 async def echoes_on_demo(targets: AttackTargets) -> list[Attempted]:
     target = await targets.open(DEMO)
-    return await echoes(target.bench.services.chat, await target.recorded())
+    recorded = await target.recorded()
+    return await echoes(target.bench.services.chat, recorded[: targets.at_most(len(recorded))])
 
 
 async def conversations_on_demo(targets: AttackTargets) -> list[Attempted]:

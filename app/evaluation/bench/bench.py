@@ -16,10 +16,9 @@ from pydantic import SecretStr
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.api.problems import error_body
-from app.chat.options import OPEN_ALONE
+from app.chat.question_run import OPEN_PROFILE_STRATEGIES, OnStage, no_progress
 from app.chat.service import ChatService
-from app.chat.stages import OnStage, tell_nobody
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.evaluation.bench.asker import Asking, QuestionOutcome
 from app.evaluation.bench.name_lookup import NameLookup
 from app.evaluation.bench.public_texts import own_headers, public_texts
@@ -88,8 +87,8 @@ class ChatByStrategy:
     def strategies(self) -> list[str]:
         return self.opened.strategies
 
-    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = tell_nobody) -> ChatAnswer:
-        chat = self.opened if request.strategy in OPEN_ALONE else self.own
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer:
+        chat = self.opened if request.strategy in OPEN_PROFILE_STRATEGIES else self.own
         return await chat.answer(caller, request, on_stage)
 
 

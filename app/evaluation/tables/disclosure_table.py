@@ -18,7 +18,7 @@ from app.evaluation.tables.measures import Measure
 
 NAME = "limit"
 SETS = {"PQ-3H": PQ_3H, "MetaQA-3": METAQA[3]}
-MOST_LOST, MOST_REFUSED = 0.02, 0.03
+MAX_LOST, MAX_REFUSED = 0.02, 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ async def _asked(
 def _line(title: str, limit: Limit, outcomes: Sequence[QuestionOutcome], best: float | None) -> Measure:
     hits, refused = (mean([float(each) for each in told]) for told in
                      ([o.score.hit for o in outcomes], [not o.answered for o in outcomes]))  # fmt: skip
-    kept = best is None or (hits >= best - MOST_LOST - 1e-9 and refused <= MOST_REFUSED)
-    bound = f"at most {100 * MOST_LOST:g} points lost, {MOST_REFUSED:.0%} refused" if limit.bounded else ""
+    kept = best is None or (hits >= best - MAX_LOST - 1e-9 and refused <= MAX_REFUSED)
+    bound = f"at most {100 * MAX_LOST:g} points lost, {MAX_REFUSED:.0%} refused" if limit.bounded else ""
     calls = mean([float(outcome.calls) for outcome in outcomes])
     return Measure(
         name=title,

@@ -16,8 +16,8 @@ from kg_store.names.index import NameEntry, NameIndex
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.reencryption import SealedColumn
 from kg_store.storage.tables import erasures, vault_entries
+from kg_store.text.english import PublicWords
 from kg_store.text.normalise import normalise
-from kg_store.text.public_words import PublicWords
 
 _MIN_BYTES: Final = 6
 """Shorter names stand in random bytes by chance."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.llm.embedded.language.masked_words import with_descriptions
 from app.llm.embedded.language.question_words import singular
+from app.llm.embedded.language.relation_wording import with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.tasks import StepInput, Thing
 

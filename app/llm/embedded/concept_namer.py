@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embedded.language.concept_nouns import NOUNS
-from app.llm.embedded.language.masked_words import description_in
 from app.llm.embedded.language.question_words import GRAMMAR, singular
-from app.llm.embedded.language.relation_wording import readable
+from app.llm.embedded.language.relation_wording import description_in, readable
 from app.llm.embeddings.embedder import Embedder
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import cast
 
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.language.masked_words import with_descriptions
+from app.llm.embedded.language.relation_wording import with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.step import MIN_SCORE, answer_from_evidence, take_step, words_as_path
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter

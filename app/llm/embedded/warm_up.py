@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
-from app.llm.embedded.scoring.concept_types import EXAMPLES
+from app.llm.embedded.scoring.hop_table import EXAMPLES
 from app.llm.embedded.scoring.similarity import step_text
 from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
 from kg_store.graph.traversal import tail_concept

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from app.llm.endpoint.completion import Completion
 from app.llm.endpoint.dialects import (
     DEFAULT,
     ENFORCING,
@@ -23,7 +22,7 @@ from app.llm.endpoint.dialects import (
     schema_words,
     stream_fields,
 )
-from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.endpoint.request_body import Completion, RequestTemplate
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
 
 WORD: Final = "quorvexil"  # no model says it unless the schema leaves it nothing else

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pydantic import ValidationError
 
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.completion import CompletesChats, Completion, checked_tokens
 from app.llm.endpoint.repair_messages import (
     BLANK,
     CUT_OFF,
@@ -21,7 +20,7 @@ from app.llm.endpoint.repair_messages import (
     TEXT_UNBOUND,
     complaints_about,
 )
-from app.llm.endpoint.request_body import body_of, statics_of, text_read
+from app.llm.endpoint.request_body import CompletesChats, Completion, body_of, checked_tokens, statics_of, text_read
 from app.llm.endpoint.transport import MAX_WHITE_SPACE
 from app.llm.reasoner import (
     ReasonerRefusedError,

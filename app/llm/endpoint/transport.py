@@ -12,8 +12,8 @@ import httpx2
 import openai
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.llm.endpoint.completion import Completion
 from app.llm.endpoint.connection_errors import connection_reason
+from app.llm.endpoint.request_body import Completion
 from app.llm.endpoint.retry import EndpointRateLimitError, retry_after_s
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 

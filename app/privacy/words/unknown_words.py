@@ -15,9 +15,8 @@ from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name
 from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
 from kg_store.names.name_markup import COMMON_WORDS
 from kg_store.names.name_words import may_name
-from kg_store.text.english import may_be_proper, stems
+from kg_store.text.english import PublicWords, may_be_proper, stems
 from kg_store.text.normalise import normalise
-from kg_store.text.public_words import PublicWords
 
 _GAP = re.compile(r"[ \t\u00a0\u202f]|[-‐‑–]")
 _GAP_AFTER_INITIAL = re.compile(r"\.[ \t\u00a0\u202f]?")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from app.egress.budgets import QuestionBudgetUsedUpError
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import (
@@ -24,13 +24,17 @@ from app.llm.tasks import (
 )
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
-from app.strategies.concept_path import Vocabulary, parse_path
-from app.strategies.prompt_budget import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
+    Vocabulary,
+    Ways,
     arrive,
+    as_many_as_fit,
+    cut_note,
     described_path,
+    over_budget,
+    parse_path,
     show_candidates,
     show_dialogue,
     show_evidence,

@@ -11,8 +11,7 @@ from typing import Final
 from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.tasks import PathTriple
 from app.strategies.base import StrategyInput
-from app.strategies.prompt_budget import Ways
-from app.strategies.retrieval import CandidatePath
+from app.strategies.retrieval import CandidatePath, Ways
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Schema
 

@@ -8,17 +8,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.egress.budgets import QuestionBudgetUsedUpError
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
-from app.strategies.concept_path import Vocabulary, parse_path
-from app.strategies.prompt_budget import Ways, as_many_as_fit, cut_note, over_budget
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
+    Vocabulary,
+    Ways,
     arrive,
+    as_many_as_fit,
+    cut_note,
+    over_budget,
+    parse_path,
     show_candidates,
     show_dialogue,
     show_evidence,
@@ -26,9 +30,8 @@ from app.strategies.retrieval import (
     show_things,
     steps_shown,
 )
-from app.strategies.sets.candidate_pages import CandidatePages, Paginator
+from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import CandidateFinder
-from app.strategies.sets.path_ranking import PathPrefix, PathRanker
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
 from app.strategies.start import starting_places

@@ -11,16 +11,18 @@ from typing import Final
 from kg_store.terms import ValueKind
 from kg_store.text.literals import LiteralSpan, read_literal
 from kg_store.text.numbers.number_meaning import Part, canonical_of, parts_of, value_of
-from kg_store.text.numbers.number_tokens import Token, tokens_of, words_of
-from kg_store.text.numbers.number_vocabulary import has_number_words
-from kg_store.text.numbers.numerals import (
+from kg_store.text.numbers.number_tokens import (
     MAX_ROMAN,
     OTHER_FIGURES,
+    Token,
     has_other_figures,
     roman_of,
     roman_value,
+    tokens_of,
     undo_digits,
+    words_of,
 )
+from kg_store.text.numbers.number_vocabulary import has_number_words
 
 MAX_EVERYDAY: Final = 12
 """Up to here a number in one word belongs to how people ask: the second one, two films."""

@@ -15,11 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api import streaming
-from app.chat.conclusion import NOT_GROUNDED
+from app.chat.search import NOT_GROUNDED
 from app.egress.guard import BlockedError
 from app.llm.reasoner import ReasonerUnavailableError
-from client_sdk.crypto.sealing import KeyPair, open_capsule
-from client_sdk.protocol import ChatAnswer, ErrorBody, ErrorEvent, Message, Usage, capsule_context
+from client_sdk.crypto.sealing import (
+    KeyPair,
+    capsule_context,
+    open_capsule,
+)
+from client_sdk.protocol import (
+    ChatAnswer,
+    ErrorBody,
+    ErrorEvent,
+    Message,
+    Usage,
+)
 from tests.support.service import SECRET_NAMES, Running, question, running
 
 STREAMED = question(stream=True)

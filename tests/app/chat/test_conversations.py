@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select, update
 
-from app.chat.conversations import PURPOSE, ConversationBusyError, ConversationStore, UnknownConversationError
+from app.chat.conversations import ConversationBusyError, ConversationStore, UnknownConversationError
 from app.database.engine import make_engine
 from app.database.tables import conversations, metadata
 from kg_store.errors import MasterKeyError
@@ -120,14 +120,3 @@ def test_the_row_holds_no_mid_in_clear(engine: Engine, store: ConversationStore)
     for plain in (word.encode(), str(mid).encode(), mid.to_bytes(8, "big"), mid.to_bytes(8, "little")):
         assert plain not in sealed
     assert word not in repr(conversation)
-
-
-def test_a_row_of_before_reasons_were_kept_opens_without_one(engine: Engine, store: ConversationStore) -> None:
-    conversation = store.open("north", "k1", "clinic", saved(store), SCHEMA)
-    word = conversation.table.of_entity(Mid(77))
-    plain = conversation.table.to_bytes(SCHEMA)
-    with engine.begin() as connection:
-        connection.execute(update(conversations).values(sealed=MASTER.seal(PURPOSE, conversation.context, plain)))
-    again = store.open("north", "k1", "clinic", conversation.id, SCHEMA)
-    assert again.table.of_entity(Mid(77)) == word
-    assert (again.reason.facts, again.reason.expressions) == ([], [])

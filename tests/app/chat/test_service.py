@@ -9,21 +9,20 @@ import pytest
 from sqlalchemy import create_engine
 
 from app.accounts.quotas import UNLIMITED, Budgets
-from app.chat.conclusion import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
 from app.chat.conversations import UnknownConversationError
-from app.chat.options import ChatOptions
+from app.chat.question_run import ChatOptions
+from app.chat.search import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
 from app.chat.service import ChatService
+from app.egress.disclosure import Profile
 from app.egress.guard import BlockedError, StaticSegments
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailableError
-from app.egress.profile import Profile
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.completion import Price
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, ReplyUnusableError
 from app.privacy.pseudonym_format import shaped_in
 from app.strategies.arog.prompts import AROG_TASKS

@@ -14,11 +14,10 @@ import pytest
 from sqlalchemy import Engine, event
 
 from app.accounts.quotas import Budgets, RevealBudgets, TenantTokens
-from app.chat.options import ChatOptions
+from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
-from app.egress.disclosure_control import Disclosure
+from app.egress.disclosure import Disclosure, Profile
 from app.egress.guard import StaticSegments
-from app.egress.profile import Profile
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner

@@ -16,7 +16,7 @@ from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.name_words import NameWords
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 from tests.support.clinic import all_names
 
 

@@ -24,7 +24,7 @@ from app.strategies.arog.prompts import STRUCTURE
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.name_words import NameWords
 from kg_store.storage.master_key import MasterKey
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 ERRAND = RequestContext("t1", "k1", "a1", "c1")
 

@@ -14,7 +14,7 @@ from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords
 from kg_store.terms import Mid, Mids, ValueKind, as_mids
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 from tests.support.clinic import dialogue, members
 
 Ask = Callable[..., Anonymised]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,13 @@ from app.wiring.services import build
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 from tests.app.privacy.test_anonymiser import shape
 from tests.support.clinic import dialogue, members
 from tests.support.service import OPERATOR, Running, question, running, settings_in
 
-spacy = pytest.importorskip("spacy")
+# The library itself is loaded by the tests that run: it takes seconds, and torch with it.
+pytestmark = pytest.mark.skipif(find_spec("spacy") is None, reason="spaCy is not installed")
 
 PATTERNS = [
     {"label": "PERSON", "pattern": [{"LOWER": "anna"}, {"LOWER": "berg"}, {"LOWER": "happy"}]},
@@ -35,6 +37,8 @@ PATTERNS = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pipeline without a trained model: rules are all that it needs to be one."""
+    import spacy
+
     folder = tmp_path_factory.mktemp("pipeline")
     pipeline = spacy.blank("en")
     pipeline.add_pipe("entity_ruler").add_patterns(PATTERNS)
@@ -71,6 +75,8 @@ def empty_folder(folder: Path) -> str:
 
 
 def no_names(folder: Path) -> str:
+    import spacy
+
     spacy.blank("en").to_disk(folder / "plain")
     return f"spacy:{folder / 'plain'}"
 

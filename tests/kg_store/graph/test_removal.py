@@ -219,19 +219,6 @@ def test_who_still_reads_the_old_version_finds_no_name_there(tmp_path: Path) -> 
     assert len(list((tmp_path / "graphs").iterdir())) == 1
 
 
-def test_a_version_that_does_not_know_whose_hidden_values_are_is_not_cut(tmp_path: Path) -> None:
-    catalog = catalog_in(tmp_path)
-    catalog.load("t1", "clinic", [written(tmp_path, SHARED)], HIDING, concepts_of)
-    opened = catalog.open("t1", "clinic")
-    (tmp_path / "graphs" / opened.version / "unseen.npy").unlink()
-    with pytest.raises(LoadError, match="load it again"):
-        catalog.closure_of_removal(opened, [mid_of(opened, "Zofia Quarrel")])
-    load_text(catalog, CLINIC, tmp_path)
-    plain = catalog.open("t1", "clinic")
-    (tmp_path / "graphs" / plain.version / "unseen.npy").unlink()
-    assert len(catalog.closure_of_removal(plain, [mid_of(plain, "Zofia Quarrel")]).chosen) == 1
-
-
 def test_the_last_thing_of_a_graph_is_not_taken_out(tmp_path: Path) -> None:
     catalog = catalog_in(tmp_path)
     load_text(catalog, PREFIXES + ':p1 rdfs:label "Zofia Quarrel" ; :weight 71 .', tmp_path)

@@ -11,10 +11,9 @@ from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_markup import EmphasisMarks
 from kg_store.names.name_table import NameTable
-from kg_store.text.english import is_ordinary, stems
+from kg_store.text.english import PublicWords, is_ordinary, stems
 from kg_store.text.fuzzy_words import NearWords, slips_allowed
 from kg_store.text.normalise import normalise
-from kg_store.text.public_words import PublicWords
 
 NAMES = {
     1: "Thaddeus Brockhurst",

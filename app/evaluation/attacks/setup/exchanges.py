@@ -72,5 +72,5 @@ def _truth(target: AttackTarget, conversation: str | None) -> dict[str, Mids]:
     kept = target.bench.services.store.conversations
     table = kept.open(TENANT, VICTIM.key_id, target.loaded.graph, conversation, graph.schema).table
     own = {word: table.resolve(word, graph)[0] for word in table.issued}
-    sent = (table.sent_words(graph.schema, answer) for answer in table.answers)
+    sent = (table.wire_pseudonyms(graph.schema, answer) for answer in table.answers)
     return own | {word: own[pseudonym] for words in sent for pseudonym, word in words.items() if pseudonym in own}

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 import httpx2
 
-from app.api.state import state_of
+from app.api.state import (
+    state_of,
+)
 from app.evaluation.bench.bench import Bench
 from app.main import create_app
 

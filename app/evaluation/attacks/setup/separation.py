@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import roc_auc_score
 
 Figures = Sequence[float] | npt.NDArray[np.float64]
 
@@ -17,6 +16,9 @@ def area(inside: Figures, outside: Figures) -> float:
     # The library refuses a single class; nobody is told apart then.
     if len(inside) == 0 or len(outside) == 0:
         return 0.5
+    # Loading the library takes seconds: only attacks that compare figures wait for it.
+    from sklearn.metrics import roc_auc_score
+
     is_inside = np.arange(len(inside) + len(outside)) < len(inside)
     return float(roc_auc_score(is_inside, np.concatenate([inside, outside])))
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
 
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import prompts_of
@@ -79,6 +77,9 @@ def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
     learn, test = np.flatnonzero(whose < half), np.flatnonzero(whose >= half)
     alike = np.stack([_alike([each[name] for each in marks]) for name in marks[0]])
     learnt, learnt_same = _pairs(alike, whose, learn)
+    # Loading the library takes seconds: only this attack waits for it.
+    from sklearn.linear_model import LogisticRegression
+
     # Both classes count the same in all; a light penalty, whatever the number of pairs.
     fit = LogisticRegression(C=1e4 / len(learnt), class_weight="balanced", solver="newton-cg")
     fit.fit(learnt, learnt_same)
@@ -100,6 +101,8 @@ def _alike(marks: Sequence[Sequence[str]]) -> Numbers:
     """Compares all pairs of conversations by one trait: the cosine of their words, rare ones counting more."""
     if not any(marks):
         return np.zeros((len(marks), len(marks)))
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     words = TfidfVectorizer(analyzer=list, sublinear_tf=True, smooth_idf=False).fit(marks)
     # log((1 + n) / df): what all have weighs next to nothing, where the library lets it count once.
     words.idf_ += np.log1p(1 / len(marks)) - 1

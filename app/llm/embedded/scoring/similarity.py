@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embedded.language.masked_words import unmask_words
 from app.llm.embedded.language.question_words import is_pseudonym
-from app.llm.embedded.language.relation_wording import typed
+from app.llm.embedded.language.relation_wording import typed, unmask_words
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 

@@ -12,7 +12,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.api.state import state_of
+from app.api.state import (
+    state_of,
+)
 from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from app.main import create_app
 from app.wiring.endpoints import OnProbed

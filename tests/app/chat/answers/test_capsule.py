@@ -7,8 +7,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.chat.answers.capsule import PAD_BYTES, seal_names
-from client_sdk.crypto.sealing import BadPublicKeyError, CannotOpenError, KeyPair, from_base64url, open_capsule
-from client_sdk.protocol import Capsule, ChatAnswer, Message, Names, Usage, capsule_context
+from client_sdk.crypto.sealing import (
+    BadPublicKeyError,
+    CannotOpenError,
+    KeyPair,
+    capsule_context,
+    from_base64url,
+    open_capsule,
+)
+from client_sdk.protocol import (
+    Capsule,
+    ChatAnswer,
+    Message,
+    Names,
+    Usage,
+)
 
 KEY = KeyPair.generate()
 HYBRID_KEY = KeyPair.generate(post_quantum=True)

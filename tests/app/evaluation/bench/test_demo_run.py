@@ -93,13 +93,13 @@ async def test_a_group_of_the_table_samples_each_of_its_sets() -> None:
 @pytest.mark.model
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data folder is not here (AROG_DATA)")
 async def test_heads_are_measured_on_the_questions_that_are_asked_without_one() -> None:
-    measures = await run_embedded_table(DATA, 30, 0, "heads", lambda _title, _done, _total: None)
+    measures = await run_embedded_table(DATA, 15, 0, "heads", lambda _title, _done, _total: None)
     assert [(line.name, line.questions, line.bound) for line in measures] == [
-        ("PQ-2H, other half, nothing trained", 30, ""),
-        ("PQ-3H, other half, nothing trained", 30, ""),
-        ("PQ-2H, other half, head trained on half", 30, "0.98"),
-        ("PQ-3H, other half, head trained on half", 30, "0.95"),
-        ("names that reached the reasoner, all runs", 120, "0"),
+        ("PQ-2H, other half, nothing trained", 15, ""),
+        ("PQ-3H, other half, nothing trained", 15, ""),
+        ("PQ-2H, other half, head trained on half", 15, "0.98"),
+        ("PQ-3H, other half, head trained on half", 15, "0.95"),
+        ("names that reached the reasoner, all runs", 60, "0"),
     ]
 
 

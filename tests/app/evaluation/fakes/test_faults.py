@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 
@@ -74,12 +73,13 @@ async def test_a_fault_that_stays_ends_in_a_right_answer_a_refusal_or_a_typed_er
 
 LIMIT = 200_000
 COUNTS = [fault for fault in FAULTS if "count" in fault or "usage" in fault]
+# Of one question, whatever the endpoint counts: all of them fit into the day.
+MOST = LIMIT / (2 * len(COUNTS))
 
 
-@pytest.mark.parametrize("fault", COUNTS)
-async def test_no_count_of_an_endpoint_lowers_a_tenants_day_or_spends_its_limit(fault: str) -> None:
+async def test_no_count_of_an_endpoint_lowers_a_tenants_day_or_spends_its_limit() -> None:
     question = next(each for each in QUESTIONS if each.id == "nickname")
-    endpoint, notes = FaultyEndpoint(share=0.0), list[str]()
+    endpoint, notes, odd = FaultyEndpoint(share=0.0), list[str](), {}
     changes = {"tenant_tokens_per_day": LIMIT, "endpoint_prompt_price": 1.0, "endpoint_completion_price": 1.0}
     async with Bench("scripted", scripted=endpoint, changes=changes) as bench:
         loaded = bench.load("demo", [GRAPH_FILE], POLICY)
@@ -89,13 +89,16 @@ async def test_no_count_of_an_endpoint_lowers_a_tenants_day_or_spends_its_limit(
             notes.extend(answer.notes if answer else ())
 
         used = [0]
-        for _ in range(3):
+        for fault in COUNTS * 2:
             endpoint.next = [fault] * 40
+            notes.clear()
             _, (outcome,) = await bench.ask(loaded, label, [question], see=see)
-            assert (outcome.problem, outcome.score.f1) == ("", 1.0)
             used.append(read_budget(bench.services.store.engine, bench.services.store.budgets, CALLER.tenant).used)
-        assert all(0 < after - before < LIMIT / 3 for before, after in pairwise(used))
-    assert notes.count(ODD_COUNTS) == 3
+            told = (outcome.problem, outcome.score.f1, 0 < used[-1] - used[-2] < MOST, notes.count(ODD_COUNTS))
+            if told != ("", 1.0, True, 1):
+                odd[fault] = told
+    assert odd == {}
+    assert COUNTS
 
 
 async def test_many_faults_leave_no_leak_no_wrong_answer_and_nothing_behind() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from app.evaluation.datasets.synthetic_names import entries_of, made_names
 from app.evaluation.scale.guard_scale import (
-    MOST_MB,
-    MOST_MS,
+    MAX_MB,
+    MAX_MS,
     PLANTED,
     PROMPT_BYTES,
     Scale,
@@ -37,9 +37,9 @@ def test_a_scale_is_measured_in_processes_of_its_own_and_every_planted_name_is_b
 
 
 def test_each_bound_that_is_missed_fails() -> None:
-    kept = Scale(1_000, 4_096.0, MOST_MS, 1.0, MOST_MB, 1.0, 1.0, 300, 0, MOST_MS)
+    kept = Scale(1_000, 4_096.0, MAX_MS, 1.0, MAX_MB, 1.0, 1.0, 300, 0, MAX_MS)
     assert kept.passed
     assert "FAIL" not in markdown(kept)
-    for missed in ({"median_ms": MOST_MS * 2}, {"grown_mb": MOST_MB * 2}, {"missed": 1}):
+    for missed in ({"median_ms": MAX_MS * 2}, {"grown_mb": MAX_MB * 2}, {"missed": 1}):
         assert not replace(kept, **missed).passed
         assert markdown(replace(kept, **missed)).count("FAIL") == 1

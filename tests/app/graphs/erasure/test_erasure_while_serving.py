@@ -13,8 +13,17 @@ import httpx2
 import pytest
 
 from app.evaluation.checks.canaries import GRAPH, POLICY, canaries_in
-from client_sdk.crypto.sealing import KeyPair, open_capsule, open_trace
-from client_sdk.protocol import ChatAnswer, SealedTrace, capsule_context, trace_context
+from client_sdk.crypto.sealing import (
+    KeyPair,
+    capsule_context,
+    open_capsule,
+    open_trace,
+    trace_context,
+)
+from client_sdk.protocol import (
+    ChatAnswer,
+    SealedTrace,
+)
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 

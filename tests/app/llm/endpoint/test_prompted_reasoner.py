@@ -13,10 +13,9 @@ from app.egress.guard import StaticSegments
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.completion import MAX_FRAME_TOKENS, MAX_TIMES_OURS, Price
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.endpoint.request_body import MAX_FRAME_TOKENS, MAX_TIMES_OURS, Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, Reply, ReplyUnusableError, Retry, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
 from app.privacy.safe_text import Egress

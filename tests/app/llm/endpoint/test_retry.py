@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from email.utils import format_datetime
 
@@ -9,17 +10,104 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.endpoint.circuit_breaker import CircuitOpenError
 from app.llm.endpoint.retry import (
     FIRST_WAIT_S,
     JITTER_S,
     LONGEST_WAIT_S,
+    CircuitBreaker,
+    CircuitOpenError,
     DeadlineExceededError,
     EndpointRateLimitError,
     retry_after_s,
     wait_before_retry,
 )
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def breaker(clock: Clock) -> CircuitBreaker:
+    return CircuitBreaker(threshold=3, rest_s=10.0, harmless=(EndpointRateLimitError,), clock=clock)
+
+
+def meet(breaker: CircuitBreaker, error: BaseException | None = None) -> None:
+    """One request that ends in `error`."""
+    if error is None:
+        with breaker.watch():
+            return
+    with pytest.raises(type(error)), breaker.watch():
+        raise error
+
+
+def opened(breaker: CircuitBreaker) -> CircuitBreaker:
+    for _ in range(3):
+        meet(breaker, ReasonerUnavailableError("x"))
+    return breaker
+
+
+def test_it_opens_after_failures_in_a_row_alone(breaker: CircuitBreaker) -> None:
+    for error in (ReasonerUnavailableError("x"), ReasonerUnavailableError("x"), None, ReasonerUnavailableError("x")):
+        meet(breaker, error)
+    assert (breaker.state, breaker.lets_pass) == ("closed", True)
+    opened(breaker)
+    assert (breaker.state, breaker.lets_pass) == ("open", False)
+    with pytest.raises(CircuitOpenError):
+        meet(breaker)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ReasonerRefusedError("401"),
+        ReplyUnusableError("x"),
+        EndpointRateLimitError("429", None),
+        asyncio.CancelledError(),
+    ],
+)
+def test_what_shows_no_broken_endpoint_does_not_open_it(breaker: CircuitBreaker, error: BaseException) -> None:
+    for _ in range(9):
+        meet(breaker, error)
+    assert breaker.lets_pass
+
+
+def test_after_the_rest_one_request_tries_and_the_others_wait(breaker: CircuitBreaker, clock: Clock) -> None:
+    opened(breaker)
+    clock.now = 10.0
+    with breaker.watch():
+        assert (breaker.state, breaker.lets_pass) == ("trying", False)
+        with pytest.raises(CircuitOpenError):
+            meet(breaker)
+    assert breaker.state == "closed"
+
+
+def test_a_try_that_fails_makes_it_rest_again(breaker: CircuitBreaker, clock: Clock) -> None:
+    opened(breaker)
+    clock.now = 10.0
+    meet(breaker, ReasonerUnavailableError("x"))
+    assert not breaker.lets_pass
+    clock.now = 20.0
+    assert breaker.lets_pass
+
+
+def test_a_try_whose_caller_goes_away_leaves_the_try_to_the_next(breaker: CircuitBreaker, clock: Clock) -> None:
+    opened(breaker)
+    clock.now = 10.0
+    meet(breaker, asyncio.CancelledError())
+    assert breaker.lets_pass
+    meet(breaker)
+    assert breaker.state == "closed"
+
 
 NOW = dt.datetime(2026, 3, 1, 12, 0, 0, tzinfo=dt.UTC)
 

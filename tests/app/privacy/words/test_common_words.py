@@ -20,7 +20,7 @@ from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 from tests.support.clinic import dialogue, members
 
 ALONE = ("May", "Will", "Rose", "Mark", "Grace", "Hope", "Joy", "Art", "Bill", "Young", "Summer")

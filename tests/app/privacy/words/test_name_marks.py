@@ -9,7 +9,7 @@ from app.privacy.words.unknown_words import unknown_spans
 from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 NAMES = ("Brackwede Lakeside Clinic", "Saint Fields Hospital", "Charles I Duke of Burgundy", "Ma", "Clinic of Up")
 PUBLIC = PublicWords.of(["clinic", "hospital", "patient", "treated by"])

@@ -20,7 +20,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.names.word_hashes import one_slip_away
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 from tests.support.clinic import dialogue, members
 
 OWN = ("Ines Brackwede", "Castle Hospitel", "Fields Prison")

@@ -8,7 +8,7 @@ from app.privacy.words.unknown_words import is_public_word, unknown_spans
 from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 MUST = [
     ("Tell me about Zorbon.", ["Zorbon"]),

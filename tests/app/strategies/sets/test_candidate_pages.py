@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet
-from app.strategies.sets.candidate_pages import CandidatePages, Paginator
+from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import MAX_OFFERED
-from app.strategies.sets.path_ranking import PathPrefix, PathRanker
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.terms import Path
 from tests.support.asking import Asked, bench_of

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.sets.strategy import SetsStrategy

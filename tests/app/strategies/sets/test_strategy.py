@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.egress.profile import Profile
+from app.egress.disclosure import Profile
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder

@@ -1,4 +1,4 @@
-/** HPKE's `info` of what is sealed: it binds names to what they are restored in. The twin of client_sdk/protocol/contexts.py. */
+/** HPKE's `info` of what is sealed: it binds names to what they are restored in. The twin of client_sdk/crypto/sealing.py. */
 
 import type { ChatAnswer } from "./wire";
 

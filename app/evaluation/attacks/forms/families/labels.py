@@ -14,14 +14,14 @@ from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_LEAST_WORDS, _LEAST_LETTERS = 3, 3
+_MIN_WORDS, _MIN_LETTERS = 3, 3
 _DIRTY = re.compile(r"&#?\w+;|%[0-9A-F]{2}|<\w+>")
 _NAMED = {chr(code): f"&{name};" for name, code in entities.name2codepoint.items() if code > 127}
 
 
 def middle_words(names: GraphNames, language: str, dice: Random, count: int) -> Iterator[Case]:
     """Words and figures of longer labels that stand neither first nor last, each alone or two together."""
-    longer = [label for label in names.labels if not _DIRTY.search(label) and len(_words(label)) >= _LEAST_WORDS]
+    longer = [label for label in names.labels if not _DIRTY.search(label) and len(_words(label)) >= _MIN_WORDS]
     chosen = dice.sample(longer, min(3 * count, len(longer)))
     for typed in spread([form for label in chosen for form in _middles(label, dice)], dice, count):
         yield put_into("5 middle words of labels", typed, sentence(language, ("open", "marked"), dice), dice)
@@ -33,12 +33,12 @@ def _words(label: str) -> list[str]:
 
 def _middles(label: str, dice: Random) -> Iterator[TypedCase]:
     words = _words(label)
-    inner = [word for word in words[1:-1] if len(word) >= _LEAST_LETTERS]
+    inner = [word for word in words[1:-1] if len(word) >= _MIN_LETTERS]
     if inner:
         word = dice.choice(inner)
         yield TypedCase("a figure" if word.isdigit() else "one word, small", word.lower(), (word,))
         yield TypedCase("one word, a capital", word.capitalize(), (word,))
-    if len(words) > _LEAST_WORDS:
+    if len(words) > _MIN_WORDS:
         two = words[1:3]
         yield TypedCase("two words, small", " ".join(two).lower(), tuple(two))
     yield TypedCase("without the first, small", " ".join(words[1:]).lower(), tuple(words[1:]))

@@ -11,7 +11,7 @@ from app.evaluation.attacks.forms.corpus.plain_letters import plain
 from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
-_LEAST_MISTYPED, _EVERY = 5, 14
+_MIN_MISTYPED, _EVERY = 5, 14
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "aa", "ñ": "ny", "'": " "})
 _CODE = (
     "name={};", "{{'name': '{}'}}", "SELECT * WHERE name = '{}'", "@{}", "#{}", "{}.pdf", "C:\\{}\\a.txt", "<{}>",
@@ -75,7 +75,7 @@ def _alone(name: str, dice: Random) -> Iterator[TypedCase]:
     yield TypedCase("in odd capitals", name[0] + name[1:].upper(), (name,))
     yield TypedCase("with a figure behind", f"{name}{dice.randrange(2, 99)}", (name,))
     yield TypedCase("in code", dice.choice(_CODE).format(name), (name,), _CODE_WORDS, True)
-    if len(name) > _LEAST_MISTYPED:
+    if len(name) > _MIN_MISTYPED:
         at = dice.randrange(1, len(name) - 2)
         yield TypedCase("mistyped", name[:at] + name[at + 1] + name[at] + name[at + 2 :], (name,))
     if name != (spelt := name.translate(_SPELT_OUT)):

@@ -15,7 +15,7 @@ from app.evaluation.attacks.names.scripts import OTHER_SCRIPTS
 from app.evaluation.attacks.names.values import ask_for_values
 from app.evaluation.attacks.table import run_attacks
 from app.evaluation.checks.leak_scan import LeakScanner
-from kg_store.text.public_words import PublicWords
+from kg_store.text.english import PublicWords
 
 NAMES = ["Rosalind Quillmore", "Thaddeus O'Brockhurst", "Jörg Fährmann"]
 PUBLIC = PublicWords.of(["lives in"])

@@ -39,7 +39,7 @@ def test_pseudonyms_and_order_make_no_difference_and_all_else_does() -> None:
 
 @pytest.mark.model
 async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests() -> None:
-    async with AttackTargets(limit=6) as targets:
+    async with AttackTargets(limit=3) as targets:
         target = await targets.open(DEMO, "scripted")
         graph = target.bench.graph(target.loaded)
         known = KnownGraph.of(graph.blind, 1.0, 0)
@@ -55,5 +55,5 @@ async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests
                 assert not await _asks_the_same(target, known, question, node, summarise_prompts(prompts)[:-1])
         assert judged
         (line,) = await replay(targets)
-        assert 0 <= line.successes <= line.tries <= 6
+        assert 0 <= line.successes <= line.tries <= 3
         assert line.tries

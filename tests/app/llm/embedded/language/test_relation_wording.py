@@ -5,8 +5,7 @@ from __future__ import annotations
 from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.graphs.refinement_tasks import askable, input_about
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.language.masked_words import unmask_words, with_descriptions
-from app.llm.embedded.language.relation_wording import hop_words
+from app.llm.embedded.language.relation_wording import hop_words, unmask_words, with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.sentences.relation_phrases import phrase_of
 from app.llm.embeddings.embedder import Embedder
@@ -63,13 +62,13 @@ def test_what_leaves_and_what_comes_back_hold_each_their_own_words() -> None:
         question="Who has Rk3m2a, said Rk3m2ab?", things=[Thing(name="Eq7f2k", concept="person")], evidence=[],
         candidates=[way], masked_relations=[told],
     )  # fmt: skip
-    sent = veil.put_on(Task(STEP, given)).input.model_dump_json()
+    sent = veil.substitute_in(Task(STEP, given)).input.model_dump_json()
     assert sent.count("Rz9t4w") == 3
     assert sent.replace("Rk3m2ab", "").count("Rk3m2a") == 0
     reply = StepReply(action="answer", choices=[], answer=['reach(Sk3mmd, "^Rz9t4w")'], text="Its Rz9t4w: {1}")
-    back = veil.taken_off(Reply(reply, words="as it was")).value
+    back = veil.restore_in(Reply(reply, words="as it was")).value
     assert (back.answer, back.text) == (['reach(Sk3mmd, "^Rk3m2a")'], "Its Rk3m2a: {1}")
-    assert veil.taken_off(Reply(reply, words="as it was")).words == "as it was"
+    assert veil.restore_in(Reply(reply, words="as it was")).words == "as it was"
     assert veil.sendable == {"Rz9t4w"}
 
 

@@ -1,18 +1,20 @@
-"""The disclosure meter: among how many entities each thing of a prompt is hidden, read off what is to leave."""
+"""Disclosure: profiles of what prompts may show, the measure of a prompt, and what is done where it shows too much."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from itertools import islice, product
-from typing import Final
+from typing import Final, Literal
 
-from app.egress.profile import Profile
-from app.llm.tasks import Candidate, Evidence, PathTriple, Size, TaskModel, Thing
+from app.egress.budgets import Reveals
+from app.llm.reasoner import Reasoner, Reply, ReplyUnusableError, Retry
+from app.llm.tasks import Candidate, Evidence, PathTriple, ReplyT, Size, Task, TaskModel, Thing
+from kg_store.anonymity.generalisation import wider_kinds
 from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.version_cache import cached_by_version
-from kg_store.terms import Hop, Path, Schema
+from kg_store.terms import Hop, Path, Schema, cached_by_version
 
 MAX_READINGS: Final = 64
 """Of one path, where relations share their words. Fewer readings never make the number greater."""
@@ -158,3 +160,110 @@ def _hops(schema: Schema) -> dict[str, list[Hop]]:
         for hop in (Hop(relation.id), Hop(relation.id, True)):
             found.setdefault(schema.label(hop), []).append(hop)
     return found
+
+
+class Profile(StrEnum):
+    """The rule of what prompts tell of a thing beside its kind.
+
+    OPEN: its own relations and sizes, as the paper's method shows them. KIND: what all of its kind have in common.
+    STRICT: that, and not the question's text either.
+    """
+
+    OPEN = "open"
+    KIND = "kind"
+    STRICT = "strict"
+
+    @property
+    def is_open(self) -> bool:
+        return self is Profile.OPEN
+
+
+class BelowAnonymityThresholdError(Exception):
+    """A prompt was not sent: of what it would have shown of a thing, too few entities of the graph fit."""
+
+
+class StrategyNotOfferedError(Exception):
+    """The profile of the service tells less than the strategy needs to tell."""
+
+
+Policy = Literal["tell", "generalise", "refuse"]
+"""The fate of a prompt that fewer than k entities fit. `tell`: it is sent. `generalise`: things of small kinds are
+shown as of wider ones, and where that does not do, the reasoner in the house takes the step. `refuse`: the question
+ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """The rule for all questions of a service. `meters` false: nothing leaves the house, so nothing is counted.
+
+    `in_house` is a reasoner that sends nothing; without one `generalise` ends questions as `refuse` does.
+    """
+
+    meters: bool = True
+    k: int = 1
+    policy: Policy = "tell"
+    in_house: Reasoner | None = field(default=None, repr=False)
+
+    def of_question(self, graph: BlindGraph, profile: Profile, reveals: Reveals | None = None) -> QuestionDisclosure:
+        """The rule for one question about `graph`, as the role of whoever asks sees it."""
+        wider = wider_kinds(graph.schema, self.k) if self.policy == "generalise" else {}
+        return QuestionDisclosure(self, DisclosureMeter(graph, profile) if self.meters else None, wider, reveals)
+
+
+NO_EGRESS = Disclosure(meters=False)
+
+
+@dataclass(slots=True)
+class QuestionDisclosure:
+    """Measures each prompt of one question.
+
+    Promise: with any policy but `tell`, `measured` gives back no task that fewer than k entities fit. Condition and
+    limit are those of the meter. `wider`: what things of small kinds are to be shown as. `fewest`: the least number of
+    the tasks that were given back; `kept`: how many were not. `reveals` counts what those show.
+    """
+
+    rule: Disclosure = NO_EGRESS
+    meter: DisclosureMeter | None = None
+    wider: Mapping[str, str] = field(default_factory=dict)
+    reveals: Reveals | None = None
+    fewest: int | None = None
+    kept: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Tells the asker of the steps that no model was asked for."""
+        if not self.kept or self.rule.policy != "generalise":
+            return ()
+        steps = "1 step was" if self.kept == 1 else f"{self.kept} steps were"
+        few = f"fewer than {self.rule.k} things of the graph fit what a model would have been shown"
+        return (f"{steps} taken in the house: {few}.",)
+
+    def measured(self, task: Task[ReplyT]) -> Task[ReplyT] | None:
+        """`task` with the number of entities that fit it; None where the house has to take the step.
+
+        Raises BelowAnonymityThresholdError, and what `reveals` raises; may wait for the database.
+        """
+        if self.meter is None:
+            return task
+        fitting = self.meter.fewest(task.input)
+        if fitting is not None and fitting < self.rule.k and self.rule.policy != "tell":
+            self.kept += 1
+            if self.rule.in_house is None or self.rule.policy == "refuse":
+                raise BelowAnonymityThresholdError
+            return None
+        if self.reveals is not None:
+            self.reveals.take(facts_shown(task.input))
+        if fitting is not None:
+            self.fewest = fitting if self.fewest is None else min(self.fewest, fitting)
+        return replace(task, manner=replace(task.manner, anonymity=fitting))
+
+    async def in_house(self, task: Task[ReplyT]) -> Reply[ReplyT]:
+        """The reply of the reasoner that sends nothing. Raises BelowAnonymityThresholdError, ReasonerError."""
+        reasoner = self.rule.in_house
+        if reasoner is None:
+            raise BelowAnonymityThresholdError
+        task = replace(task, input=task.in_house or task.input)
+        reply = await reasoner.reply_to(task, reasoner.egress_of(task))
+        if isinstance(reply, Retry):
+            raise ReplyUnusableError("the reasoner in the house gave no reply")
+        return reply

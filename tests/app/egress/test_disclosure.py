@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.egress.disclosure_control import Disclosure
-from app.egress.disclosure_meter import DisclosureMeter, readings, things_shown
+from app.egress.disclosure import Disclosure, DisclosureMeter, Profile, readings, things_shown
 from app.egress.guarded_reasoner import GuardedReasoner
-from app.egress.profile import Profile
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import Candidate, ChooseInput, Evidence, PathTriple, StepInput, Thing

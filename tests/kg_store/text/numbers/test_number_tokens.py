@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.text.numbers.numerals import (
+from kg_store.text.numbers.number_tokens import (
     MAX_CHINESE,
     MAX_ROMAN,
     chinese_figures,

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.api.response_timing import TOTAL, ResponseTiming
-from app.api.state import state_of
+from app.api.state import TOTAL, ResponseTiming, state_of
 from app.egress.guard import BlockedError
 from client_sdk.protocol import ChatAnswer, Message, Usage
 from tests.support.service import Running, question
@@ -81,8 +80,8 @@ def test_what_a_reply_tells_of_time_is_its_sum_in_steps(spent: dict[str, float],
         id="a", conversation="c", graph="g", message=Message(role="assistant", content="No."), answered=False,
         entities=[], evidence=[], grounded=True, ambiguous=[], usage=Usage(calls=2, milliseconds=spent),
     )  # fmt: skip
-    assert Clock().pace().told(answer).usage == Usage(calls=2, milliseconds={TOTAL: told})
-    assert Clock().pace(0).told(answer) == answer
+    assert Clock().pace().in_steps(answer).usage == Usage(calls=2, milliseconds={TOTAL: told})
+    assert Clock().pace(0).in_steps(answer) == answer
 
 
 async def test_every_reply_to_a_question_keeps_the_pace(service: Running) -> None:
