@@ -20,7 +20,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-guard bench-ledger lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-guard bench-ledger lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -38,6 +38,18 @@ test-page: $(PAGE)/node_modules/.installed
 # The page in Chromium, against the service as a process: what people do on it, and all bytes that travel.
 test-browser: $(VENV)/.installed-browser page has-chromium
 	@$(BIN)/python -m pytest tests/browser
+
+# The released Open WebUI against the proxy. It pins other versions of our libraries: an environment of its own (3 GB).
+OPEN_WEBUI := .venv-openwebui
+test-openwebui: $(VENV)/.installed-dev $(OPEN_WEBUI)/.installed
+	@AROG_TESTS_OPEN_WEBUI="$(CURDIR)/$(OPEN_WEBUI)/bin/open-webui" $(BIN)/python -m pytest -m openwebui tests/door/test_open_webui.py
+
+$(OPEN_WEBUI)/.installed:
+	@echo "Installing Open WebUI in $(OPEN_WEBUI) (minutes; once) ..."
+	@$(PYTHON) -m venv $(OPEN_WEBUI)
+	@$(OPEN_WEBUI)/bin/pip --disable-pip-version-check install --quiet --quiet $(TORCH)
+	@$(OPEN_WEBUI)/bin/pip --disable-pip-version-check install --quiet --quiet "open-webui==0.12.*"
+	@touch $@
 
 # The pictures of the page in docs/images, as those tests see it.
 page-pictures: $(VENV)/.installed-browser page has-chromium
@@ -130,7 +142,7 @@ lint-deploy: $(VENV)/.installed-dev
 
 clean:
 	rm -rf $(PAGE)/node_modules $(PAGE)/dist
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(OPEN_WEBUI) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(BIN)/pip:
 	@echo "Making the Python environment in $(VENV) ..."

@@ -27,7 +27,7 @@ from app.chat.retention import purge_expired
 from app.settings import ConfigurationError, Settings, load_settings
 from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
 from app.telemetry.metrics import Metrics
-from app.wiring.endpoints import status_of, watch
+from app.wiring.endpoints import OnProbed, status_of, watch
 from app.wiring.services import Services, build
 from client_sdk.protocol import Readiness
 from kg_store.errors import StoreError
@@ -37,8 +37,8 @@ OnReady = Callable[[Services], None]
 PURGE_EVERY_S = 3600.0
 LET_GO_EVERY_S = 2.0
 _NOT_THERE = {
-    "unprobed": "a model endpoint has not been checked yet: that happens in a moment",
-    "unreachable": "a model endpoint can't be used: `endpoints` says why",
+    "unprobed": "model endpoint {position} has not been checked yet: that happens in a moment",
+    "unreachable": "model endpoint {position} can't be used: {problem}",
 }
 log = event_log("main")
 
@@ -51,8 +51,8 @@ def build_services(settings: Settings) -> Services:
 class ServiceStarter:
     """Builds the services in a thread, and says what is missing while they are not there."""
 
-    def __init__(self, settings: Settings, build: Build, on_ready: OnReady) -> None:
-        self._settings, self._build, self._on_ready = settings, build, on_ready
+    def __init__(self, settings: Settings, build: Build, on_ready: OnReady, on_probed: OnProbed) -> None:
+        self._settings, self._build, self._on_ready, self._on_probed = settings, build, on_ready, on_probed
         self.state = AppState(
             Metrics(),
             RateLimits(settings.requests_per_minute),
@@ -77,7 +77,7 @@ class ServiceStarter:
             self.state.services = services
             self.state.metrics.tell_ready(True)
             log.info("ready")
-            self._watching = asyncio.create_task(watch(services.thinking.endpoints))
+            self._watching = asyncio.create_task(watch(services.thinking.endpoints, self._on_probed))
             await self._tell(services)
 
     @asynccontextmanager
@@ -119,14 +119,21 @@ class ServiceStarter:
             return Readiness(ready=False, missing=["the database does not answer"], reasoner=services.reasoner)
         no_graph = "no graph is loaded: POST /admin/graphs/{name} or `arog graph load`"
         told = [status_of(position, each) for position, each in enumerate(services.thinking.endpoints, start=1)]
-        missing = ([no_graph] if empty else []) + [_NOT_THERE[each.state] for each in told if each.state in _NOT_THERE]
+        missing = ([no_graph] if empty else []) + [
+            _NOT_THERE[each.state].format(position=each.position, problem=each.problem)
+            for each in told
+            if each.state in _NOT_THERE
+        ]
         # An outage of what all replicas share is told, but takes none of them out of service.
         reached = not told or any(each.was_reached for each in services.thinking.endpoints)
         return Readiness(ready=reached, missing=missing, reasoner=services.reasoner, endpoints=told)
 
 
 def create_app(
-    settings: Settings | None = None, build: Build = build_services, on_ready: OnReady = lambda _services: None
+    settings: Settings | None = None,
+    build: Build = build_services,
+    on_ready: OnReady = lambda _services: None,
+    on_probed: OnProbed = lambda _status, _address: None,
 ) -> FastAPI:
     """The application for `settings`. Without them it is the whole process's: the environment's settings, logs
     through the allow-list, no core dumps (`uvicorn --factory app.main:create_app`). Raises ConfigurationError.
@@ -135,7 +142,7 @@ def create_app(
         settings = load_settings()
         forbid_core_dumps()
         start_logging()
-    starter = ServiceStarter(settings, build, on_ready)
+    starter = ServiceStarter(settings, build, on_ready, on_probed)
     # No interactive pages: they would load scripts from a CDN.
     app = FastAPI(
         title="arog",
@@ -155,14 +162,18 @@ def create_app(
         },
     )
     share_state(app, starter.state)
-    # The last added is the outermost: frame, deadline, body limit, routes.
-    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
-    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
-    app.add_middleware(RequestMiddleware, metrics=starter.state.metrics)
-    add_error_handlers(app)
+    _add_layers(app, settings, starter.state.metrics)
     for router in (caller_router, admin_router, owner_router, probe_router, page_routes()):
         app.include_router(router)
     return app
+
+
+def _add_layers(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
+    # The last added is the outermost: frame, deadline, body limit, routes.
+    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
+    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
+    app.add_middleware(RequestMiddleware, metrics=metrics)
+    add_error_handlers(app)
 
 
 async def _purge_hourly(state: AppState) -> None:

@@ -220,6 +220,8 @@ def problem_of(error: BaseException) -> Problem:
             message = "This tenant may show the model no more facts today."
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
+        case ReasonerUnavailableError(reason=reason) if reason:
+            return _unreachable(reason)
         case AmbiguousNameError():
             message = f"{error.count} things of the graph have that name."
             return Problem(409, "ambiguous_name", message, "Choose one: the plan lists them, each with an id.")
@@ -233,6 +235,12 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
     known = (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS)
     return next(known, INTERNAL)
+
+
+def _unreachable(reason: str) -> Problem:
+    """Without an address: askers need not learn what runs where in the owner's network."""
+    hint = "Whoever runs the service sees which one on its terminal, and at GET /admin/endpoints."
+    return Problem(502, "model_unavailable", f"The model endpoint can't be reached: {reason}.", hint)
 
 
 def error_body(error: BaseException, error_id: str, problem: Problem | None = None) -> ErrorBody:

@@ -19,6 +19,7 @@ from app.settings import ConfigurationError, Settings, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
 from app.wiring.services import Services
 from app.wiring.store import open_store
+from client_sdk.protocol import EndpointStatus
 from kg_store.errors import StoreError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -46,7 +47,9 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
-    application = create_app(settings, lambda settings: build_and_prepare(settings, with_demo), _welcome)
+    application = create_app(
+        settings, lambda settings: build_and_prepare(settings, with_demo), _welcome, EndpointWarnings()
+    )
     config = uvicorn.Config(
         application,
         log_config=None,
@@ -93,6 +96,24 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
 def _welcome(services: Services) -> None:
     for line in how_to_ask(services.store.settings, services):
         _say(line)
+
+
+class EndpointWarnings:
+    """Says on the terminal that a model endpoint can't be used, and when it can be again. Whoever reads it set it."""
+
+    def __init__(self) -> None:
+        self._failing: set[int] = set()
+
+    def __call__(self, status: EndpointStatus, address: str) -> None:
+        if status.problem:
+            self._failing.add(status.position)
+            _say(
+                f"Warning: model endpoint {status.position} at {address} can't be used: {status.problem}. Questions "
+                "fail until one can be. It is tried again by itself; check that it runs, and AROG_ENDPOINT_URL."
+            )
+        elif status.position in self._failing:
+            self._failing.remove(status.position)
+            _say(f"Model endpoint {status.position} at {address} can be used now.")
 
 
 def how_to_ask(settings: Settings, services: Services) -> list[str]:

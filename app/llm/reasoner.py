@@ -100,7 +100,12 @@ class ReasonerError(Exception):
 
 
 class ReasonerUnavailableError(ReasonerError):
-    """Nothing answered, or not in time; asking again later may help."""
+    """Nothing answered, or not in time; asking again later may help.
+
+    `reason` says why no connection came about, where none did. It holds no address: askers are told it.
+    """
+
+    reason: str = ""
 
 
 class ReasonerRefusedError(ReasonerError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import stamina
 from stamina.instrumentation import RetryDetails
@@ -51,10 +51,19 @@ def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) 
     )
 
 
-async def watch(endpoints: Sequence[ModelEndpoint]) -> None:
+OnProbed = Callable[[EndpointStatus, str], None]
+"""Is told what a probe found anew, and the endpoint's address: for the owner's own terminal, and nowhere else."""
+
+
+async def watch(endpoints: Sequence[ModelEndpoint], on_probed: OnProbed = lambda _status, _address: None) -> None:
     """Probes each endpoint at once, and again when something has happened that may have changed it. Never returns."""
     while True:
-        await probe_all([endpoint for endpoint in endpoints if endpoint.is_in_doubt])
+        for position, endpoint in enumerate(endpoints, start=1):
+            before = endpoint.found
+            if endpoint.is_in_doubt:
+                await probe_all([endpoint])
+            if endpoint.found != before:
+                on_probed(status_of(position, endpoint), endpoint.address)
         await asyncio.sleep(LOOK_EVERY_S)
 
 

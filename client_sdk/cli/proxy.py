@@ -1,4 +1,4 @@
-"""`arog proxy`: the service for every client of OpenAI's API, on this machine."""
+"""`arog proxy`: the service for every client of OpenAI's API or Anthropic's, on this machine."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def proxy(
     ] = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Serve OpenAI's API on this machine (chat completions, models); names are restored here.
+    """Serve OpenAI's and Anthropic's API on this machine; names are restored here.
 
-    Open WebUI, LibreChat, the openai package and the like take http://127.0.0.1:8100/v1 as base URL.
+    Open WebUI, LibreChat, the openai package: http://127.0.0.1:8100/v1. The anthropic package: the same without /v1.
     """
     where, key = choose(url, api_key, None), secret_of("AROG_PROXY_KEY", os.environ, key)
     from client_sdk.crypto.key_file import load_or_create_key

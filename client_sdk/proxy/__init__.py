@@ -1,1 +1,1 @@
-"""`arog proxy`: an OpenAI-compatible server on the user's own machine, where the names of answers are restored."""
+"""`arog proxy`: OpenAI's API and Anthropic's on the user's own machine, where the names of answers are restored."""

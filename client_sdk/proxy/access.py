@@ -43,7 +43,7 @@ class AccessMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and (refusal := self._refusal(Headers(scope=scope), scope["path"])):
-            await as_reply(refusal)(scope, receive, send)
+            await as_reply(refusal, scope)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -66,9 +66,10 @@ class AccessMiddleware:
     def _has_key(self, headers: Headers) -> bool:
         if not self._entry.key:
             return True
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        given = bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
         # Digests are of one length, so the time of comparing them tells nothing of the key's.
-        return hmac.compare_digest(_digest(given.strip()), _digest(self._entry.key)) and scheme.lower() == "bearer"
+        return hmac.compare_digest(_digest(given), _digest(self._entry.key))
 
 
 class ErrorMiddleware:
@@ -92,7 +93,7 @@ class ErrorMiddleware:
                 raise
             tell(error)
             if not began:
-                await as_reply(internal())(scope, receive, send)
+                await as_reply(internal(), scope)(scope, receive, send)
 
 
 def is_known_host(host: str, known: Collection[str]) -> bool:
@@ -111,8 +112,15 @@ def is_known_host(host: str, known: Collection[str]) -> bool:
     return True
 
 
-def as_reply(error: ProxyError, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    return JSONResponse(error.body, error.status, headers={**error.headers, **(headers or {})})
+def as_reply(error: ProxyError, scope: Scope, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The error in the shape of the protocol that the request of `scope` speaks."""
+    body = error.anthropic_body if speaks_anthropic(scope) else error.openai_body
+    return JSONResponse(body, error.status, headers={**error.headers, **(headers or {})})
+
+
+def speaks_anthropic(scope: Scope) -> bool:
+    """Anthropic's clients send their version with every request; models are asked for at the same path as OpenAI's."""
+    return scope["path"].startswith("/v1/messages") or "anthropic-version" in Headers(scope=scope)
 
 
 def _digest(text: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Errors in OpenAI's shape, and the one map from the SDK's errors to them.
+"""Errors in OpenAI's shape and in Anthropic's, and the one map from the SDK's errors to them.
 
-Clients of OpenAI raise by the status: 400 BadRequestError, 401 AuthenticationError, 403 PermissionDeniedError,
+Clients of both raise by the status: 400 BadRequestError, 401 AuthenticationError, 403 PermissionDeniedError,
 404 NotFoundError, 409 ConflictError, 429 RateLimitError, 500 and above InternalServerError.
 """
 
@@ -29,6 +29,14 @@ from client_sdk.errors import (
 )
 
 _INVALID, _SERVER = "invalid_request_error", "server_error"
+_ANTHROPIC_TYPES: Mapping[int, str] = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+}
 
 
 @dataclass(slots=True)
@@ -43,8 +51,13 @@ class ProxyError(Exception):
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
-    def body(self) -> dict[str, Any]:
+    def openai_body(self) -> dict[str, Any]:
         return {"error": {"message": self.sentence, "type": self.type, "param": self.param, "code": self.code}}
+
+    @property
+    def anthropic_body(self) -> dict[str, Any]:
+        kind = _ANTHROPIC_TYPES.get(self.status) or (_INVALID if self.status < 500 else "api_error")
+        return {"type": "error", "error": {"type": kind, "message": self.sentence, "code": self.code}}
 
 
 def bad_request(sentence: str, param: str | None = None, code: str = "bad_request") -> ProxyError:
@@ -84,7 +97,7 @@ _WORTH_A_RETRY = (RateLimitedError, NotReadyError, ConversationBusyError, Unreac
 
 
 def error_for(error: ArogError) -> ProxyError:
-    """The error that a client of OpenAI's API gets for one of the SDK's."""
+    """The error that a client gets for one of the SDK's."""
     if isinstance(error, UnknownGraphError):
         return unknown_model()
     found = next(((status, kind, code) for cls, status, kind, code in _BY_KIND if isinstance(error, cls)), None)

@@ -1,4 +1,4 @@
-"""Talks: each question is asked in the dialogue that its history belongs to, and its answer becomes inert text."""
+"""Sessions: each question is asked in the dialogue that its history belongs to, and its answer becomes inert text."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from client_sdk.dialogue import Turn
 from client_sdk.dialogue_cache import CachedDialogue, DialogueCache, earlier
 from client_sdk.errors import UnknownConversationError
 from client_sdk.protocol import GraphNames, Usage
-from client_sdk.proxy.requests import Wanted
-from client_sdk.proxy.responses import Spoken, model_ids
+from client_sdk.proxy.events import Finished
+from client_sdk.proxy.questions import Question, model_ids
 from client_sdk.streaming import Stage, TextPiece
 from client_sdk.transport.address import TIMEOUT_S
 from client_sdk.transport.calls import graphs_call
@@ -55,30 +55,35 @@ class Sessions:
         told = await driver.run(exchange(graphs_call(), GraphNames, RetryPolicy(MODELS_S), time.monotonic))
         return model_ids(told.graphs, told.strategies)
 
-    async def talk(self, wanted: Wanted) -> AsyncGenerator[Stage | str | Spoken]:
+    async def talk(self, question: Question) -> AsyncGenerator[Stage | str | Finished]:
         """Stages as they begin, the answer's text in pieces, and the answer last. Raises ArogError.
 
-        A conversation that the service has no more is begun anew.
+        A chore is answered here: nothing is sent, and nothing is kept. A conversation that the service has no more is
+        begun anew.
         """
-        known = self._histories.find(wanted.topic, wanted.turns)
+        if question.background is not None:
+            yield question.background.reply
+            yield Finished(None, task=question.background)
+            return
+        known = self._histories.find(question.topic, question.turns)
         try:
-            async with aclosing(self._talk(wanted, known)) as pieces:
+            async with aclosing(self._talk(question, known)) as pieces:
                 async for piece in pieces:
                     yield piece
         except UnknownConversationError:
             if known is None:
                 raise
             self._histories.forget(known.conversation)
-            async with aclosing(self._talk(wanted, None)) as pieces:
+            async with aclosing(self._talk(question, None)) as pieces:
                 async for piece in pieces:
                     yield piece
 
     async def _talk(
-        self, wanted: Wanted, known: CachedDialogue[AsyncChat] | None
-    ) -> AsyncGenerator[Stage | str | Spoken]:
-        chat = known.chat.fork() if known else self._new(wanted)
+        self, question: Question, known: CachedDialogue[AsyncChat] | None
+    ) -> AsyncGenerator[Stage | str | Finished]:
+        chat = known.chat.fork() if known else self._new(question)
         usages: list[Usage] = []
-        for before in earlier(wanted.turns[known.turns if known else 0 :]):
+        for before in earlier(question.turns[known.turns if known else 0 :]):
             if not before.ask:
                 chat = chat.fork(before.text)
                 continue
@@ -88,7 +93,7 @@ class Sessions:
                         yield piece
             usages.append((await stream.answer()).usage)
         inert, said = MarkdownNeutraliser(), []
-        async with chat.stream(wanted.question) as stream:
+        async with chat.stream(question.text) as stream:
             async for piece in stream:
                 if isinstance(piece, Stage):
                     yield piece
@@ -99,16 +104,16 @@ class Sessions:
         if after := inert.push(remarks(answer, evidence=self._evidence)):
             said.append(after)
             yield after
-        self._keep(wanted, "".join(said), chat, answer)
-        yield Spoken(answer, (*usages, answer.usage))
+        self._keep(question, "".join(said), chat, answer)
+        yield Finished(answer, (*usages, answer.usage))
 
-    def _new(self, wanted: Wanted) -> AsyncChat:
+    def _new(self, question: Question) -> AsyncChat:
         upstream = self._upstream
         return AsyncChat(
             upstream.url,
             upstream.api_key,
-            wanted.graph,
-            strategy=wanted.strategy,
+            question.graph,
+            strategy=question.strategy,
             key=upstream.key,
             timeout_s=upstream.timeout_s,
             plain_http=upstream.plain_http,
@@ -116,6 +121,6 @@ class Sessions:
             names=upstream.names,
         )
 
-    def _keep(self, wanted: Wanted, text: str, chat: AsyncChat, answer: Answer) -> None:
-        turns = (*wanted.turns, Turn("user", wanted.question), Turn("assistant", text))
-        self._histories.keep(wanted.topic, turns, chat, answer.conversation)
+    def _keep(self, question: Question, text: str, chat: AsyncChat, answer: Answer) -> None:
+        turns = (*question.turns, Turn("user", question.text), Turn("assistant", text))
+        self._histories.keep(question.topic, turns, chat, answer.conversation)

@@ -1,4 +1,4 @@
-"""Replies that end with their client: a completion in one piece, or as server-sent events with heartbeats."""
+"""Replies that end with their client: in one piece, or as server-sent events with heartbeats."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from client_sdk.errors import ArogError
 from client_sdk.protocol import StageName
 from client_sdk.proxy.access import tell
 from client_sdk.proxy.errors import ProxyError, error_for, internal
-from client_sdk.proxy.responses import Completion, Spoken, comment, failure
+from client_sdk.proxy.events import Finished, Reply, comment
 from client_sdk.streaming import Stage
 
 HEARTBEAT_S: Final = 5.0
 HUNG_UP: Final = 499
 _STAGES: Final = frozenset(get_args(StageName))
 T = TypeVar("T")
-Pieces = AsyncGenerator[Stage | str | Spoken]
+Pieces = AsyncGenerator[Stage | str | Finished]
 
 
-class CompletionStream(Response):
-    """Sends the chunks of a completion as its pieces come; stages are comments, which keep the connection open.
+class ReplyStream(Response):
+    """Sends the events of a reply as its pieces come; stages are comments, which keep the connection open.
 
     What fails before the first piece is an ordinary error reply; later it is an error event, the last one. A client
     that goes away ends the work, here and at the service.
@@ -34,10 +34,12 @@ class CompletionStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, completion: Completion, pieces: Pieces, headers: dict[str, str]) -> None:
+    def __init__(self, reply: Reply, pieces: Pieces, headers: dict[str, str]) -> None:
         super().__init__(headers={**headers, "cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self._completion, self._pieces = completion, pieces
+        self._reply, self._pieces = reply, pieces
+        self._said: list[str] = []
+        self._began = False
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,24 +58,32 @@ class CompletionStream(Response):
         finally:
             self._events.put_nowait(None)
 
-    def _event(self, piece: Stage | str | Spoken) -> bytes:
+    def _event(self, piece: Stage | str | Finished) -> bytes:
+        """The bytes of a piece, after those that a reply begins with: events are numbered as they are made."""
+        first, self._began = b"" if self._began else self._reply.first(), True
+        return first + self._bytes_of(piece)
+
+    def _bytes_of(self, piece: Stage | str | Finished) -> bytes:
         if isinstance(piece, Stage):
             return comment(piece.name if piece.name in _STAGES else "working")
-        return self._completion.text(piece) if isinstance(piece, str) else self._completion.last(piece)
+        if isinstance(piece, Finished):
+            return self._reply.last("".join(self._said), piece)
+        self._said.append(piece)
+        return self._reply.piece(piece)
 
     async def _send_all(self, send: Send, work: asyncio.Task[None]) -> None:
         began = False
         while (event := await self._next(began)) is not None:
             if not began:
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-                event, began = self._completion.first() + event, True
+                began = True
             await _send(send, event)
         await asyncio.wait([work])
         problem = None if work.cancelled() else work.exception()
         if problem is not None and not began:
             raise problem
         if problem is not None:
-            await _send(send, failure(_told(problem)))
+            await _send(send, self._reply.failure(_told(problem)))
         if began:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -93,18 +103,18 @@ def _told(problem: BaseException) -> ProxyError:
     return internal()
 
 
-async def joined(pieces: Pieces) -> tuple[str, Spoken]:
+async def joined(pieces: Pieces) -> tuple[str, Finished]:
     """All of an answer's text, and its end."""
     text: list[str] = []
-    spoken: Spoken | None = None
+    finished: Finished | None = None
     async with aclosing(pieces):
         async for piece in pieces:
             if isinstance(piece, str):
                 text.append(piece)
-            elif isinstance(piece, Spoken):
-                spoken = piece
-    assert spoken is not None, "a talk that raises nothing ends with its answer"
-    return "".join(text), spoken
+            elif isinstance(piece, Finished):
+                finished = piece
+    assert finished is not None, "a talk that raises nothing ends with its answer"
+    return "".join(text), finished
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:

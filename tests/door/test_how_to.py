@@ -26,7 +26,8 @@ def blocks(page: str, language: str) -> list[str]:
 
 def here(code: str, demo: DemoService, proxy: ProxyProcess) -> str:
     """The code with the addresses of this test."""
-    return code.replace("http://127.0.0.1:8100/v1", proxy.url).replace("http://127.0.0.1:8000", demo.url)
+    root = proxy.url.removesuffix("/v1")
+    return code.replace("http://127.0.0.1:8100", root).replace("http://127.0.0.1:8000", demo.url)
 
 
 def environment(demo: DemoService, folder: Path) -> dict[str, str]:
@@ -62,7 +63,10 @@ def test_what_is_asked_with_curl_is_answered(demo: DemoService, proxy: ProxyProc
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert '"demo:arog"' in done.stdout
-    assert done.stdout.rstrip().endswith("data: [DONE]")
+    assert "data: [DONE]" in done.stdout
+    assert '"object":"response"' in done.stdout
+    assert '"type":"message","role":"assistant"' in done.stdout
+    assert done.stdout.count("Lower Gallenbach") >= 2
 
 
 def test_the_options_of_the_page_are_those_of_the_command(demo: DemoService, tmp_path: Path) -> None:

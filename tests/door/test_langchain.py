@@ -174,8 +174,11 @@ def test_where_names_would_be_traced_elsewhere_it_refuses(
     assert fake.seen == []
 
 
-def test_langchains_own_client_of_openai_works_with_the_proxy(proxy: ProxyProcess) -> None:
-    model = ChatOpenAI(model="demo", base_url=proxy.url, api_key="anything", max_retries=0)  # type: ignore[arg-type]
+@pytest.mark.parametrize("responses", [False, True])
+def test_langchains_own_client_of_openai_works_with_the_proxy(proxy: ProxyProcess, responses: bool) -> None:
+    model = ChatOpenAI(
+        model="demo", base_url=proxy.url, api_key="anything", max_retries=0, use_responses_api=responses
+    )  # type: ignore[arg-type]
     first = model.invoke([SystemMessage("Be kind."), HumanMessage(DOCTOR)])
     assert first.text == "The doctor is Emeka Osakwani."
     then = [HumanMessage(DOCTOR), first, HumanMessage("And where does he work?")]

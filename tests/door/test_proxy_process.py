@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 
@@ -83,6 +84,34 @@ def test_a_dialogue_goes_on_after_the_proxy_was_started_anew(
         assert "Alder Clinic" in talk.ask("And where does he work?")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_dialogue_by_responses_goes_on_from_their_ids(client: openai.OpenAI, stream: bool) -> None:
+    first = client.responses.create(model="demo", input=DOCTOR)
+    assert "Emeka Osakwani" in first.output_text
+    asked: Any = {"model": "demo", "input": "And where does he work?", "previous_response_id": first.id}
+    if stream:
+        with client.responses.stream(**asked) as events:
+            assert "Alder Clinic" in events.get_final_response().output_text
+    else:
+        assert "Alder Clinic" in client.responses.create(**asked).output_text
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_dialogue_by_anthropics_messages_leans_on_its_earlier_turns(proxy: ProxyProcess, stream: bool) -> None:
+    turns: Any = [{"role": "user", "content": DOCTOR}]
+    asked: Any = {"model": "demo", "max_tokens": 1000, "messages": turns}
+    with anthropic.Anthropic(base_url=proxy.url.removesuffix("/v1"), api_key="x", max_retries=0) as client:
+        first = client.messages.create(**asked)
+        assert "Emeka Osakwani" in first.content[0].text
+        turns += [{"role": "assistant", "content": first.content}]
+        turns += [{"role": "user", "content": "And where does he work?"}]
+        if stream:
+            with client.messages.stream(**asked) as events:
+                assert "Alder Clinic" in events.get_final_text()
+        else:
+            assert "Alder Clinic" in client.messages.create(**asked).content[0].text
+
+
 async def test_chats_at_once_are_not_mixed(proxy: ProxyProcess) -> None:
     doctors = {"Valeska Dornbusch": "Emeka Osakwani", "Rosalind Rose": None}
 
@@ -115,7 +144,10 @@ def test_nothing_of_a_name_is_printed_or_lies_on_the_disk(
     talk = Talk(client)
     talk.ask(DOCTOR, stream=True)
     talk.ask("And where does Rosalind Rose live?")
-    for model, change in (("demo", {"n": 2}), ("another", {}), ("demo", {"stop": ["Valeska"]})):
+    client.responses.create(model="demo", input=DOCTOR)
+    with anthropic.Anthropic(base_url=proxy.url.removesuffix("/v1"), api_key="x") as other:
+        other.messages.create(model="demo", max_tokens=9, messages=[{"role": "user", "content": DOCTOR}])
+    for model, change in (("demo", {"n": 2}), ("another", {}), ("demo", {"tool_choice": "required"})):
         with pytest.raises(openai.APIStatusError):
             client.chat.completions.create(model=model, messages=talk.history, **change)
     assert list(proxy.written) == ["config/key"]

@@ -8,6 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from app.llm.endpoint.capability_probe import Capabilities, find_capabilities
 from app.llm.endpoint.dialects import Dialect
@@ -87,7 +88,7 @@ class ModelEndpoint:
         concurrency: int = 256,
         patience_s: float = math.inf,
     ) -> None:
-        self._sender = HttpTransport(url, api_key)
+        self._sender, self._url = HttpTransport(url, api_key), url
         self._deadline_s, self._patience_s = deadline_s, patience_s
         self._wording = wording or RequestTemplate(model)
         self._price = price
@@ -96,6 +97,11 @@ class ModelEndpoint:
         self.found: Capabilities | None = None
         self.was_reached = False
         self._is_in_doubt = True
+
+    @property
+    def address(self) -> str:
+        """Host and port, for whoever set them and nobody else; the URL may hold a password beside them."""
+        return urlsplit(self._url).netloc.rpartition("@")[2]
 
     @property
     def wording(self) -> RequestTemplate:

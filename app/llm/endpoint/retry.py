@@ -38,7 +38,7 @@ class CircuitBreaker:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._threshold, self._rest_s, self._harmless, self._clock = threshold, rest_s, harmless, clock
-        self._failures = 0
+        self._failures, self._reason = 0, ""
         self._rests_until = 0.0
         self._is_tried = False
 
@@ -61,14 +61,14 @@ class CircuitBreaker:
     def watch(self) -> Iterator[None]:
         """Around one request. Raises CircuitOpenError without entering."""
         if not self.lets_pass:
-            raise CircuitOpenError("the endpoint failed too often and rests")
+            raise self._open_error()
         tries = self.state == "open"
         self._is_tried = self._is_tried or tries
         try:
             yield
         except ReasonerUnavailableError as error:
             if not isinstance(error, self._harmless):
-                self._fail()
+                self._fail(error.reason)
             raise
         except ReasonerError:
             self._failures = 0
@@ -79,7 +79,13 @@ class CircuitBreaker:
             if tries:
                 self._is_tried = False
 
-    def _fail(self) -> None:
+    def _open_error(self) -> CircuitOpenError:
+        error = CircuitOpenError("the endpoint failed too often and rests")
+        error.reason = self._reason
+        return error
+
+    def _fail(self, reason: str) -> None:
+        self._reason = reason
         self._failures += 1
         if self._failures >= self._threshold:
             self._rests_until = self._clock() + self._rest_s

@@ -12,6 +12,7 @@ import httpx2
 import openai
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from app.llm.endpoint.connection_errors import connection_reason
 from app.llm.endpoint.request_body import Completion
 from app.llm.endpoint.retry import EndpointRateLimitError, retry_after_s
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
@@ -216,9 +217,17 @@ def _chunk_of(data: object) -> _Chunk:
     return _Chunk.model_validate(data)
 
 
+def _unreachable(reason: str) -> ReasonerUnavailableError:
+    if not reason:
+        return ReasonerUnavailableError("the endpoint could not be reached, or its answer could not be read")
+    error = ReasonerUnavailableError(reason)
+    error.reason = reason
+    return error
+
+
 def _typed(error: openai.OpenAIError) -> ReasonerUnavailableError | ReasonerRefusedError:
     if not isinstance(error, openai.APIStatusError):
-        return ReasonerUnavailableError("the endpoint could not be reached, or its answer could not be read")
+        return _unreachable(connection_reason(error))
     status = error.status_code
     wait_s = retry_after_s(error.response.headers, dt.datetime.now(dt.UTC))
     said = f"the endpoint answered with status {status}"

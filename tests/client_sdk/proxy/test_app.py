@@ -209,6 +209,40 @@ def test_instructions_are_not_sent_and_what_is_ignored_is_told(service: FakeServ
     assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who?"]
 
 
+@pytest.mark.parametrize(
+    "asks_nothing",
+    [
+        {"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "auto"},
+        {"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "none"},
+        {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}},
+        {"functions": [{"name": "f"}], "function_call": "auto"},
+        {"logprobs": True, "top_logprobs": 3, "n": 1, "response_format": {"type": "text"}},
+        {"stop": ["\n"], "max_completion_tokens": 3, "user": "u", "metadata": {"a": "b"}, "store": True},
+        {"stream_options": {"include_usage": True}, "modalities": ["text"], "prediction": None, "odd_field": [1]},
+    ],
+)
+def test_what_asks_for_nothing_is_accepted(service: FakeService, base_url: str, asks_nothing: dict[str, Any]) -> None:
+    body = {"model": "clinic", "messages": [user("Who?")], **asks_nothing}
+    reply = httpx2.post(f"{base_url}/chat/completions", json=body)
+    assert (reply.status_code, reply.json()["choices"][0]["message"]["content"]) == (200, SAID + AFTER)
+    assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who?"]
+    assert not set(service.seen[0]) & set(asks_nothing)
+
+
+def test_what_an_earlier_turn_held_beside_text_is_left_out_and_told(service: FakeService, base_url: str) -> None:
+    """An image that was refused, a question that was too long, calls of another model: clients keep them for good."""
+    image = {"type": "image_url", "image_url": {"url": "data:Anna"}}
+    before: Said = [
+        {"role": "user", "content": [{"type": "text", "text": "Who is this?"}, image]},
+        user("Anna" * 3000),
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "f"}}]},
+        {"role": "tool", "content": "Anna", "tool_call_id": "1"},
+    ]
+    reply = httpx2.post(f"{base_url}/chat/completions", json={"model": "clinic", "messages": [*before, user("And?")]})
+    assert reply.headers["x-arog-ignored"] == "messages.tools, messages.parts, messages.too_long"
+    assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who is this?", "And?"]
+
+
 @pytest.mark.parametrize("streaming", [False, True])
 @pytest.mark.parametrize(
     ("status", "code", "kind", "told"),
@@ -323,14 +357,16 @@ async def test_a_client_that_hangs_up_ends_the_question_at_the_service(
     ("change", "param"),
     [
         ({"n": 2}, "n"),
-        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
-        ({"functions": [{"name": "f"}]}, "functions"),
         ({"tool_choice": "required"}, "tool_choice"),
-        ({"logprobs": True}, "logprobs"),
-        ({"stop": ["\n"]}, "stop"),
+        ({"tool_choice": {"type": "function", "function": {"name": "f"}}}, "tool_choice"),
+        ({"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "required"}}}, "tool_choice"),
+        ({"function_call": {"name": "f"}}, "function_call"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "Anna"}}}, "response_format"),
+        ({"web_search_options": {"search_context_size": "low"}}, "web_search_options"),
         ({"response_format": {"type": "json_object"}}, "response_format"),
         ({"modalities": ["text", "audio"]}, "modalities"),
-        ({"messages": [user("a"), {"role": "tool", "content": "Anna", "tool_call_id": "1"}]}, "messages[1].role"),
+        ({"messages": [user("a"), {"role": "tool", "content": "Anna", "tool_call_id": "1"}]}, "messages"),
+        ({"messages": [{"role": "Anna", "content": "a"}, user("b")]}, "messages[0].role"),
         ({"messages": [user("a"), assistant("Anna")]}, "messages"),
         ({"messages": []}, "messages"),
         ({"messages": [user("")]}, "messages"),
@@ -338,7 +374,7 @@ async def test_a_client_that_hangs_up_ends_the_question_at_the_service(
         ({"messages": [{"role": "user", "content": {"Anna": 1}}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:Anna"}}]}]},
          "messages[0].content"),
-        ({"messages": [user("### Task:\nA title.\n<chat_history>\nUSER: Anna\n</chat_history>")]}, "messages"),
+        ({"messages": [user("### Task:\nA poem.\n<chat_history>\nUSER: Anna\n</chat_history>")]}, "messages"),
         ({"model": 3}, "model"),
         ({"model": "Anna Keller"}, "model"),
         ({"model": "clinic:other"}, "model"),

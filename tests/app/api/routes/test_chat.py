@@ -231,6 +231,16 @@ async def test_a_failure_inside_is_told_by_code_and_id_alone(
     assert told.id == (error.id if isinstance(error, BlockedError) else reply.headers["x-request-id"])
 
 
+async def test_an_endpoint_that_can_not_be_reached_is_told_as_such(service: Running) -> None:
+    dead = ReasonerUnavailableError("Nora Lindqvist")
+    dead.reason = "connection refused"
+    service.reasoner.before = raises(dead)  # type: ignore[assignment]
+    reply = await service.http.post("/chat", json=question(), headers=service.key("default", "clinic"))
+    assert (
+        refused(reply, 502, "model_unavailable").message == "The model endpoint can't be reached: connection refused."
+    )
+
+
 async def test_a_request_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     async with running(tmp_path, request_deadline_s=0.2) as service:
         service.load()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,16 +17,19 @@ from app.api.state import (
 )
 from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from app.main import create_app
-from client_sdk.protocol import EndpointList, Readiness
+from app.wiring.endpoints import OnProbed
+from client_sdk.protocol import EndpointList, EndpointStatus, Readiness
 from tests.support.processes.model_server import Canned, ModelServer, failure, in_turn
 from tests.support.service import OPERATOR, bearer, settings_in
 
 
 @asynccontextmanager
-async def served(folder: Path, url: str) -> AsyncIterator[httpx2.AsyncClient]:
+async def served(
+    folder: Path, url: str, tell: OnProbed = lambda _status, _address: None
+) -> AsyncIterator[httpx2.AsyncClient]:
     """The real application with a model endpoint, built."""
     settings = settings_in(folder, reasoner="endpoint", endpoint_url=url, endpoint_model="Canaria")
-    app = create_app(settings)
+    app = create_app(settings, on_probed=tell)
     async with app.router.lifespan_context(app):
         while state_of(app).services is None:
             await asyncio.sleep(0.005)
@@ -74,6 +78,22 @@ async def test_an_endpoint_that_was_never_reached_makes_the_service_not_ready(
         await http.post("/admin/endpoints/probe", headers=OPERATOR)
         status, told = await readiness(http, "unreachable")
         assert (status, told.ready) == (200, True)
+
+
+async def test_a_dead_endpoint_is_told_as_such_and_its_address_to_its_owner_alone(tmp_path: Path) -> None:
+    """On the terminal and nowhere else: the probes are open to anybody, and askers may be of other houses."""
+    told_owner: list[tuple[EndpointStatus, str]] = []
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and never listens
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        tell = lambda status, address: told_owner.append((status, address))  # noqa: E731
+        async with served(tmp_path, f"http://{address}/v1", tell) as http:
+            status, told = await readiness(http, "unreachable")
+            assert (status, told.ready) == (503, False)
+            assert "model endpoint 1 can't be used: connection refused" in told.missing
+            assert [(each.problem, where) for each, where in told_owner] == [("connection refused", address)]
+            listed = await http.get("/admin/endpoints", headers=OPERATOR)
+            assert str(taken.getsockname()[1]) not in told.model_dump_json() + listed.text
 
 
 def _relayed(scripted: ScriptedEndpoint, body: bytes) -> Canned:

@@ -223,7 +223,21 @@ async def test_an_unreachable_port_is_a_typed_error() -> None:
         async with endpoint(f"http://127.0.0.1:{port}/v1", key=CANARY) as opened:
             with pytest.raises(ReasonerUnavailableError) as caught:
                 await opened.complete(BODY)
-    assert "Canaria" not in str(caught.value)
+            assert opened.address == f"127.0.0.1:{port}"
+    assert (str(caught.value), caught.value.reason) == ("connection refused", "connection refused")
+
+
+async def test_an_endpoint_that_rests_still_says_why_it_could_not_be_reached() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        async with endpoint(f"http://user:{CANARY}@127.0.0.1:{free.getsockname()[1]}/v1") as opened:
+            for _ in range(5):
+                with pytest.raises(ReasonerUnavailableError), opened.breaker.watch():
+                    await opened.complete(BODY)
+            with pytest.raises(ReasonerUnavailableError) as caught:
+                await opened.complete(BODY)
+            assert CANARY not in opened.address
+    assert caught.value.reason == "connection refused"
 
 
 @pytest.mark.parametrize("body", [b'{"error": {"message": "Canaria", "code": 3}}', b'{"object": "error", "code": 3}'])

@@ -1,0 +1,209 @@
+"""A question as every protocol of the proxy asks it, and what their readers share: models, turns, fields left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from client_sdk.dialogue import Turn
+from client_sdk.protocol import MAX_MESSAGE_CHARS, StrategyName
+from client_sdk.proxy.background import BackgroundTask, find_task
+from client_sdk.proxy.errors import ProxyError, bad_request, unknown_model
+
+STRATEGIES: Final[dict[str, StrategyName]] = {"sets": "sets", "arog": "arog"}
+DEFAULT: Final = "sets"
+_MODEL = re.compile(r"([a-z0-9][a-z0-9_-]{0,62})(?::([a-z]+))?")
+_FIELD = re.compile(r"[a-z_]{1,40}")
+_TEXT_PARTS: Final = ("text", "input_text", "output_text")
+_INSTRUCTIONS: Final = ("system", "developer")
+_TOOLS: Final = ("tool", "function")
+BodyT = TypeVar("BodyT", bound="LooseModel")
+
+
+class LooseModel(BaseModel):
+    """Clients send more than is read here; input is kept out of errors, for it holds names."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
+
+
+class Part(LooseModel):
+    """A part of a message: text, or what is not read (an image, a sound, a file, a tool's result)."""
+
+    type: str
+    text: str | None = Field(default=None, repr=False)
+
+
+Content = str | list[Part] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientMessage:
+    """One message of a request, in whichever protocol; `at` is its place there, such as `messages[2]`."""
+
+    role: str
+    content: Content = field(repr=False)
+    at: str
+    calls_tools: bool = False
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text or "" for part in self.content or [] if part.type in _TEXT_PARTS)
+
+    @property
+    def is_text(self) -> bool:
+        return not isinstance(self.content, list) or all(
+            part.type in _TEXT_PARTS and part.text is not None for part in self.content
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question. `turns` are those before it; `ignored` are fields that were sent and have no meaning here.
+
+    With `background` it is no question but a chore that a client gives to its model, and answered without the graph.
+    """
+
+    model: str
+    graph: str
+    strategy: StrategyName
+    turns: tuple[Turn, ...] = field(repr=False)
+    text: str = field(repr=False)
+    stream: bool
+    ignored: tuple[str, ...]
+    chat_id: str = ""
+    background: BackgroundTask | None = None
+
+    @property
+    def topic(self) -> str:
+        """The key of a dialogue beside its turns: they go on in one of the same topic."""
+        return "\n".join((self.graph, self.strategy, self.chat_id))
+
+
+def read_body(kind: type[BodyT], body: bytes) -> BodyT:
+    """Raises ProxyError, which says what of the request is not right and never what it held."""
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as problem:
+        error = problem.errors(include_input=False)[0]
+        where = _path(error["loc"])
+        raise bad_request(f"{where or 'the body'}: {error['msg']}", where or None) from None
+
+
+def question_of(
+    model: str,
+    messages: Sequence[ClientMessage],
+    *,
+    earlier: Sequence[Turn] = (),
+    stream: bool,
+    ignored: Iterable[str],
+    chat_id: str,
+) -> Question:
+    """The last message is the question, and must be a user's text. `earlier` are turns before all messages.
+
+    Of those before it, what is no text (an image that was refused, another model's tool calls) is left out and told.
+    Raises ProxyError.
+    """
+    graph, strategy = graph_and_strategy(model)
+    instructions = "\n".join(each.text for each in messages if each.role in _INSTRUCTIONS)
+    if all(each.role in _INSTRUCTIONS for each in messages) and find_task(instructions, "", model):
+        # Some clients give a chore as an instruction, and no message beside it.
+        messages = [ClientMessage("user", instructions, each.at) for each in messages[:1]]
+    last = _last_of(messages)
+    *turns, asked = _turns(messages, last)
+    before = (*earlier, *turns)
+    return Question(
+        model=model,
+        graph=graph,
+        strategy=strategy,
+        turns=before,
+        text=asked.text,
+        stream=stream,
+        ignored=(*_left_out(messages, last), *ignored),
+        chat_id=chat_id,
+        background=None if before else find_task(asked.text, instructions, model),
+    )
+
+
+def graph_and_strategy(model: str) -> tuple[str, StrategyName]:
+    """`people` is the graph with the default strategy, `people:arog` with another. Raises ProxyError."""
+    found = _MODEL.fullmatch(model)
+    if found is None or found[2] not in (None, *STRATEGIES):
+        raise unknown_model()
+    return found[1], STRATEGIES[found[2] or DEFAULT]
+
+
+def model_ids(graphs: Iterable[str], strategies: Iterable[str]) -> list[str]:
+    """One model for each graph and strategy; the default strategy needs no word."""
+    offered = [name for name in STRATEGIES if name in set(strategies)]
+    return [graph if name == DEFAULT else f"{graph}:{name}" for graph in graphs for name in offered]
+
+
+def ignored_fields(extra: Mapping[str, Any] | None) -> Iterator[str]:
+    """Names of fields as a header can tell them; a client's own odd ones are told as one."""
+    given = [name for name, value in (extra or {}).items() if value not in (None, [], {})]
+    yield from (name for name in given if _FIELD.fullmatch(name))
+    if not all(map(_FIELD.fullmatch, given)):
+        yield "others"
+
+
+def demands_tool(choice: Any) -> bool:
+    """True where a tool must be called: `required`, or one that is named."""
+    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+        mode = (choice.get("allowed_tools") or choice).get("mode")
+        return bool(mode == "required")
+    return choice not in (None, "none", "auto", {})
+
+
+def unsupported(param: str, why: str) -> ProxyError:
+    return bad_request(f"{param} is not supported: {why}", param, "unsupported_parameter")
+
+
+def _last_of(messages: Sequence[ClientMessage]) -> ClientMessage:
+    """The message that asks. Raises ProxyError where it is none of the user's, or no text."""
+    said = [each for each in messages if each.role not in _INSTRUCTIONS and (each.text.strip() or not each.is_text)]
+    if not said or said[-1].role != "user":
+        where = messages[-1].at.partition("[")[0] if messages else "messages"
+        raise bad_request("the last message is not the user's: it is the question", where)
+    if not said[-1].is_text:
+        sentence = "images, sound and files are not read: ask in text alone"
+        raise bad_request(sentence, f"{said[-1].at}.content", "unsupported_parameter")
+    return said[-1]
+
+
+def _turns(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterator[Turn]:
+    """Questions and answers in their order. Instructions are no part of the dialogue; empty turns say nothing."""
+    for message in messages:
+        if message.role in (*_INSTRUCTIONS, *_TOOLS):
+            continue
+        if message.role not in ("user", "assistant"):
+            raise unsupported(f"{message.at}.role", "a turn is the user's or the assistant's")
+        # One that was too long was refused when it was asked, and clients keep it in the history.
+        if message.text.strip() and (message is last or len(message.text) <= MAX_MESSAGE_CHARS):
+            yield Turn("user" if message.role == "user" else "assistant", message.text)
+
+
+def _left_out(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterator[str]:
+    """Parts of the messages that are not read, told by the field that they stand in."""
+    name = last.at.partition("[")[0]
+    before = [each for each in messages if each is not last]
+    if any(each.role in _INSTRUCTIONS for each in before):
+        yield f"{name}.system"
+    if any(each.role in _TOOLS or each.calls_tools for each in before):
+        yield f"{name}.tools"
+    spoken = [each for each in before if each.role in ("user", "assistant")]
+    if not all(each.is_text for each in spoken):
+        yield f"{name}.parts"
+    if any(len(each.text) > MAX_MESSAGE_CHARS for each in spoken):
+        yield f"{name}.too_long"
+
+
+def _path(location: Sequence[int | str]) -> str:
+    """`messages[0].content` of ("messages", 0, "content", "str")."""
+    words = ("".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)).lstrip(".")
+    return re.sub(r"\.(str|list\[.*)$", "", words)

@@ -1,0 +1,192 @@
+"""Anthropic's own package, as released, against the proxy: messages whole and streamed, errors, models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+
+from client_sdk import KeyPair
+from client_sdk.protocol import Usage
+from client_sdk.proxy.access import AccessDecision
+from client_sdk.proxy.sessions import Upstream
+from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
+from tests.support.processes.proxy import proxy_thread
+
+KEY = KeyPair.generate()
+SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
+Said = list[dict[str, Any]]
+
+
+@pytest.fixture
+def url(service: FakeService) -> Iterator[str]:
+    service.numbers_conversations = True
+    with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
+        yield url.removesuffix("/v1")
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=url, api_key="anything", max_retries=0) as client:
+        yield client
+
+
+def ask(client: anthropic.Anthropic, *messages: dict[str, Any], **more: Any) -> anthropic.types.Message:
+    asked = {"model": "clinic", "max_tokens": 1000, "messages": list(messages), **more}
+    reply = client.messages.create(**asked)
+    assert isinstance(reply, anthropic.types.Message)
+    return reply
+
+
+def user(content: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+def test_an_answer_comes_with_its_names(service: FakeService, client: anthropic.Anthropic) -> None:
+    service.usage = Usage(calls=2, prompt_tokens=30, completion_tokens=4)
+    reply = ask(client, user("Who treats Anna Keller?"), system="Be kind.", stop_sequences=["x"])
+    (block,) = reply.content
+    assert block.type == "text"
+    assert block.text.startswith(SAID)
+    assert (reply.role, reply.model, reply.stop_reason, reply.stop_sequence) == (
+        "assistant",
+        "clinic",
+        "end_turn",
+        None,
+    )
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (30, 4)
+    assert reply.model_extra == {"arog": {"answer": "answer-1", "answered": True, "grounded": True}}
+    assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who treats Anna Keller?"]
+
+
+def test_a_stream_is_the_same_in_pieces_and_its_events_are_anthropics(
+    service: FakeService, client: anthropic.Anthropic, url: str
+) -> None:
+    service.usage = Usage(calls=2, prompt_tokens=30, completion_tokens=4)
+    body = {"model": "clinic", "max_tokens": 1000, "messages": [user("Who?")], "stream": True}
+    raw = httpx2.post(f"{url}/v1/messages", json=body)
+    kinds = [line.removeprefix("event: ") for line in raw.text.splitlines() if line.startswith("event: ")]
+    assert kinds[:2] == ["message_start", "content_block_start"]
+    assert set(kinds[2:-3]) == {"content_block_delta"}
+    assert kinds[-3:] == ["content_block_stop", "message_delta", "message_stop"]
+    with client.messages.stream(model="clinic", max_tokens=1000, messages=[user("Who?")]) as stream:  # type: ignore[list-item]
+        text = "".join(stream.text_stream)
+        final = stream.get_final_message()
+    assert text.startswith(SAID)
+    assert (final.stop_reason, final.usage.input_tokens, final.usage.output_tokens) == ("end_turn", 30, 4)
+
+
+async def test_the_asynchronous_client_does_as_well(url: str) -> None:
+    async with (
+        anthropic.AsyncAnthropic(base_url=url, api_key="x", max_retries=0) as client,
+        client.messages.stream(model="clinic", max_tokens=9, messages=[user("Who?")]) as stream,  # type: ignore[list-item]
+    ):
+        assert (await stream.get_final_text()).startswith(SAID)
+
+
+def test_a_follow_up_goes_on_in_its_conversation(service: FakeService, client: anthropic.Anthropic) -> None:
+    first = ask(client, user("a"))
+    thought = {"type": "thinking", "thinking": "Anna?", "signature": "s"}
+    before = {"role": "assistant", "content": [thought, *(block.model_dump() for block in first.content)]}
+    ask(client, user("a"), before, user([{"type": "text", "text": "And?", "cache_control": {"type": "ephemeral"}}]))
+    assert [seen.get("conversation") for seen in service.seen] == [None, "conversation-1"]
+    assert not any(word in json.dumps(service.seen, ensure_ascii=False) for word in PRIVATE_WORDS)
+
+
+@pytest.mark.parametrize("choice", [{}, {"tool_choice": {"type": "auto"}}, {"tool_choice": {"type": "none"}}])
+def test_tools_that_may_be_called_are_not(client: anthropic.Anthropic, choice: dict[str, Any]) -> None:
+    tools = [{"name": "f", "input_schema": {"type": "object"}}]
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    reply = client.messages.with_raw_response.create(
+        model="clinic", max_tokens=9, messages=[user("Who?")], tools=tools, thinking=thinking, **choice
+    )  # type: ignore[call-overload]
+    assert reply.parse().content[0].text.startswith(SAID)
+    assert {"tools", "thinking"} <= set(reply.headers["x-arog-ignored"].split(", "))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tool_choice": {"type": "any"}},
+        {"tool_choice": {"type": "tool", "name": "Anna"}},
+        {"output_config": {"format": {"type": "json_schema", "schema": {}}}},
+        {"messages": [user([{"type": "image", "source": {"type": "url", "url": "https://Anna"}}])]},
+        {"messages": [user([{"type": "tool_result", "tool_use_id": "1", "content": "Anna"}])]},
+        {"messages": [user("a"), {"role": "assistant", "content": "Anna"}]},
+        {"messages": []},
+        {"messages": [user({"Anna": 1})]},
+        {"messages": [user("Anna" * 3000)]},
+    ],
+)
+def test_what_can_not_be_done_is_refused_and_never_quoted(
+    service: FakeService, client: anthropic.Anthropic, change: dict[str, Any]
+) -> None:
+    with pytest.raises(anthropic.BadRequestError) as raised:
+        ask(client, user("Who?"), extra_body=change)
+    told = raised.value.response.json()
+    assert (told["type"], told["error"]["type"]) == ("error", "invalid_request_error")
+    assert "Anna" not in raised.value.response.text
+    assert service.seen == []
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("status", "code", "kind", "told"),
+    [
+        (401, "not_authenticated", anthropic.AuthenticationError, "authentication_error"),
+        (403, "not_permitted", anthropic.PermissionDeniedError, "permission_error"),
+        (404, "unknown_graph", anthropic.NotFoundError, "not_found_error"),
+        (409, "conversation_busy", anthropic.ConflictError, "invalid_request_error"),
+        (429, "rate_limited", anthropic.RateLimitError, "rate_limit_error"),
+        (500, "blocked", anthropic.InternalServerError, "api_error"),
+        (502, "model_unavailable", anthropic.InternalServerError, "api_error"),
+        (504, "deadline", anthropic.InternalServerError, "timeout_error"),
+    ],
+)
+def test_an_error_of_the_service_is_one_of_anthropics(
+    service: FakeService, client: anthropic.Anthropic, streaming: bool, status: int, code: str, kind: type, told: str
+) -> None:
+    service.canned = [problem(status, code)]
+    with pytest.raises(kind) as raised:
+        ask(client, user("Who?"), stream=streaming)
+    assert raised.value.response.json()["error"]["type"] == told
+
+
+def test_an_error_in_the_midst_of_a_stream_ends_it(service: FakeService, client: anthropic.Anthropic) -> None:
+    told = {"code": "model_unavailable", "message": "It went wrong.", "hint": "", "id": "e1", "status": 502}
+    service.steps = lambda events: [sse([*events[:2], ("text", '{"text": "Some "}'), ("error", json.dumps(told))])]
+    with (
+        pytest.raises(anthropic.APIStatusError, match="It went wrong"),
+        client.messages.stream(model="clinic", max_tokens=9, messages=[user("Who?")]) as stream,  # type: ignore[list-item]
+    ):
+        list(stream)
+
+
+def test_models_are_listed_and_found(client: anthropic.Anthropic) -> None:
+    assert [each.id for each in client.models.list()] == ["clinic", "clinic:arog", "demo", "demo:arog"]
+    assert client.models.retrieve("demo:arog").display_name == "demo:arog"
+    with pytest.raises(anthropic.NotFoundError) as raised:
+        client.models.retrieve("other")
+    assert raised.value.response.json()["type"] == "error"
+
+
+def test_tokens_are_not_counted_before_and_it_says_so(client: anthropic.Anthropic) -> None:
+    with pytest.raises(anthropic.NotFoundError, match="not counted before"):
+        client.messages.count_tokens(model="clinic", messages=[user("Who?")])  # type: ignore[list-item]
+
+
+def test_the_proxys_key_is_taken_as_anthropics_clients_send_it(service: FakeService) -> None:
+    with proxy_thread(Upstream(service.url, API_KEY, KEY), AccessDecision(key="a-proxy-key")) as url:
+        root = url.removesuffix("/v1")
+        for key, kind in (("a-proxy-key", None), ("another", anthropic.AuthenticationError)):
+            with anthropic.Anthropic(base_url=root, api_key=key, max_retries=0) as client:
+                if kind is None:
+                    assert ask(client, user("Who?")).stop_reason == "end_turn"
+                    continue
+                with pytest.raises(kind) as raised:
+                    ask(client, user("Who?"))
+                assert raised.value.response.json()["error"]["type"] == "authentication_error"

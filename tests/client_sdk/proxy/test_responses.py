@@ -1,0 +1,183 @@
+"""OpenAI's own package, as released, against the proxy's responses: whole and streamed, gone on from, refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+
+from client_sdk import KeyPair
+from client_sdk.dialogue import Turn
+from client_sdk.protocol import Usage
+from client_sdk.proxy.errors import ProxyError
+from client_sdk.proxy.responses import ResponseHistory
+from client_sdk.proxy.sessions import Upstream
+from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
+from tests.support.processes.proxy import proxy_thread
+
+KEY = KeyPair.generate()
+SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
+
+
+@pytest.fixture
+def base_url(service: FakeService) -> Iterator[str]:
+    service.numbers_conversations = True
+    with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
+        yield url
+
+
+@pytest.fixture
+def client(base_url: str) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=base_url, api_key="anything", max_retries=0) as client:
+        yield client
+
+
+def test_an_answer_comes_with_its_names(service: FakeService, client: openai.OpenAI) -> None:
+    service.usage = Usage(calls=2, prompt_tokens=30, completion_tokens=4)
+    reply = client.responses.create(model="clinic", input="Who treats Anna Keller?", instructions="Be kind.")
+    assert reply.output_text.startswith(SAID)
+    assert (reply.status, reply.model, reply.output[0].type) == ("completed", "clinic", "message")
+    assert reply.usage is not None
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.total_tokens) == (30, 4, 34)
+    assert reply.model_extra is not None
+    assert reply.model_extra["arog"] == {"answer": "answer-1", "answered": True, "grounded": True}
+    assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who treats Anna Keller?"]
+
+
+def test_a_stream_is_the_same_in_pieces_and_its_events_are_openais(client: openai.OpenAI) -> None:
+    events = list(client.responses.create(model="clinic", input="Who?", stream=True))
+    kinds = [event.type for event in events]
+    assert kinds[:4] == [
+        "response.created", "response.in_progress", "response.output_item.added", "response.content_part.added",
+    ]  # fmt: skip
+    assert set(kinds[4:-4]) == {"response.output_text.delta"}
+    assert kinds[-4:] == [
+        "response.output_text.done", "response.content_part.done", "response.output_item.done", "response.completed",
+    ]  # fmt: skip
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    text = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+    last = events[-1]
+    assert last.type == "response.completed"
+    assert last.response.output_text == text
+    assert text.startswith(SAID)
+
+
+async def test_the_asynchronous_client_does_as_well(base_url: str) -> None:
+    async with (
+        openai.AsyncOpenAI(base_url=base_url, api_key="x", max_retries=0) as client,
+        client.responses.stream(model="clinic", input="Who?") as stream,
+    ):
+        assert (await stream.get_final_response()).output_text.startswith(SAID)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_response_is_gone_on_from_by_its_id(service: FakeService, client: openai.OpenAI, streaming: bool) -> None:
+    if streaming:
+        with client.responses.stream(model="clinic", input="a") as stream:
+            first = stream.get_final_response()
+    else:
+        first = client.responses.create(model="clinic", input="a")
+    second = client.responses.create(model="clinic", input="b", previous_response_id=first.id)
+    client.responses.create(model="clinic", input="c", previous_response_id=second.id)
+    assert second.previous_response_id == first.id
+    assert [seen.get("conversation") for seen in service.seen] == [None, "conversation-1", "conversation-1"]
+    assert [turn["content"] for turn in service.seen[2]["messages"]][::2] == ["a", "b", "c"]
+
+
+def test_a_response_that_was_not_to_be_stored_is_not_known(service: FakeService, client: openai.OpenAI) -> None:
+    first = client.responses.create(model="clinic", input="a", store=False)
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.responses.create(model="clinic", input="b", previous_response_id=first.id)
+    assert raised.value.code == "previous_response_not_found"
+
+
+def test_the_newest_responses_are_kept() -> None:
+    history = ResponseHistory(most=2)
+    for id in ("a", "b", "c"):
+        history.keep(id, (Turn("user", id),))
+        history.turns("b") if id == "b" else None
+    assert history.turns("b") == (Turn("user", "b"),)
+    with pytest.raises(ProxyError):
+        history.turns("a")
+
+
+def test_a_history_is_sent_as_items(service: FakeService, client: openai.OpenAI) -> None:
+    first = client.responses.create(model="clinic", input="a")
+    items: Any = [
+        {"role": "developer", "content": "Be kind."},
+        {"role": "user", "content": [{"type": "input_text", "text": "a"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        *(item.model_dump(exclude_none=True) for item in first.output),
+        {"type": "message", "role": "user", "content": "b"},
+    ]
+    client.responses.create(model="clinic", input=items)
+    assert service.seen[1]["conversation"] == "conversation-1"
+    assert not any(word in json.dumps(service.seen, ensure_ascii=False) for word in PRIVATE_WORDS)
+
+
+def test_what_asks_for_nothing_is_accepted(client: openai.OpenAI) -> None:
+    tools: Any = [{"type": "function", "name": "f", "parameters": {}, "strict": False}, {"type": "web_search"}]
+    reply = client.responses.with_raw_response.create(
+        model="clinic", input="Who?", tools=tools, tool_choice="auto", temperature=0.1, max_output_tokens=5, user="u",
+        reasoning={"effort": "low"}, include=["reasoning.encrypted_content"], metadata={"a": "b"}, truncation="auto",
+        text={"format": {"type": "text"}}, parallel_tool_calls=True, extra_body={"odd_field": 1},
+    )  # fmt: skip
+    assert reply.parse().output_text.startswith(SAID)
+    assert {"tools", "reasoning", "odd_field"} <= set(reply.headers["x-arog-ignored"].split(", "))
+
+
+@pytest.mark.parametrize(
+    ("change", "param"),
+    [
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"tool_choice": {"type": "function", "name": "Anna"}}, "tool_choice"),
+        ({"text": {"format": {"type": "json_schema", "name": "Anna"}}}, "text.format"),
+        ({"background": True}, "background"),
+        ({"conversation": "conv_Anna"}, "conversation"),
+        ({"prompt": {"id": "Anna"}}, "prompt"),
+        ({"previous_response_id": "resp_Anna"}, "previous_response_id"),
+        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "Anna"}]}]}, "input[0].content"),
+        ({"input": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "Anna"}]}, "input"),
+        ({"input": []}, None),
+        ({"input": 3}, None),
+    ],
+)
+def test_what_can_not_be_done_is_refused_by_name_and_never_quoted(
+    service: FakeService, client: openai.OpenAI, change: dict[str, Any], param: str | None
+) -> None:
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.responses.create(model="clinic", input="Who?", extra_body=change)
+    assert param is None or raised.value.param == param
+    assert "Anna" not in raised.value.response.text
+    assert service.seen == []
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_an_error_of_the_service_is_one_of_openai(
+    service: FakeService, client: openai.OpenAI, streaming: bool
+) -> None:
+    service.canned = [problem(429, "budget_used_up")]
+    with pytest.raises(openai.RateLimitError) as raised:
+        client.responses.create(model="clinic", input="Who?", stream=streaming)
+    assert raised.value.code == "insufficient_quota"
+
+
+def test_an_error_in_the_midst_of_a_stream_ends_it(service: FakeService, client: openai.OpenAI) -> None:
+    told = {"code": "model_unavailable", "message": "It went wrong.", "hint": "", "id": "e1", "status": 502}
+    service.steps = lambda events: [sse([*events[:2], ("text", '{"text": "Some "}'), ("error", json.dumps(told))])]
+    with (
+        pytest.raises(openai.APIError, match="It went wrong"),
+        client.responses.create(model="clinic", input="Who?", stream=True) as stream,
+    ):
+        list(stream)
+
+
+def test_a_chore_is_answered_without_the_service(service: FakeService, client: openai.OpenAI) -> None:
+    chore = "A title for this chat, please.\n\nUser: Who treats Anna Keller?\nAI: Dr. Bruno Weiß."
+    reply = client.responses.create(model="clinic", input=chore)
+    assert reply.output_text.startswith("clinic, ")
+    assert reply.model_extra == {"arog": {"background": "title"}, "store": False}
+    assert service.seen == []

@@ -1,0 +1,126 @@
+"""The released Open WebUI as a process, and a person at its page: what the page sends, through its own HTTP API."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+STARTS_WITHIN_S = 180.0
+ANSWERS_WITHIN_S = 60.0
+# Where `make test-openwebui` has installed it, in an environment of its own.
+COMMAND = "AROG_TESTS_OPEN_WEBUI"
+FEATURES = ("voice", "image_generation", "code_interpreter", "web_search")
+
+
+@contextmanager
+def open_webui_process(folder: Path, provider: str) -> Iterator[str]:
+    """Starts it with its default settings, and `provider` as its OpenAI API; gives its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(folder),
+        "DATA_DIR": str(folder / "data"),
+        "WEBUI_SECRET_KEY": "of-this-test",
+        "OPENAI_API_BASE_URL": provider,
+        "OPENAI_API_KEY": "anything",
+        # Its model for documents would be fetched, and no document is used.
+        "HF_HUB_OFFLINE": "1",
+    }
+    (folder / "data").mkdir()
+    command = [os.environ[COMMAND], "serve", "--host", "127.0.0.1", "--port", str(port)]
+    with (folder / "printed.txt").open("wb") as printed:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=printed, stderr=printed)
+    try:
+        _wait_until_healthy(f"http://127.0.0.1:{port}", process, folder / "printed.txt")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], printed: Path) -> None:
+    until = time.monotonic() + STARTS_WITHIN_S
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            if httpx2.get(f"{url}/health").status_code == 200:
+                return
+        except httpx2.TransportError:
+            pass
+        time.sleep(0.5)
+    raise AssertionError(printed.read_text("utf-8"))
+
+
+class Person:
+    """Whoever signed up first, with one browser."""
+
+    def __init__(self, http: httpx2.Client) -> None:
+        account = {"name": "Ada", "email": "ada@example.org", "password": "Correct-horse-9!"}
+        self.http = http
+        told = self.http.post("/api/v1/auths/signup", json={**account, "profile_image_url": "/user.png"})
+        self.http.headers["Authorization"] = f"Bearer {told.raise_for_status().json()['token']}"
+
+    def models(self) -> dict[str, dict[str, Any]]:
+        return {model["id"]: model for model in self.http.get("/api/models").raise_for_status().json()["data"]}
+
+
+@dataclass
+class WebChat:
+    """One chat of the page with one model; titles, tags and follow-ups are on, as they are by default."""
+
+    person: Person
+    model: str = "demo"
+    id: str = ""
+    _last: str | None = field(default=None, repr=False)
+
+    def ask(self, text: str) -> dict[str, Any]:
+        """The message that answers, as the page would show it: with its text, its error and its follow-ups."""
+        answer = str(uuid.uuid4())
+        asked = self._request(text, answer)
+        told = self.person.http.post("/api/chat/completions", json=asked).raise_for_status().json()
+        self.id, self._last = self.id or told["chat_id"], answer
+        return self._when(lambda chat: chat["chat"]["history"]["messages"].get(answer, {}), _is_whole)
+
+    def title_and_tags(self) -> tuple[str, list[str]]:
+        """They come after the first answer, one after the other."""
+        chat = self._when(lambda chat: chat, lambda chat: bool(chat["meta"].get("tags")))
+        return chat["title"], chat["meta"]["tags"]
+
+    def _request(self, text: str, answer: str) -> dict[str, Any]:
+        first = self._last is None
+        message = {
+            "id": str(uuid.uuid4()), "parentId": self._last, "childrenIds": [], "role": "user", "content": text,
+            "timestamp": int(time.time()), "models": [self.model],
+        }  # fmt: skip
+        chores = {"title_generation": True, "tags_generation": True} if first else {}
+        return {
+            "stream": True, "model": self.model, "params": {"model_controls": {}}, "tool_servers": [], "tool_ids": [],
+            "features": dict.fromkeys(FEATURES, False), "variables": {"{{USER_NAME}}": "Ada"},
+            "model_item": self.person.models()[self.model], "session_id": uuid.uuid4().hex[:20], "id": answer,
+            "message_ids": [{"model_id": self.model, "message_id": answer, "modelIdx": 0}],
+            "parent_id": self._last, "user_message": message, **({} if first else {"chat_id": self.id}),
+            "background_tasks": {**chores, "follow_up_generation": True},
+        }  # fmt: skip
+
+    def _when(self, part: Any, is_there: Any) -> dict[str, Any]:
+        until = time.monotonic() + ANSWERS_WITHIN_S
+        while time.monotonic() < until:
+            found: dict[str, Any] = part(self.person.http.get(f"/api/v1/chats/{self.id}").raise_for_status().json())
+            if is_there(found):
+                return found
+            time.sleep(0.2)
+        raise AssertionError(f"nothing came in {ANSWERS_WITHIN_S:.0f} s")
+
+
+def _is_whole(message: dict[str, Any]) -> bool:
+    return bool(message.get("error")) or (bool(message.get("done")) and "followUps" in message)
