@@ -364,9 +364,12 @@ KILLED_AT = (
     "kg_store.storage.erasures.ForgottenRows.end",
 )
 FORGETS = """
-import importlib, signal
-from tests.app.graphs.erasure.test_eraser import Namer, arog
-from app.wiring import services
+import importlib, signal, tempfile
+from tests.app.graphs.erasure.test_eraser import Namer, Path, arog, load, pytest, services, work_in
+# So that no fork loads again what all of them need.
+with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+    work_in(Path(folder), patched)
+    load(Path(folder))
 services.ConceptNamer = Namer
 def forget(place):
     module, _, name = place.rpartition(".")
