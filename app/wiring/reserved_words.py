@@ -6,6 +6,7 @@ A name that equals one of them is a public word: the guard could not tell it fro
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from app.chat.search import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET, WITHHELD
@@ -15,6 +16,7 @@ from app.strategies.sets.question_form import ASKED, FUNCTIONS, PATH
 INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput)
 
 
+@cache
 def request_words() -> tuple[str, ...]:
     """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}

@@ -129,11 +129,10 @@ class PublicWords:
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
         """The frequent English words, the numbers 0 to 99, and every run of up to six words of each phrase."""
-        frequent = {normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best")}
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))
-        return cls(frozenset(frequent - own), frozenset(own))
+        return cls(_most_frequent() - own, frozenset(own))
 
     def __contains__(self, normalised: object) -> bool:
         return normalised in self._own or normalised in self._frequent
@@ -149,6 +148,12 @@ class PublicWords:
 def frequent_words(language: str, count: int) -> frozenset[str]:
     """The `count` most frequent words of a language (ISO 639-1), by wordfreq's small list."""
     return frozenset(top_n_list(language, count, wordlist="small"))
+
+
+@cache
+def _most_frequent() -> frozenset[str]:
+    """The same at every load: normalised once."""
+    return frozenset(normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best"))
 
 
 def _runs(text: str) -> set[str]:

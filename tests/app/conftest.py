@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 import stamina
+from sqlalchemy import Engine
 
+from app.database import engine as databases
 from app.egress.guard import Guard, StaticSegments
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
@@ -14,11 +16,43 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
+from app.wiring import store as stores
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.text.english import PublicWords
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes.model_server import ModelServer, serving
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The first store of a worker runs the migrations, a new SQLite database after it what they came to.
+
+    `migrate` itself, other databases, and the services of other processes are as they were.
+    """
+    statements: list[str] = []
+
+    def migrate(engine: Engine) -> None:
+        if engine.dialect.name != "sqlite":
+            databases.migrate(engine)
+            return
+        if not statements:
+            first = databases.make_engine(f"sqlite:///{tmp_path_factory.mktemp('migrated')}/arog.db")
+            databases.migrate(first)
+            with first.connect() as connection:
+                statements.extend(connection.connection.driver_connection.iterdump())  # type: ignore[union-attr]
+            first.dispose()
+        with engine.begin() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar() == 0:
+                for statement in statements[1:-1]:
+                    connection.exec_driver_sql(statement)
+                return
+        databases.migrate(engine)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stores, "migrate", migrate)
+        yield
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyoxigraph import Literal as FoundLiteral
+from pyoxigraph import NamedNode, QueryBoolean, QuerySolutions, RdfFormat, Store
 from rdflib import RDF, RDFS, Graph, Literal, URIRef
 from rdflib.term import Node
 
@@ -40,8 +42,22 @@ def questions() -> list[dict[str, Any]]:
     return [json.loads(line) for line in QUESTIONS_FILE.read_text("utf-8").splitlines()]
 
 
-def as_shown(node: Node) -> str:
+@cache
+def store() -> Store:
+    """The same in Oxigraph, which answers a query in milliseconds."""
+    store = Store()
+    store.load(path=str(GRAPH_FILE), format=RdfFormat.TURTLE)
+    return store
+
+
+def as_shown(found: object) -> str:
     """What the asker sees: an English name, a number without trailing zeros, a date as it stands."""
+    assert isinstance(found, NamedNode | FoundLiteral)
+    node = (
+        URIRef(found.value)
+        if isinstance(found, NamedNode)
+        else Literal(found.value, lang=found.language, datatype=None if found.language else found.datatype.value)
+    )
     if isinstance(node, URIRef):
         names = [name for name in clinic().objects(node, RDFS.label) if isinstance(name, Literal)]
         return str(next(name for name in names if name.language in (None, "en")))
@@ -50,9 +66,10 @@ def as_shown(node: Node) -> str:
 
 
 def answers_by_sparql(question: str) -> list[str]:
-    found = clinic().query(PREFIXES + QUERIES[question])
-    if found.type == "ASK":
-        return ["yes" if found.askAnswer else "no"]
+    found = store().query(PREFIXES + QUERIES[question])
+    if isinstance(found, QueryBoolean):
+        return ["yes" if found else "no"]
+    assert isinstance(found, QuerySolutions)
     return sorted(": ".join(as_shown(cell) for cell in row) for row in found)
 
 
@@ -108,13 +125,22 @@ def test_the_answers_are_what_sparql_gives(question: dict[str, Any]) -> None:
     assert bool(question["answers"]) == (question["kind"] != "unanswerable")
 
 
+@cache
+def names() -> set[str]:
+    return {str(label) for label in clinic().objects() if isinstance(label, Literal)}
+
+
+@cache
+def relations() -> set[str]:
+    return {local_words(predicate) for predicate in clinic().predicates(unique=True)}
+
+
 @pytest.mark.parametrize("question", questions(), ids=lambda question: question["id"])
 def test_every_topic_is_a_name_of_the_graph_and_stands_in_the_question(question: dict[str, Any]) -> None:
     text = " ".join(question.get("turns", [question.get("question", "")])).casefold()
-    names = {str(label) for label in clinic().objects() if isinstance(label, Literal)}
     for name in question["topic_entities"]:
         assert name.casefold() in text
-        assert name in names
+        assert name in names()
 
 
 @pytest.mark.parametrize("question", questions(), ids=lambda question: question["id"])
@@ -123,13 +149,12 @@ def test_every_plan_uses_relations_and_sets_that_exist(question: dict[str, Any])
     if plan is None:
         assert question["kind"] == "unanswerable"
         return
-    relations = {local_words(predicate) for predicate in clinic().predicates()}
     for step in plan["sets"].values():
         start, _, what = step["start"].partition(":")
         assert start in {"topic", "earlier", "kind", "set"}
         assert start != "set" or what in plan["sets"]
         for element in step["path"]:
-            assert {hop.removeprefix("^") for hop in element.split("|")} <= relations
+            assert {hop.removeprefix("^") for hop in element.split("|")} <= relations()
     for text in plan["answer"]:
         expression = parse(text.replace("topic:", "Topic").replace("earlier:", "Earlier"))
         assert {name for name in names_in(expression) if len(name) == 1} <= set(plan["sets"])

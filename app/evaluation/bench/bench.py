@@ -112,6 +112,7 @@ class Bench:
     ) -> None:
         self._name, self._least_score, self._changes = reasoner, least_score, changes or {}
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
+        self._scanners: dict[tuple[str, frozenset[str]], LeakScanner] = {}
         self._scripted = (scripted or ScriptedEndpoint(counts_tokens)) if reasoner == "scripted" else None
 
     async def __aenter__(self) -> Bench:
@@ -231,10 +232,13 @@ class Bench:
             self._scripted.expect(plan, typed)
 
     def scanner(self, loaded: LoadedSet, planted: Iterable[str] = ()) -> LeakScanner:
-        """Looks for the graph's names and values, and for what else was `planted`."""
-        schema = self.graph(loaded).blind.schema
-        public = public_texts(schema, self._services.thinking.kinds, self._recorder)
-        return LeakScanner((*loaded.secrets, *planted), public)
+        """Looks for the graph's names and values, and for what else was `planted`. Made once for each version."""
+        graph = self.graph(loaded)
+        wanted = (graph.version, frozenset((*loaded.secrets, *planted)))
+        if wanted not in self._scanners:
+            public = public_texts(graph.blind.schema, self._services.thinking.kinds, self._recorder)
+            self._scanners[wanted] = LeakScanner(wanted[1], public)
+        return self._scanners[wanted]
 
 
 def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:

@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from app.evaluation.checks.decoded_text import Word, texts_in, words_of
@@ -46,8 +47,8 @@ class LeakScanner:
         self._names: _Trie = {}
         for name in names:
             self._learn(name)
-        self._phrases = frozenset(phrase for text in set(public_texts) for phrase in _phrases(text))
-        self._common = frozenset(tomllib.loads(_COMMON_WORDS.read_text(encoding="utf-8"))["words"].split())
+        self._phrases = frozenset().union(*map(_phrases, set(public_texts)))
+        self._common = _common_words()
         self._known: dict[str, tuple[tuple[str, bool], ...]] = {}
 
     def scan(self, payloads: Iterable[bytes]) -> Findings:
@@ -96,9 +97,17 @@ class LeakScanner:
             node[_END] = {}
 
 
-def _phrases(text: str) -> Iterator[str]:
-    """Every run of up to eight words of a public text."""
+@lru_cache(maxsize=1)
+def _common_words() -> frozenset[str]:
+    return frozenset(tomllib.loads(_COMMON_WORDS.read_text(encoding="utf-8"))["words"].split())
+
+
+@lru_cache(maxsize=4096)
+def _phrases(text: str) -> frozenset[str]:
+    """Every run of up to eight words of a public text. Most texts are our own, the same for every scanner."""
     words = [word.folded for word in words_of(text)]
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + _MAX_PHRASE_WORDS, len(words)) + 1):
-            yield " ".join(words[start:end])
+    return frozenset(
+        " ".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, min(start + _MAX_PHRASE_WORDS, len(words)) + 1)
+    )

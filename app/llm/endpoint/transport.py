@@ -6,16 +6,18 @@ import datetime as dt
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx2
-import openai
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.llm.endpoint.connection_errors import connection_reason
 from app.llm.endpoint.request_body import Completion
 from app.llm.endpoint.retry import EndpointRateLimitError, retry_after_s
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
+
+if TYPE_CHECKING:
+    import openai
 
 MAX_WHITE_SPACE = 64  # characters in a row: constrained decoding that will never end
 MAX_REPLY_BYTES = 4_194_304
@@ -76,6 +78,9 @@ class HttpTransport:
     what HTTP needs, the key, and `User-Agent: arog`. Errors quote nothing: a provider's body may hold the prompt."""
 
     def __init__(self, url: str, api_key: str = "") -> None:
+        # It takes a second: commands and services without an endpoint start without it.
+        import openai
+
         trusted = httpx2.create_ssl_context()
         # Local servers take any key, and the package refuses an empty one.
         self._clients = [
@@ -120,6 +125,8 @@ def _pool(trusted: ssl.SSLContext) -> httpx2.AsyncClient:
 
 
 async def _exchange(client: openai.AsyncOpenAI, body: bytes) -> Completion:
+    import openai
+
     try:
         response = await _post(client, body)
         try:
@@ -136,6 +143,8 @@ async def _exchange(client: openai.AsyncOpenAI, body: bytes) -> Completion:
 
 async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
     """The response, with its body still to be read."""
+    import openai
+
     response = await client.post(
         "/chat/completions",
         cast_to=httpx2.Response,
@@ -149,6 +158,8 @@ async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
 
 
 async def _read_stream(client: openai.AsyncOpenAI, response: httpx2.Response) -> Completion:
+    import openai
+
     content, tail, finish_reason, usage = "", "", "", None
     stream = openai.AsyncStream(cast_to=object, response=response, client=client)
     try:
@@ -226,6 +237,8 @@ def _unreachable(reason: str) -> ReasonerUnavailableError:
 
 
 def _typed(error: openai.OpenAIError) -> ReasonerUnavailableError | ReasonerRefusedError:
+    import openai
+
     if not isinstance(error, openai.APIStatusError):
         return _unreachable(connection_reason(error))
     status = error.status_code

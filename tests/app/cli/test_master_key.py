@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -51,36 +52,54 @@ def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
         yield url
 
 
-def sealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None) -> Path:
-    """The file of the ring; a folder with a graph, a conversation and a ledger is sealed with it."""
+def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
+    """The file of the ring: commands of this process work in that folder."""
     for name in Settings.model_fields:
         monkeypatch.delenv(PREFIX + name.upper(), raising=False)
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "ring"
-    path.write_text(MasterKey.generate() + "\n")
-    path.chmod(0o600)
     monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("AROG_MASTER_KEY_FILE", str(path))
     if url is not None:
         monkeypatch.setenv("AROG_DATABASE_URL", url)
     monkeypatch.setattr(services, "ConceptNamer", Namer)
+    return path
+
+
+def seal(tmp_path: Path) -> None:
+    """A graph, a conversation and a ledger, sealed with a new ring."""
+    path = tmp_path / "ring"
+    path.write_text(MasterKey.generate() + "\n")
+    path.chmod(0o600)
     (tmp_path / "clinic.ttl").write_text(CLINIC)
     assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0
     store = open_store(load_settings())
     add_to(store)
     store.upkeep.checkpoint("default")
     store.close()
-    return path
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sealed once: each test gets a copy."""
+    folder = tmp_path_factory.mktemp("sealed")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        work_in(folder, monkeypatch)
+        seal(folder)
+    return folder
 
 
 @pytest.fixture
-def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return sealed(tmp_path, monkeypatch, None)
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sealed: Path) -> Path:
+    shutil.copytree(sealed, tmp_path, dirs_exist_ok=True)
+    return work_in(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def path_of_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str | None) -> Path:
-    return sealed(tmp_path, monkeypatch, database)
+    path = work_in(tmp_path, monkeypatch, database)
+    seal(tmp_path)
+    return path
 
 
 def add_to(store: ServiceContext) -> str:

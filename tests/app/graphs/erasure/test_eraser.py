@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -79,19 +80,23 @@ def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
         yield url
 
 
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
-    """The data folder of a loaded graph; commands of this process, and of its children, work in it."""
+def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> None:
+    """Commands of this process, and of its children, work in that folder."""
     for name in Settings.model_fields:
         monkeypatch.delenv(PREFIX + name.upper(), raising=False)
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "ring"
-    path.write_text(MasterKey.generate() + "\n")
-    path.chmod(0o600)
     monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("AROG_MASTER_KEY_FILE", str(path))
+    monkeypatch.setenv("AROG_MASTER_KEY_FILE", str(tmp_path / "ring"))
     if url is not None:
         monkeypatch.setenv("AROG_DATABASE_URL", url)
     monkeypatch.setattr(services, "ConceptNamer", Namer)
+
+
+def load(tmp_path: Path) -> Path:
+    """The data folder of a graph that is loaded there."""
+    path = tmp_path / "ring"
+    path.write_text(MasterKey.generate() + "\n")
+    path.chmod(0o600)
     (tmp_path / "house.ttl").write_text(GRAPH)
     (tmp_path / "policy.toml").write_text(POLICY)
     loaded = arog("graph", "load", "house", "house.ttl", "--policy", "policy.toml")
@@ -99,14 +104,27 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None
     return tmp_path / "data"
 
 
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Loaded once: each test gets a copy."""
+    folder = tmp_path_factory.mktemp("loaded")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        work_in(folder, monkeypatch)
+        load(folder)
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return made(tmp_path, monkeypatch)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loaded: Path) -> Path:
+    shutil.copytree(loaded, tmp_path, dirs_exist_ok=True)
+    work_in(tmp_path, monkeypatch)
+    return tmp_path / "data"
 
 
 @pytest.fixture
 def folder_of_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str | None) -> Path:
-    return made(tmp_path, monkeypatch, database)
+    work_in(tmp_path, monkeypatch, database)
+    return load(tmp_path)
 
 
 def arog(*arguments: str, typed: str = "") -> Result:
@@ -346,9 +364,12 @@ KILLED_AT = (
     "kg_store.storage.erasures.ForgottenRows.end",
 )
 FORGETS = """
-import importlib, signal
-from tests.app.graphs.erasure.test_eraser import Namer, arog
-from app.wiring import services
+import importlib, signal, tempfile
+from tests.app.graphs.erasure.test_eraser import Namer, Path, arog, load, pytest, services, work_in
+# So that no fork loads again what all of them need.
+with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+    work_in(Path(folder), patched)
+    load(Path(folder))
 services.ConceptNamer = Namer
 def forget(place):
     module, _, name = place.rpartition(".")

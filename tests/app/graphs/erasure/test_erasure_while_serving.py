@@ -12,7 +12,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from app.egress.ledger.reader import check
 from app.evaluation.checks.canaries import GRAPH, POLICY, canaries_in
+from app.settings import Settings
+from app.wiring.store import open_store
 from client_sdk.crypto.sealing import (
     KeyPair,
     capsule_context,
@@ -85,6 +88,18 @@ def command(service: Process, *arguments: str) -> subprocess.CompletedProcess[st
     )  # fmt: skip
 
 
+def is_whole(service: Process) -> bool:
+    """The chain of the ledger, as `arog ledger verify` finds it beside the service."""
+    folder = service.service.folder
+    store = open_store(
+        Settings(_env_file=None, data_dir=folder / "data", master_key_file=folder / "keys" / "master.key")  # type: ignore[call-arg]
+    )
+    try:
+        return check(store.engine, store.master, store.upkeep.signer, "default").is_whole
+    finally:
+        store.close()
+
+
 def forgets_by_command(service: Process, graph: str) -> str:
     done = command(service, "graph", "forget", graph, "vexquilda thrombury", "--yes", "--wait", "60")
     assert done.returncode == 0, done.stderr
@@ -134,7 +149,7 @@ def test_a_running_service_serves_and_keeps_nothing_of_a_forgotten_person(servic
     assert {call.prompt for call in content.calls} == {None}
     assert load(service, graph)[0].startswith("1 things of the source were forgotten")
     assert not ask(service, graph, "Who is Vexquilda Thrombury treated by?").json()["answered"]
-    assert ": whole" in command(service, "ledger", "verify").stdout
+    assert is_whole(service)
     assert {name: found for name, data in service.written.items() if (found := canaries_in(data))} == {}
     assert canaries_in(service.printed.read_bytes()) == []
 
