@@ -70,7 +70,7 @@ class Column:
 
     @property
     def is_called_key(self) -> bool:
-        return bool(KEY_WORDS & {*self.words, *self.full}) and not self.full[:2] == ["number", "of"]
+        return bool(KEY_WORDS & {*self.words, *self.full}) and self.full[:2] != ["number", "of"]
 
     @cached_property
     def is_private_text(self) -> bool:
@@ -101,9 +101,9 @@ class Column:
         """The kind of value that nearly all cells are."""
         words = {*self.words, *self.full}
         folded = {cell.lower() for cell in self.distinct}
-        if 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS:
-            if not folded <= {"0", "1"} or TRUTH_WORDS & words:
-                return ValueKind.TRUTH
+        is_truth = 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS
+        if is_truth and (not folded <= {"0", "1"} or TRUTH_WORDS & words):
+            return ValueKind.TRUTH
         if self.share_of(ValueKind.DATE) >= ALIKE and not self._is_all_digits:
             return ValueKind.DATE
         if YEAR_WORDS & words and self.cells and all(map(is_year, self._sample)):
@@ -158,5 +158,3 @@ class Column:
 
     def _share(self, pattern: re.Pattern[str]) -> float:
         return sum(pattern.fullmatch(cell) is not None for cell in self._sample) / max(1, len(self._sample))
-
-

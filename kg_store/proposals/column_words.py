@@ -11,7 +11,9 @@ KEY_WORDS = frozenset(
     {"id", "ids", "key", "code", "nr", "no", "number", "num", "uuid", "guid", "isbn", "sku", "ean", "cd", "pk", "fk"}
     | {"nummer", "kennung", "issn", "oid", "identifier", "schluessel"}
 )
-NAME_WORDS = frozenset({"name", "names", "title", "label", "bezeichnung", "titel", "benennung", "nom", "nombre", "naam"})
+NAME_WORDS = frozenset(
+    {"name", "names", "title", "label", "bezeichnung", "titel", "benennung", "nom", "nombre", "naam"}
+)
 ALIAS_WORDS = frozenset({"nickname", "alias", "nick", "spitzname", "aka", "synonym"})
 # Words that say nothing of what is named: `hasName`, `display name`, `legal name`.
 NAME_PREFIXES = frozenset({"has", "is", "full", "display", "official", "legal", "short", "common", "the", "preferred"})
@@ -35,16 +37,81 @@ LONG_TEXT = frozenset(
 )
 # What few things share, and people ask by.
 CONCEPTS = frozenset(
-    {"city", "town", "country", "region", "county", "nationality", "status", "state", "stage", "department", "category"}
-    | {"type", "role", "gender", "sex", "industry", "sector", "segment", "language", "currency", "tier", "level", "genre"}
+    {
+        "city",
+        "town",
+        "country",
+        "region",
+        "county",
+        "nationality",
+        "status",
+        "state",
+        "stage",
+        "department",
+        "category",
+    }
+    | {
+        "type",
+        "role",
+        "gender",
+        "sex",
+        "industry",
+        "sector",
+        "segment",
+        "language",
+        "currency",
+        "tier",
+        "level",
+        "genre",
+    }
     | {"priority", "position", "profession", "occupation", "ort", "wohnort", "stadt", "land", "abteilung", "kategorie"}
-    | {"typ", "art", "geschlecht", "branche", "sprache", "waehrung", "währung", "beruf", "district", "province", "brand"}
-    | {"publisher", "manufacturer", "ward", "building", "faculty", "subject", "speciality", "specialty", "ville", "pays"}
+    | {
+        "typ",
+        "art",
+        "geschlecht",
+        "branche",
+        "sprache",
+        "waehrung",
+        "währung",
+        "beruf",
+        "district",
+        "province",
+        "brand",
+    }
+    | {
+        "publisher",
+        "manufacturer",
+        "ward",
+        "building",
+        "faculty",
+        "subject",
+        "speciality",
+        "specialty",
+        "ville",
+        "pays",
+    }
+)
+# A billing city and a city of birth are both a city.
+PLACES = frozenset(
+    {"city", "town", "country", "region", "county", "state", "province", "district", "language", "currency"}
 )
 COUNT_WORDS = frozenset(
     {"count", "amount", "quantity", "total", "sum", "price", "cost", "fee", "age", "size", "rate", "balance", "salary"}
     | {"weight", "height", "length", "width", "score", "rating", "revenue", "budget", "percent", "discount", "anzahl"}
-    | {"menge", "preis", "betrag", "alter", "gehalt", "umsatz", "capacity", "pages", "beds", "duration", "stock", "tax"}
+    | {
+        "menge",
+        "preis",
+        "betrag",
+        "alter",
+        "gehalt",
+        "umsatz",
+        "capacity",
+        "pages",
+        "beds",
+        "duration",
+        "stock",
+        "tax",
+    }
 )
 YEAR_WORDS = frozenset({"year", "jahr", "yr"})
 TRUTH_WORDS = frozenset({"is", "has", "flag", "can", "active", "enabled", "deleted", "aktiv", "was", "allow", "in"})

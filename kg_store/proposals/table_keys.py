@@ -59,8 +59,8 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
     return (*kept[:-1], singular(kept[-1]))
 
 
-def find_key(columns: Sequence[Column], concept: Sequence[str], rows: int) -> str | None:
-    """The column that is a key and is called so, the one of the table's own kind first; else a name without doubles."""
+def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
+    """The column that is a key and is called so, one of the table's own kind first; else a name without doubles."""
     unique = [column for column in columns if column.is_unique and not _is_counted(column)]
     called = [column for column in unique if column.is_called_key]
     own = [column for column in called if _is_of_kind(column, concept)]
@@ -89,7 +89,7 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
 
 
 def _is_counted(column: Column) -> bool:
-    return column.kind is not ValueKind.TEXT and not column.is_called_key or bool(COUNT_WORDS & set(column.full))
+    return (column.kind is not ValueKind.TEXT and not column.is_called_key) or bool(COUNT_WORDS & set(column.full))
 
 
 def _is_of_kind(column: Column, concept: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Proposing `[[tables]]` for files that are tables: a header, one row an entity or a link, and not head, relation, tail."""
+"""Proposing `[[tables]]` for tables: a header, one row an entity or a link, and not head, relation, tail."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from kg_store.errors import LoadError
 from kg_store.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import ALIKE, Column
-from kg_store.proposals.column_words import FIRST, KEY_WORDS, NAME_WORDS, full_words, relation_words, unit_of
+from kg_store.proposals.column_words import FIRST, KEY_WORDS, NAME_WORDS, PLACES, full_words, relation_words, unit_of
 from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
 from kg_store.proposals.table_references import find_target, with_links
 from kg_store.sources.formats.json_records import SEPARATOR
@@ -53,11 +53,9 @@ def _profile(sheet: Sheet) -> TableProfile | None:
     if rows == 0 or len(sheet.name) > MAX_COLUMN_CHARS:
         return None
     stands_apart = not is_called and _stands_apart(columns)
-    profiles = {
-        name: Column(name, [cell for cell in cells if cell], rows) for name, cells in columns.items()
-    }
+    profiles = {name: Column(name, [cell for cell in cells if cell], rows) for name, cells in columns.items()}
     concept = concept_words(sheet.name, _concept_of_file(sheet.name))
-    key = find_key(list(profiles.values()), concept, rows)
+    key = find_key(list(profiles.values()), concept)
     if key is None and stands_apart:
         key = _first_if_unique(columns)
     if not concept and key is not None:
@@ -139,16 +137,18 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     names = find_names(table, frozenset(targets)) if key is not None or not targets else []
     taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
     columns = {
-        name: _column(column, table, targets.get(name))
+        name: _column(column, targets.get(name))
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
     if key is None and len(targets) < 2 and not names:
         return None
-    return TablePolicy(file=table.file, key=key, concept=_label(table.concept) or "thing", names=tuple(names), columns=columns)
+    return TablePolicy(
+        file=table.file, key=key, concept=_label(table.concept) or "thing", names=tuple(names), columns=columns
+    )
 
 
-def _column(column: Column, table: TableProfile, target: TableProfile | None) -> ColumnPolicy:
+def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
     separator = SEPARATOR if any(SEPARATOR in cell for cell in column.cells) else None
     if target is not None:
         label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
@@ -159,7 +159,8 @@ def _column(column: Column, table: TableProfile, target: TableProfile | None) ->
         column = replace(column, cells=parts, rows=len(parts))
     kind = column.kind
     if kind is ValueKind.TEXT and column.is_concept:
-        return ColumnPolicy(relation=label, concept=label, separator=separator)
+        place = label.split()[-1]
+        return ColumnPolicy(relation=label, concept=place if place in PLACES else label, separator=separator)
     return ColumnPolicy(
         relation=label,
         kind=kind,
@@ -175,5 +176,3 @@ def _telling(label: str, target: TableProfile) -> str:
 
 def _is_value(cell: str) -> bool:
     return fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE) or cell.startswith(("http://", "https://", "<"))
-
-

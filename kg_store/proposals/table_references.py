@@ -39,7 +39,11 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     rest = [word for word in column.full if word not in KEY_WORDS]
     if other is table:
         speaks = bool(OF_THE_SAME & set(column.full)) or (column.is_called_key and share >= MIN_KNOWN_WITHOUT_WORDS)
-        return (2 + share) if speaks and share > MIN_KNOWN and _is_telling(key) + bool(OF_THE_SAME & set(column.full)) else 0
+        return (
+            (2 + share)
+            if speaks and share > MIN_KNOWN and _is_telling(key) + bool(OF_THE_SAME & set(column.full))
+            else 0
+        )
     if column.name == key.name and share > MIN_KNOWN:
         return 5 + share
     if other.concept_words and any_alike(rest, other.concept_words) and share > MIN_KNOWN:
@@ -50,7 +54,7 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     if share < MIN_KNOWN_WITHOUT_WORDS or len(column.distinct) < min(MIN_DISTINCT, table.rows):
         return 0
     # Small figures are keys of everything: without words only keys that are unlike figures tell.
-    return (1 + share) if _is_telling(key) or column.is_called_key and _is_long(key) else 0
+    return (1 + share) if _is_telling(key) or (column.is_called_key and _is_long(key)) else 0
 
 
 def _is_telling(key: Column) -> bool:

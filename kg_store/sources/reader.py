@@ -14,8 +14,8 @@ import pyoxigraph
 
 from kg_store.errors import LoadError
 from kg_store.sources.files import translate_io_errors
-from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
 from kg_store.sources.formats.property_graph import is_property_graph, property_triples
+from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
 from kg_store.sources.safe_formats import local_json, tame_xml
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS
 from kg_store.sources.table_files import Tables
@@ -100,7 +100,7 @@ class TextFiles:
         if self._tables.has(path):
             return self._tables.triples(path, skipped)
         if is_property_graph(path):
-            return property_triples(path, skipped)
+            return property_triples(path)
         if ending not in TEXT_ENDINGS:
             raise LoadError(_UNMAPPED, path.name)
         policy = self._triples.get(path.name.removesuffix(".gz"), self._triples.get(None))

@@ -1,4 +1,4 @@
-"""Sheets: the tables that lie in files of rows, whatever the format: a header and lines of cells, opened anew each time."""
+"""Sheets: the tables that lie in files of rows, whatever the format: a header and lines of cells."""
 
 from __future__ import annotations
 

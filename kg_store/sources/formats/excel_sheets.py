@@ -1,4 +1,4 @@
-"""Workbooks (.xlsx): each filled sheet is a table. What is no plain cell is told by sheet and cell, never in its words."""
+"""Workbooks (.xlsx): each filled sheet is a table. What is no plain cell is told by sheet and cell, not quoted."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class WorkbookSheet:
 
 
 def sheets_of_workbook(path: Path) -> list[WorkbookSheet]:
-    """The sheets that hold two lines or more. Raises LoadError where it is no workbook, too large, or all are empty."""
+    """The sheets that hold two lines or more. Raises LoadError: no workbook, too large, or all sheets are empty."""
     macros = _check_size(path)
     workbook = _opened(path, stored_values=True)
     with closing(workbook):
@@ -61,7 +61,9 @@ def _check_size(path: Path) -> bool:
         with zipfile.ZipFile(path) as packed:
             parts = packed.infolist()
     except (OSError, zipfile.BadZipFile):
-        raise LoadError("not a workbook that can be read: save it as .xlsx anew, without a password", path.name) from None
+        raise LoadError(
+            "not a workbook that can be read: save it as .xlsx anew, without a password", path.name
+        ) from None
     shared = sum(part.file_size for part in parts if part.filename == _SHARED)
     if sum(part.file_size for part in parts) > MAX_WORKBOOK_BYTES or shared > MAX_SHARED_BYTES:
         most = MAX_WORKBOOK_BYTES >> 20
@@ -77,7 +79,9 @@ def _opened(path: Path, stored_values: bool) -> Workbook:
         return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
     except Exception:
         # It raises whatever its parsers do; their texts may quote cells.
-        raise LoadError("not a workbook that can be read: save it as .xlsx anew, without a password", path.name) from None
+        raise LoadError(
+            "not a workbook that can be read: save it as .xlsx anew, without a password", path.name
+        ) from None
 
 
 def _is_filled(sheet: Any) -> bool:

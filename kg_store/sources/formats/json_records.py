@@ -48,7 +48,9 @@ def tables_of_json(path: Path) -> list[JsonTable]:
         known = columns.setdefault(title, {})
         known.update(dict.fromkeys(record))
         if len(known) > MAX_COLUMNS or len(columns) > MAX_TABLES:
-            raise LoadError(f"more than {MAX_COLUMNS} keys, or {MAX_TABLES} lists within each other: {_SAY_HOW}", path.name)
+            raise LoadError(
+                f"more than {MAX_COLUMNS} keys, or {MAX_TABLES} lists within each other: {_SAY_HOW}", path.name
+            )
     if not columns:
         raise LoadError(f"no record: {_SAY_HOW}", path.name)
     return [JsonTable(title, _rows(path, title, list(keys))) for title, keys in columns.items()]
@@ -145,9 +147,9 @@ class _Place:
         return LoadError(reason, self.file, self.line)
 
 
-def _flat(title: str, line: int, record: Mapping[str, Any], place: _Place, parent: str | None) -> Iterator[
-    tuple[str, int, dict[str, str]]
-]:
+def _flat(
+    title: str, line: int, record: Mapping[str, Any], place: _Place, parent: str | None
+) -> Iterator[tuple[str, int, dict[str, str]]]:
     cells: dict[str, str] = {} if parent is None else {PARENT: parent}
     lists: dict[str, list[Mapping[str, Any]]] = {}
     _fill(cells, lists, record, "", place, 1)

@@ -85,7 +85,9 @@ def _maker(fields: Sequence[_Field], file: str) -> Callable[[Sequence[str], int]
         return next((cells[place[role]] for role in roles if role in place), "")
 
     def space(*roles: str) -> str:
-        return next((fields[place[role]].space + "/" for role in roles if role in place and fields[place[role]].space), "")
+        return next(
+            (fields[place[role]].space + "/" for role in roles if role in place and fields[place[role]].space), ""
+        )
 
     def values(cells: Sequence[str]) -> dict[str, list[str]]:
         filled = [(each, text) for each, text in zip(fields, cells, strict=True) if text]

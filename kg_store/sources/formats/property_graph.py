@@ -7,7 +7,6 @@ properties of its own stands as a node without a name between its ends.
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,7 +74,7 @@ def header_of_text(path: Path) -> tuple[str, list[str]]:
         return delimiter, next(opened.quoted_rows(delimiter))[1]
 
 
-def property_triples(path: Path, skipped: Counter[str]) -> Iterator[Triple]:
+def property_triples(path: Path) -> Iterator[Triple]:
     """The triples of an export. Raises LoadError with the line, and never quotes it."""
     from kg_store.sources.formats.apoc_exports import read_apoc_json
     from kg_store.sources.formats.neo4j_tables import read_neo4j_csv

@@ -1,4 +1,4 @@
-"""Tables of five companies that were labelled by hand: a proposal alone is right for at least 28 of their 30 columns."""
+"""Tables of companies, labelled by hand: a proposal alone is right for at least 28 of their 30 columns."""
 
 from __future__ import annotations
 
@@ -46,6 +46,10 @@ def described(table: TablePolicy) -> dict[str, str]:
 def test_a_proposal_is_right_for_nearly_every_column(company: str) -> None:
     expected, proposed = expected_of(company), proposed_of(company)
     assert len(expected) == 30
-    wrong = [f"{place}: {said}, not {proposed.get(place)}" for place, said in expected.items() if proposed.get(place) != said]
+    wrong = [
+        f"{place}: {said}, not {proposed.get(place)}"
+        for place, said in expected.items()
+        if proposed.get(place) != said
+    ]
     print(f"{company}: {len(expected) - len(wrong)} of {len(expected)}", *wrong, sep="\n  ")
     assert len(expected) - len(wrong) >= MIN_RIGHT, wrong
