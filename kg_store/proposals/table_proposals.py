@@ -15,12 +15,14 @@ from kg_store.proposals.table_keys import TableProfile, concept_words, find_key,
 from kg_store.proposals.table_references import find_target, with_links
 from kg_store.sources.formats.json_records import SEPARATOR
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
+from kg_store.sources.table_cells import day_and_month
 from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy, stem_of
 from kg_store.sources.triple_columns import places_in_header, words_of
 from kg_store.terms import ValueKind
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
 
+MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 _UPLOADED = re.compile(r"file-\d+")
 
 
@@ -92,8 +94,12 @@ def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
 
 
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
-    """True where the first line is unlike those below: common words over numbers or dates, or in small letters over
-    capitals. A first line that is not would be a row, whose cells must not become words of the schema."""
+    """True where the first line is unlike those below: words over numbers or dates in two columns, or common words
+    over them in one, or in small letters over capitals. A first line that is not would be a row, whose cells must not
+    become words of the schema."""
+    values = [cells for cells in columns.values() if any(cells) and all(_is_value(cell) for cell in cells if cell)]
+    if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
+        return True
     if not columns or not all(words_of(name) and all(map(in_lexicon, words_of(name))) for name in columns):
         return False
     if any(re.search(r"\d", name) for name in columns):
@@ -175,4 +181,6 @@ def _telling(label: str, target: TableProfile) -> str:
 
 
 def _is_value(cell: str) -> bool:
-    return fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE) or cell.startswith(("http://", "https://", "<"))
+    if day_and_month(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
+        return True
+    return cell.startswith(("http://", "https://", "<"))
