@@ -9,20 +9,8 @@ from kg_store.text.labels import readable
 
 KEY_WORDS = frozenset(
     {"id", "ids", "key", "code", "nr", "no", "number", "num", "uuid", "guid", "isbn", "sku", "ean", "cd", "pk", "fk"}
-    | {
-        "nummer",
-        "kennung",
-        "issn",
-        "oid",
-        "identifier",
-        "schluessel",
-        "ref",
-        "reference",
-        "serial",
-        "plate",
-        "registration",
-    }
-    | {"matricula", "codigo", "numero", "clave", "referenz"}
+    | {"nummer", "kennung", "issn", "oid", "identifier", "schluessel", "ref", "reference", "serial", "plate"}
+    | {"registration", "matricula", "codigo", "numero", "clave", "referenz"}
 )
 NAME_WORDS = frozenset(
     {"name", "names", "title", "label", "bezeichnung", "titel", "benennung", "nom", "nombre", "naam"}
@@ -35,7 +23,8 @@ FIRST = frozenset(
     | {"voornaam"}
 )
 # Names of all kinds of things, and first names beside a last one.
-FIRST_BESIDE_LAST = frozenset(
+FIRST_BESIDE_LAST = frozenset({"name", "nombre", "nome"})
+LAST = frozenset(
     {"last name", "lastname", "family name", "familyname", "surname", "last", "family", "nachname", "apellido"}
     | {"apellidos", "achternaam", "cognome"}
 )

@@ -147,11 +147,25 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
-    if key is None and len(targets) < 2 and not names:
+    columns = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
+    if key is None and not targets and not any(each.concept is not None for each in columns.values()):
         return None
     return TablePolicy(
         file=table.file, key=key, concept=_label(table.concept) or "thing", names=tuple(names), columns=columns
     )
+
+
+def _beside_its_name(
+    name: str, settings: ColumnPolicy, table: TableProfile, columns: Mapping[str, ColumnPolicy]
+) -> ColumnPolicy:
+    """An id whose thing has a name in the same row is no thing beside it: `author id` where `author name` stands."""
+    column = table.columns[name]
+    if settings.concept is None or not column.is_called_key:
+        return settings
+    rest = [word for word in column.full if word not in KEY_WORDS]
+    others = (table.columns[each].full for each, of in columns.items() if of.concept is not None and each != name)
+    is_named = rest and any([word for word in each if word not in NAME_WORDS] == rest for each in others)
+    return settings.model_copy(update={"concept": None}) if is_named else settings
 
 
 def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
@@ -165,8 +179,7 @@ def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
         column = replace(column, cells=parts, rows=len(parts))
     kind = column.kind
     if kind is ValueKind.TEXT and column.is_concept:
-        place = label.split()[-1]
-        return ColumnPolicy(relation=label, concept=place if place in PLACES else label, separator=separator)
+        return ColumnPolicy(relation=label, concept=_concept(label), separator=separator)
     return ColumnPolicy(
         relation=label,
         kind=kind,
@@ -174,6 +187,14 @@ def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
         first=column.first_of_date if kind is ValueKind.DATE else None,  # type: ignore[arg-type]
         separator=separator,
     )
+
+
+def _concept(label: str) -> str:
+    """The kind of the things of a column: `billing city` is a city, `publisher name` a publisher."""
+    words = label.split()
+    if words[-1] in PLACES:
+        return words[-1]
+    return " ".join(words[:-1]) if len(words) > 1 and words[-1] in NAME_WORDS else label
 
 
 def _telling(label: str, target: TableProfile) -> str:
