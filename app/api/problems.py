@@ -6,7 +6,10 @@ words (see kg_store.terms).
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
+
+from sqlalchemy.exc import OperationalError
 
 from app.accounts.api_keys import (
     BadGrantError,
@@ -83,6 +86,10 @@ class Problem:
 
 
 INTERNAL = Problem(500, "internal", "Something failed inside the service.", "Give the id to whoever runs the service.")
+_DISK_FULL = Problem(
+    507, "disk_full", "The disk of the service is full.",
+    "Whoever runs it makes room, or moves AROG_DATA_DIR; then try again. No graph has changed.",
+)  # fmt: skip
 _UNKNOWN_GRAPH = Problem(
     404, "unknown_graph", "There is no graph of that name for this key.",
     "GET /graphs lists the graphs that this key may ask; an admin can load one or grant it.",
@@ -231,6 +238,10 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(422, "load_failed", f"{error}.", hint)
         case PolicyError():
             return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
+        case OSError() if error.errno == errno.ENOSPC:
+            return _DISK_FULL
+        case OperationalError() if "disk is full" in str(error.orig):
+            return _DISK_FULL
     known = (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS)
     return next(known, INTERNAL)
 
