@@ -102,10 +102,7 @@ def preview(
         loaded.relations,
         tuple(sorted(set(schema.concepts))),
         entities,
-        (
-            *loaded.notes,
-            *filter(None, [nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))]),
-        ),
+        _notes(loaded),
         uses_of(raw, policy, loaded.relations),
         loaded.masked,
     )

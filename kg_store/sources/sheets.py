@@ -28,7 +28,7 @@ class Sheet:
     path: Path
     name: str
     open_rows: Callable[[TablePolicy | None], Rows]
-    notes: tuple[str, ...] = ()
+    notes: tuple[tuple[int, str], ...] = ()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
         """The names of its columns. Raises LoadError where a column has no name or two share one."""

@@ -56,7 +56,7 @@ class Tables:
         """The triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
         for sheet, table in self._policies.values():
             if sheet.path == path:
-                skipped.update(dict.fromkeys(sheet.notes, 1))
+                skipped.update({sentence: count for count, sentence in sheet.notes})
                 yield from self._of_sheet(sheet, table, skipped)
         unread = [sheet.name for sheet in sheets_of(path) if sheet.name not in self._policies]
         if unread:

@@ -36,7 +36,7 @@ class WorkbookSheet:
 
     title: str
     open_rows: Callable[[object], Rows]
-    notes: tuple[str, ...]
+    notes: tuple[tuple[int, str], ...]
 
 
 def sheets_of_workbook(path: Path) -> list[WorkbookSheet]:
@@ -51,7 +51,10 @@ def sheets_of_workbook(path: Path) -> list[WorkbookSheet]:
         raise LoadError("no sheet of the workbook holds a table: a header line and rows below it", path.name)
     notes = {title: _notes(path, title) for title in titles}
     if macros:
-        notes[titles[0]] = (*notes[titles[0]], f"macros of {path.name} are neither run nor read")
+        notes[titles[0]] = (
+            *notes[titles[0]],
+            (1, f"workbooks ({path.name}) hold macros, which are neither run nor read"),
+        )
     return [WorkbookSheet(title, _rows(path, title), notes[title]) for title in titles]
 
 
@@ -131,7 +134,7 @@ def _text(cell: Any, file: str) -> str:
     return text
 
 
-def _notes(path: Path, title: str) -> tuple[str, ...]:
+def _notes(path: Path, title: str) -> tuple[tuple[int, str], ...]:
     """Sentences on formulas, errors and merged cells: how many, and where the first is."""
     formulas: list[str] = []
     errors: list[str] = []
@@ -152,7 +155,7 @@ def _notes(path: Path, title: str) -> tuple[str, ...]:
         (errors, f"cells {place} hold an error and were left out"),
         (merged, f"merged cells {place}: their text counts for the first of them alone"),
     )
-    return tuple(f"{len(cells):,} {sentence} (the first at {cells[0]})" for cells, sentence in told if cells)
+    return tuple((len(cells), f"{sentence} (the first at {cells[0]})") for cells, sentence in told if cells)
 
 
 def _merged(path: Path, part: str) -> list[str]:
