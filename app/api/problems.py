@@ -35,11 +35,11 @@ from app.graphs.errors import (
     ErasureUnfinishedError,
     GraphBusyError,
     JobInterruptedError,
-    PreviewBusyError,
     UnknownJobError,
     UnknownNameError,
 )
 from app.graphs.job_control import JobStoppedError, NotWaitingError
+from app.graphs.previews.previewer import PreviewBusyError
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError
 from app.privacy.errors import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
@@ -238,12 +238,16 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(422, "load_failed", f"{error}.", hint)
         case PolicyError():
             return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
-        case OSError() if error.errno == errno.ENOSPC:
-            return _DISK_FULL
-        case OperationalError() if "disk is full" in str(error.orig):
-            return _DISK_FULL
+    if _is_disk_full(error):
+        return _DISK_FULL
     known = (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS)
     return next(known, INTERNAL)
+
+
+def _is_disk_full(error: BaseException) -> bool:
+    if isinstance(error, OperationalError):
+        return "disk is full" in str(error.orig)
+    return isinstance(error, OSError) and error.errno == errno.ENOSPC
 
 
 def error_body(error: BaseException, error_id: str, problem: Problem | None = None) -> ErrorBody:

@@ -53,7 +53,7 @@ def ask_columns(
 
 
 def _asked_of(column: ColumnSeen, files: Sequence[str], ask: Ask) -> ColumnChange:
-    """What the owner wants of one column; Enter keeps what it is."""
+    """Asks what the owner wants of one column; Enter keeps what it is."""
     found: dict[str, Any] = {}
     role = ask("It is a", choices=list(column.roles), default=column.role)
     if role == "value":

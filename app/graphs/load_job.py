@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.graphs.jobs import JobResult, Progress
@@ -13,8 +13,8 @@ from app.graphs.summaries import summary_of
 from client_sdk.protocol import PrivacySummary
 from kg_store.catalog import Catalog, GraphInfo, NameConcepts
 from kg_store.errors import LoadError
+from kg_store.formats.files import require_unpacked_within
 from kg_store.lexicon import in_lexicon
-from kg_store.sources.files import require_unpacked_within
 from kg_store.sources.policy import Policy
 from kg_store.sources.triple_columns import words_of
 
@@ -65,22 +65,20 @@ class LoadJob:
 
     def run(self, progress: Progress) -> JobResult:
         """Takes every step of the load. Raises LoadError, PolicyError, and what `progress` and `approve` raise."""
-        names = self._request.recorded_names()
         try:
-            result = self._run(progress)
+            return self._run(progress)
         except LoadError as error:
-            if not self._request.is_recorded:
-                raise
-            raise LoadError(_renamed(error.reason, names), _renamed(error.file, names), error.line) from None
-        if not self._request.is_recorded:
-            return result
-        return replace(result, notes=tuple(_renamed(note, names) for note in result.notes))
+            raise LoadError(self._recorded(error.reason), self._recorded(error.file), error.line) from None
+
+    def _recorded(self, text: str) -> str:
+        return _renamed(text, self._request.recorded_names()) if self._request.is_recorded else text
 
     def _run(self, progress: Progress) -> JobResult:
         request = self._request
         require_unpacked_within(request.sources, self._max_unpacked_bytes)
         with self._catalog.begin_load(lambda step, done: progress(step, 100.0 * done)) as load:
             load.read(list(request.sources), request.policy)
+            load.raw.notes = tuple(map(self._recorded, load.raw.notes))
             load.build(request.tenant, request.name)
             load.name(self._name_concepts)
             load.seal()

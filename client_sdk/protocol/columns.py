@@ -65,7 +65,7 @@ class TableSeen(Wire):
 
 
 class ColumnChange(Wire):
-    """What is to be different of one column; what is None stays. `file` and `column` as in ColumnSeen.
+    """The change of one column; what is None stays. `file` and `column` as in ColumnSeen.
 
     Role `name` makes it the first name, and the former one an alias; `key` takes the place of the former key, which is
     an alias then. `reference` needs `refers_to`, unless it has one. `concept` is called by the column where no
@@ -86,7 +86,7 @@ class ColumnChange(Wire):
 
 
 class TableChange(Wire):
-    """What is to be different of one table."""
+    """The change of one table; what is None stays."""
 
     file: Text
     concept: Words | None = None

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from kg_store.errors import LoadError
+from kg_store.formats.json_records import SEPARATOR
 from kg_store.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import ALIKE, Column
 from kg_store.proposals.column_words import FIRST, KEY_WORDS, NAME_WORDS, PLACES, full_words, relation_words, unit_of
 from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
 from kg_store.proposals.table_references import find_target, with_links
-from kg_store.sources.formats.json_records import SEPARATOR
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
 from kg_store.sources.table_cells import day_and_month
 from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy, stem_of

@@ -39,7 +39,7 @@ def _known(column: Column, other: TableProfile) -> float:
 
 
 def _rank(column: Column, table: TableProfile, other: TableProfile, share: float) -> float:
-    """How well it fits, 0 for not at all: the words first, then the share of cells."""
+    """A figure for the fit, 0 for none: the words first, then the share of cells."""
     assert other.key is not None
     key = other.columns[other.key]
     rest = [word for word in column.full if word not in KEY_WORDS]

@@ -13,8 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import pyoxigraph
 
 from kg_store.errors import LoadError
-from kg_store.sources.files import translate_io_errors
-from kg_store.sources.formats.property_graph import is_property_graph, property_triples
+from kg_store.formats.files import translate_io_errors
+from kg_store.formats.property_graph import is_property_graph
+from kg_store.sources.property_triples import property_triples
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
 from kg_store.sources.safe_formats import local_json, tame_xml
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS

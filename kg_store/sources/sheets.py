@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kg_store.errors import LoadError
-from kg_store.sources.delimited_text import Rows, TableFile
-from kg_store.sources.files import open_bytes
-from kg_store.sources.formats.excel_sheets import sheets_of_workbook
-from kg_store.sources.formats.json_records import tables_of_json
-from kg_store.sources.formats.property_graph import is_property_graph
+from kg_store.formats.delimited_text import Rows, TableFile
+from kg_store.formats.excel_sheets import sheets_of_workbook
+from kg_store.formats.files import open_bytes
+from kg_store.formats.json_records import tables_of_json
+from kg_store.formats.property_graph import is_property_graph
 from kg_store.sources.table_policy import TablePolicy
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")

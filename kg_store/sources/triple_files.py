@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import IO
 
 from kg_store.errors import LoadError
-from kg_store.sources.delimited_text import Cells, Rows, TableFile
+from kg_store.formats.delimited_text import Cells, Rows, TableFile
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, TEXT_MARK, Term
 from kg_store.sources.table_policy import TriplesPolicy
 from kg_store.sources.triple_columns import IN_ORDER, MAX_SAMPLE, Places, places_in_header, require_triples

@@ -127,7 +127,7 @@ def _column(
 
 
 def _words(relation: Relation | None, own: str) -> str:
-    """What a prompt reads of a relation; its own words where they are masked, since the list is its owner's."""
+    """The words that a prompt reads of a relation; its own words where they are masked: the list is its owner's."""
     return own if relation is None or relation.mask is not None else relation.label
 
 

@@ -135,7 +135,7 @@ def _without_relation(table: TablePolicy, column: str, role: str, place: str) ->
 
 
 def _names_without(names: Sequence[Name], column: str) -> tuple[Name, ...]:
-    """What is left of the names: a joined one without a part of it is the other part."""
+    """The names without one column: a joined one without a part of it is the other part."""
     left: list[Name] = []
     for name in names:
         parts = tuple(part for part in _parts(name) if part != column)
@@ -153,7 +153,7 @@ def _made(table: TablePolicy, **changed: object) -> TablePolicy:
 
 
 def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, before: str | None, place: str) -> Policy:
-    """What was decided of the relation goes with it to its new words; an exposure is this column's alone."""
+    """Takes what was decided of the relation along to its new words; an exposure is this column's alone."""
     column = change.column
     if column not in table.columns:
         if change.exposure not in (None, "private"):

@@ -8,18 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.chat.answers.capsule import seal_preview
-from app.graphs.errors import PreviewBusyError
 from app.graphs.previews.columns import columns_of, columns_seen, tables_seen
 from app.graphs.previews.policy_changes import with_changes
 from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PolicyChanges, PredicateSeen
 from kg_store.catalog import NameConcepts
+from kg_store.formats.files import require_unpacked_within
 from kg_store.proposals.predicate_uses import PredicateUse
 from kg_store.proposals.preview import PreviewEntity
 from kg_store.proposals.propose import preview, read_and_propose
-from kg_store.sources.files import require_unpacked_within
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_sources
+
+
+class PreviewBusyError(Exception):
+    """Another preview is being made."""
 
 
 class Previewer:

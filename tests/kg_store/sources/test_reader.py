@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
-from kg_store.sources.files import require_unpacked_within
+from kg_store.formats.files import require_unpacked_within
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, text_of, value_term
 from kg_store.sources.reader import read_sources
 from kg_store.terms import ValueKind

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from kg_store.errors import LoadError
-from kg_store.sources.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
-from kg_store.sources.delimited_text import Rows
-from kg_store.sources.files import open_bytes
+from kg_store.formats.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
+from kg_store.formats.delimited_text import Rows
+from kg_store.formats.files import open_bytes
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 SEPARATOR = "\x1f"

@@ -10,8 +10,8 @@ import openpyxl
 import pytest
 
 from kg_store.errors import LoadError
+from kg_store.formats import excel_sheets
 from kg_store.proposals.propose import read_and_propose
-from kg_store.sources.formats import excel_sheets
 from kg_store.sources.sheets import sheets_of
 from tests.kg_store.sources.test_table_files import rows
 

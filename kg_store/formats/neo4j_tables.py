@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kg_store.errors import LoadError
-from kg_store.sources.delimited_text import TableFile
-from kg_store.sources.files import open_bytes
-from kg_store.sources.formats.property_graph import (
+from kg_store.formats.delimited_text import TableFile
+from kg_store.formats.files import open_bytes
+from kg_store.formats.property_graph import (
     Node,
     Relationship,
     header_of_text,

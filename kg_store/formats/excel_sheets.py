@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kg_store.errors import LoadError
-from kg_store.sources.bounds import MAX_LITERAL_BYTES, TOO_LONG_LITERAL
-from kg_store.sources.delimited_text import Rows
+from kg_store.formats.bounds import MAX_LITERAL_BYTES, TOO_LONG_LITERAL
+from kg_store.formats.delimited_text import Rows
 
 if TYPE_CHECKING:
     from openpyxl.workbook.workbook import Workbook

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import IO, Literal
 
 from kg_store.errors import LoadError
-from kg_store.sources.bounds import bounded_lines
+from kg_store.formats.bounds import bounded_lines
 
 DELIMITERS = (",", ";", "\t", "|")
 _OF_TRIPLES = ("\t", "|", ",")

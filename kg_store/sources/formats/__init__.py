@@ -1,4 +1,0 @@
-"""Formats beside RDF and delimited text: workbooks, JSON, and exports of property graphs.
-
-Imports `text`.
-"""
