@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -23,6 +23,7 @@ MAX_SHARED_BYTES = 1 << 28
 """Of the part in which a workbook keeps its texts: it is read whole."""
 MAX_COLUMNS = 2_000
 MAX_SHEETS = 200
+_NOT_READABLE = "not a workbook that can be read: save it as .xlsx anew, without a password"
 _SHARED = "xl/sharedStrings.xml"
 _MERGED = re.compile(rb'<mergeCell\s+ref="([A-Z]{1,3}\d{1,7}):')
 _CHUNK_BYTES = 1 << 20
@@ -41,6 +42,11 @@ class WorkbookSheet:
 
 def sheets_of_workbook(path: Path) -> list[WorkbookSheet]:
     """The sheets that hold two lines or more. Raises LoadError: no workbook, too large, or all sheets are empty."""
+    with _workbook_errors(path):
+        return _filled_sheets(path)
+
+
+def _filled_sheets(path: Path) -> list[WorkbookSheet]:
     macros = _check_size(path)
     workbook = _opened(path, stored_values=True)
     with closing(workbook):
@@ -64,9 +70,7 @@ def _check_size(path: Path) -> bool:
         with zipfile.ZipFile(path) as packed:
             parts = packed.infolist()
     except (OSError, zipfile.BadZipFile):
-        raise LoadError(
-            "not a workbook that can be read: save it as .xlsx anew, without a password", path.name
-        ) from None
+        raise LoadError(_NOT_READABLE, path.name) from None
     shared = sum(part.file_size for part in parts if part.filename == _SHARED)
     if sum(part.file_size for part in parts) > MAX_WORKBOOK_BYTES or shared > MAX_SHARED_BYTES:
         most = MAX_WORKBOOK_BYTES >> 20
@@ -78,13 +82,18 @@ def _opened(path: Path, stored_values: bool) -> Workbook:
     """With `stored_values` a formula is the value that the program which saved it computed."""
     from openpyxl import load_workbook
 
+    return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
+
+
+@contextmanager
+def _workbook_errors(path: Path) -> Iterator[None]:
+    """Raises LoadError for whatever the parsers of a workbook raise: their texts may quote cells."""
     try:
-        return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
+        yield
+    except LoadError:
+        raise
     except Exception:
-        # It raises whatever its parsers do; their texts may quote cells.
-        raise LoadError(
-            "not a workbook that can be read: save it as .xlsx anew, without a password", path.name
-        ) from None
+        raise LoadError(_NOT_READABLE, path.name) from None
 
 
 def _is_filled(sheet: Any) -> bool:
@@ -94,7 +103,7 @@ def _is_filled(sheet: Any) -> bool:
 
 def _rows(path: Path, title: str) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
-        with closing(_opened(path, stored_values=True)) as workbook:
+        with _workbook_errors(path), closing(_opened(path, stored_values=True)) as workbook:
             width = 0
             for line, row in enumerate(workbook[title].iter_rows(), start=1):
                 cells = [_text(cell, path.name) for cell in row]
