@@ -49,6 +49,12 @@ class TableFile:
                     return delimiter
         return None
 
+    def is_header_alone(self) -> bool:
+        """True where one line stands in the file, and it is none of three cells, as a triple would be."""
+        filled = [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
+        cells = filled[0].count(self.header_delimiter()) + 1 if filled else 0
+        return len(filled) == 1 and cells > 1 and cells != 3
+
     def plain_rows(self, delimiter: str) -> Rows:
         """Every line, in which quotes are letters like others."""
         for number, line in enumerate(chain(self._head, self._lines), start=1):

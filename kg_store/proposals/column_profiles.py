@@ -148,7 +148,7 @@ class Column:
 
     def share_of(self, kind: ValueKind) -> float:
         """The share of different cells that read as a value of `kind`."""
-        settings = ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)  # type: ignore[arg-type]
+        settings = ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)
         fitting = (read_cell(cell, settings) is not None for cell in self._sample)
         return sum(fitting) / max(1, len(self._sample))
 

@@ -85,7 +85,7 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
         found = [first.name]
     if not found:
         # People know a place by its address.
-        found = [column.name for column in rest if column.is_unique and "address" in column.full][:1]
+        found += [column.name for column in rest if column.is_unique and "address" in column.full][:1]
     if not found and table.key is not None and not table.columns[table.key].is_called_key:
         # A key that calls itself nothing is what people call the thing.
         found = [table.key]

@@ -184,7 +184,7 @@ def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
         relation=label,
         kind=kind,
         unit=unit_of(column.name) if kind is ValueKind.NUMBER else None,
-        first=column.first_of_date if kind is ValueKind.DATE else None,  # type: ignore[arg-type]
+        first=column.first_of_date if kind is ValueKind.DATE else None,
         separator=separator,
     )
 
