@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import pyoxigraph
 
 from kg_store.errors import LoadError
+from kg_store.formats.bounds import BoundedRuns
 from kg_store.formats.files import translate_io_errors
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.sources.property_triples import property_triples
@@ -164,9 +165,9 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
     label, form = _RDF[ending]
     source: IO[bytes] | bytes = stream
     if label == "JSON-LD":
-        source = local_json(stream, file, skipped)
+        source = local_json(cast(IO[bytes], BoundedRuns(stream, file, b'"')), file, skipped)
     elif label == "RDF/XML":
-        source = tame_xml(stream, file)
+        source = tame_xml(cast(IO[bytes], BoundedRuns(stream, file, b"<")), file)
     else:
         _skip_mark(stream, file)
     blank = f"_:{number}."
@@ -179,6 +180,9 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
     except SyntaxError as error:
         hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
         raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
+    except MemoryError:
+        # The parser's own bound on one term, which it checks before it takes more in.
+        raise LoadError("a text of more than 16 MB: leave it out, or put it into a file of its own", file) from None
     except _NotPlainError:
         raise LoadError("only plain triples can be loaded: no quoted triple, formula or variable", file) from None
 
