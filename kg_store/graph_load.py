@@ -16,6 +16,7 @@ from kg_store.graph.pruning import facts_of, pruned
 from kg_store.graph.removal import closure_of_removal
 from kg_store.graph_info import GraphInfo
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph, placeholder_schema
+from kg_store.loading.sensible import nonsense_of
 from kg_store.names.index import NameIndex
 from kg_store.new_versions import NewVersions
 from kg_store.proposals.propose import read_and_propose
@@ -24,7 +25,7 @@ from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_sources
 from kg_store.storage.vault import VaultScope
 from kg_store.storage.versions import GraphRows
-from kg_store.terms import Schema, as_mids
+from kg_store.terms import NodeKind, Schema, as_mids
 from kg_store.version_builder import Builder, NameConcepts, Progress, unseen_without
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ class GraphLoad:
         in a note. Raises LoadError."""
         self._graph, self._version_id = self._left.enter_context(self._versions.begin(tenant, name))
         loaded = load_graph(self.raw, self.policy, self._graph.mid_key, self._building)
+        reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
+        if reason is not None:
+            raise LoadError(reason)
         self._forgotten = self._rows.forgotten(self._graph)
         self._loaded = loaded_without(loaded, self._forgotten)
         self.adjacency = self._loaded.adjacency

@@ -6,7 +6,10 @@ words (see kg_store.terms).
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
+
+from sqlalchemy.exc import OperationalError
 
 from app.accounts.api_keys import (
     BadGrantError,
@@ -32,11 +35,11 @@ from app.graphs.errors import (
     ErasureUnfinishedError,
     GraphBusyError,
     JobInterruptedError,
-    PreviewBusyError,
     UnknownJobError,
     UnknownNameError,
 )
 from app.graphs.job_control import JobStoppedError, NotWaitingError
+from app.graphs.previews.previewer import PreviewBusyError
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError
 from app.privacy.errors import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
@@ -83,6 +86,10 @@ class Problem:
 
 
 INTERNAL = Problem(500, "internal", "Something failed inside the service.", "Give the id to whoever runs the service.")
+_DISK_FULL = Problem(
+    507, "disk_full", "The disk of the service is full.",
+    "Whoever runs it makes room, or moves AROG_DATA_DIR; then try again. No graph has changed.",
+)  # fmt: skip
 _UNKNOWN_GRAPH = Problem(
     404, "unknown_graph", "There is no graph of that name for this key.",
     "GET /graphs lists the graphs that this key may ask; an admin can load one or grant it.",
@@ -233,14 +240,23 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(422, "load_failed", f"{error}.", hint)
         case PolicyError():
             return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
-    known = (_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS)
-    return next(known, INTERNAL)
+    return _DISK_FULL if _is_disk_full(error) else _of_its_kind(error)
+
+
+def _of_its_kind(error: BaseException) -> Problem:
+    return next((_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS), INTERNAL)
 
 
 def _unreachable(reason: str) -> Problem:
     """Without an address: askers need not learn what runs where in the owner's network."""
     hint = "Whoever runs the service sees which one on its terminal, and at GET /admin/endpoints."
     return Problem(502, "model_unavailable", f"The model endpoint can't be reached: {reason}.", hint)
+
+
+def _is_disk_full(error: BaseException) -> bool:
+    if isinstance(error, OperationalError):
+        return "disk is full" in str(error.orig)
+    return isinstance(error, OSError) and error.errno == errno.ENOSPC
 
 
 def error_body(error: BaseException, error_id: str, problem: Problem | None = None) -> ErrorBody:

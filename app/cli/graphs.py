@@ -35,6 +35,7 @@ def inspect(
     out: Annotated[Path | None, typer.Option(help="Write the policy here instead of printing it")] = None,
     sample: Annotated[int, typer.Option(min=1, max=1000, help="How many entities to show")] = 10,
     triples: Triples = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask about each column, and write the policy")] = False,
 ) -> None:
     """Propose a policy for files, and show what a model would see. Nothing is loaded or sent.
 
@@ -42,13 +43,19 @@ def inspect(
     """
     # rdf parsers take a while to import.
     from kg_store.proposals.propose import preview
+    from kg_store.sources.reader import read_sources
 
     with failures_in_words(_errors):
         raw, used = _read(files, policy, triples)
+        if ask:
+            from app.cli.column_questions import ask_columns
+
+            used = ask_columns(_errors, files, raw, used)
+            raw = read_sources(files, tables=used.tables, triples=used.triples)
         show_preview(_errors, preview(raw, used, sample))
         if out is not None:
             out.write_text(used.to_toml(), "utf-8")
-        elif policy is None:
+        elif policy is None or ask:
             print(used.to_toml())
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.chat.conversations import ConversationStore
 from app.graphs.load_job import Approve, LoadJob, LoadRequest
-from app.graphs.preview import Previewer
+from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of
 from app.graphs.summaries import summary_of
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary
@@ -52,10 +52,12 @@ class GraphAdmin:
         sources: Sequence[Path],
         policy: str | None,
         approve: Approve = lambda _summary: None,
+        is_recorded: bool = False,
     ) -> LoadJob:
-        """A load, to be run at once or as a job. PolicyError at once when `policy` is not valid."""
+        """A load, to be run at once or as a job, whose outcome `is_recorded` then. PolicyError at once when `policy`
+        is not valid."""
         given = None if policy is None else Policy.from_toml(policy)
-        request = LoadRequest(tenant, name, sources, given)
+        request = LoadRequest(tenant, name, sources, given, is_recorded)
         return LoadJob(self._catalog, request, self._name_concepts, self._most_unpacked, self._k, approve)
 
     def report(self, tenant: str, name: str, k: int | None = None) -> GraphReport:

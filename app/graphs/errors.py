@@ -11,10 +11,6 @@ class GraphBusyError(Exception):
     """A load of this graph is under way already."""
 
 
-class PreviewBusyError(Exception):
-    """Another preview is being made."""
-
-
 class UnknownNameError(Exception):
     """The graph has nothing of that name, or id, or no neighbour of that kind."""
 

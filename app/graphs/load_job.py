@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,11 +12,16 @@ from app.graphs.privacy_report import summarise
 from app.graphs.summaries import summary_of
 from client_sdk.protocol import PrivacySummary
 from kg_store.catalog import Catalog, GraphInfo, NameConcepts
-from kg_store.sources.files import require_unpacked_within
+from kg_store.errors import LoadError
+from kg_store.formats.files import require_unpacked_within
+from kg_store.lexicon import in_lexicon
 from kg_store.sources.policy import Policy
+from kg_store.sources.triple_columns import words_of
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
 READ_IT = "It names what is masked, so it is not kept with this outcome: read it as the policy of the graph."
+
+_SHEET = re.compile(r"(\.(?:xlsx|json|jsonl|ndjson))/([^,:()]+?)(?= have | hold | are | were |[,:()]|$)")
 
 Approve = Callable[[PrivacySummary], None]
 """Is told of a version before it goes live; what it raises keeps it from that."""
@@ -29,6 +35,17 @@ class LoadRequest:
     name: str
     sources: Sequence[Path]
     policy: Policy | None = field(repr=False)
+    is_recorded: bool = False
+    """True where the outcome is kept unsealed: a file's name that may be somebody's must not stand in it then."""
+
+    def recorded_names(self) -> dict[str, str]:
+        """For each file whose name is not all common words, what it is called in a record: `file-2.csv`."""
+        found = {}
+        for number, path in enumerate(self.sources, start=1):
+            stem, dot, endings = path.name.partition(".")
+            if self.is_recorded and not _is_common(stem):
+                found[path.name] = f"file-{number}{dot}{endings}"
+        return found
 
 
 class LoadJob:
@@ -48,10 +65,20 @@ class LoadJob:
 
     def run(self, progress: Progress) -> JobResult:
         """Takes every step of the load. Raises LoadError, PolicyError, and what `progress` and `approve` raise."""
+        try:
+            return self._run(progress)
+        except LoadError as error:
+            raise LoadError(self._recorded(error.reason), self._recorded(error.file), error.line) from None
+
+    def _recorded(self, text: str) -> str:
+        return _renamed(text, self._request.recorded_names()) if self._request.is_recorded else text
+
+    def _run(self, progress: Progress) -> JobResult:
         request = self._request
         require_unpacked_within(request.sources, self._max_unpacked_bytes)
         with self._catalog.begin_load(lambda step, done: progress(step, 100.0 * done)) as load:
             load.read(list(request.sources), request.policy)
+            load.raw.notes = tuple(map(self._recorded, load.raw.notes))
             load.build(request.tenant, request.name)
             load.name(self._name_concepts)
             load.seal()
@@ -67,3 +94,18 @@ class LoadJob:
         if info.masked:
             return JobResult(summary_of(info), None, (*info.notes, PROPOSED, READ_IT), privacy)
         return JobResult(summary_of(info), used.to_toml(), (*info.notes, PROPOSED), privacy)
+
+
+def _renamed(text: str, names: dict[str, str]) -> str:
+    """`text` with the names of a record; sheets are called after their place in it as well."""
+    known = names | {name.removesuffix(".gz"): recorded for name, recorded in names.items()}
+    if known:
+        # In one pass, the longest first: what a file is called in a record is not read again.
+        longest = sorted(known, key=len, reverse=True)
+        text = re.sub("|".join(map(re.escape, longest)), lambda found: known[found[0]], text)
+    return _SHEET.sub(lambda found: found[0] if _is_common(found[2]) else found[1], text)
+
+
+def _is_common(name: str) -> bool:
+    words = words_of(name)
+    return bool(words) and all(map(in_lexicon, words)) and not re.search(r"\d", name)

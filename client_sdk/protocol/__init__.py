@@ -13,6 +13,17 @@ from client_sdk.protocol.capsule import (
     Names,
     SuiteName,
 )
+from client_sdk.protocol.columns import (
+    ColumnChange,
+    ColumnRole,
+    ColumnSeen,
+    ColumnType,
+    Exposure,
+    PolicyChanges,
+    ShownAs,
+    TableChange,
+    TableSeen,
+)
 from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import ErrorEvent, EvidenceEvent, StageEvent, StageName, TextEvent
 from client_sdk.protocol.graph_report import (
@@ -71,6 +82,10 @@ __all__ = [
     "ChatAnswer",
     "ChatOptions",
     "ChatRequest",
+    "ColumnChange",
+    "ColumnRole",
+    "ColumnSeen",
+    "ColumnType",
     "Device",
     "DeviceList",
     "EndpointList",
@@ -80,6 +95,7 @@ __all__ = [
     "ErrorBody",
     "ErrorEvent",
     "EvidenceEvent",
+    "Exposure",
     "Fact",
     "FactSeen",
     "ForgetChoice",
@@ -109,6 +125,7 @@ __all__ = [
     "Names",
     "NewDevice",
     "NewKey",
+    "PolicyChanges",
     "PredicateSeen",
     "PrivacySummary",
     "ProfileRisk",
@@ -120,10 +137,13 @@ __all__ = [
     "Role",
     "SealedTrace",
     "SetSizes",
+    "ShownAs",
     "StageEvent",
     "StageName",
     "StrategyName",
     "SuiteName",
+    "TableChange",
+    "TableSeen",
     "TextEvent",
     "TokenBudget",
     "TraceContent",

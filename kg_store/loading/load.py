@@ -9,7 +9,6 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.errors import LoadError
 from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjacency
 from kg_store.graph.schema import placeholder
 from kg_store.loading.blank_nodes import blank_terms
@@ -19,6 +18,7 @@ from kg_store.loading.mediators import find_mediators
 from kg_store.loading.node_names import Names, given_names, labels_of, local_aliases, local_names, unique
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, find_relations, value_kinds
+from kg_store.loading.sensible import require_nodes
 from kg_store.loading.triple_roles import Flags, TripleRoles, assign_roles
 from kg_store.loading.value_exposure import ValueExposure, find_showing
 from kg_store.loading.written_names import undone, with_spellings
@@ -144,8 +144,7 @@ def _adjacency(
 ) -> tuple[Adjacency, tuple[Signature, ...], dict[NodeKind, int]]:
     raw = roles.raw
     held = np.flatnonzero(roles.nodes & ~showing.hidden)
-    if not len(held):
-        raise LoadError("nothing but names and schema is left to load; look at the policy")
+    require_nodes(roles, len(held))
     held = held[np.argsort(mids[held])]
     place = np.full(len(raw.terms), -1, dtype=np.int32)
     place[held] = np.arange(len(held), dtype=np.int32)

@@ -54,7 +54,7 @@ def labels_of(roles: TripleRoles, policy: Policy) -> dict[str, str]:
 def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
     """Names made of IRIs and cells, preferred first. `words` holds class words, for ids that tell nothing.
 
-    `purchase-29414805-74d3-...` of class Purchase: `purchase 29414805`, and its local part.
+    `29414805` of class Purchase: as it is, and `purchase 29414805` for those who ask so.
     """
     named = {node: _local(term, words.get(node, "")) for node, term in terms.items()}
     used = Counter(texts[0] for texts in named.values())
@@ -117,7 +117,9 @@ def _local(term: str, word: str) -> list[str]:
     short = uuid.group(1) if uuid else match.group("id").replace("_", " ")
     prefix = word or readable(match.group("prefix") or _segment_before(iri)).lower()
     whole = f"{prefix} {match.group('id')}".strip()
-    return [f"{prefix} {short}".strip(), whole, *([] if local.isdigit() else [local])]
+    # Shown as it is: what its class is called is no part of its name, and Maroon 5 is no "band 5".
+    shown = readable(local) if match.group("prefix") and not uuid else local
+    return [shown, whole, f"{prefix} {short}".strip(), local]
 
 
 def _segment_before(iri: str) -> str:

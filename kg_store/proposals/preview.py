@@ -16,6 +16,7 @@ from kg_store.graph.schema import with_concepts
 from kg_store.graph.traversal import steps_from, tail_concept, walk
 from kg_store.loading.default_masks import MaskedTerm
 from kg_store.loading.load import LoadedGraph, load_graph, placeholder_schema
+from kg_store.loading.sensible import nonsense_of
 from kg_store.proposals.predicate_uses import PredicateUse, uses_of
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
@@ -101,10 +102,16 @@ def preview(
         loaded.relations,
         tuple(sorted(set(schema.concepts))),
         entities,
-        loaded.notes,
+        _notes(loaded),
         uses_of(raw, policy, loaded.relations),
         loaded.masked,
     )
+
+
+def _notes(loaded: LoadedGraph) -> tuple[str, ...]:
+    """Those of the load, and the sentence with which one would be refused: its owner may change that here."""
+    reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
+    return loaded.notes if reason is None else (*loaded.notes, reason)
 
 
 def _sample(graph: CompactGraph, schema: Schema, count: int) -> list[int]:

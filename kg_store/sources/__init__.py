@@ -1,4 +1,4 @@
 """Source files: RDF, lists of triples, tables, and the policy beside them.
 
-Imports `text`.
+Imports `formats` and `text`.
 """

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import IO
 
 from kg_store.errors import LoadError
-from kg_store.sources.delimited_text import Cells, Rows, TableFile
+from kg_store.formats.delimited_text import Cells, Rows, TableFile
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, TEXT_MARK, Term
 from kg_store.sources.table_policy import TriplesPolicy
 from kg_store.sources.triple_columns import IN_ORDER, MAX_SAMPLE, Places, places_in_header, require_triples
@@ -17,6 +17,7 @@ from kg_store.sources.triple_columns import IN_ORDER, MAX_SAMPLE, Places, places
 TOO_LONG = f"a relation of more than {MAX_PREDICATE_CHARS} characters"
 
 _OF_TABLES = "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
+_HEADER_ALONE = "this file has a header and no row below it: there is nothing to load"
 _IRI = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|^`\\]+)>|(https?://[^\s<>\"{}|^`\\]+)")
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<[^\s<>]+>)?')
 
@@ -32,6 +33,8 @@ def read_cells(
     """
     opened = TableFile(stream, file, newline="\n")
     delimiter = opened.triples_delimiter(prefer_comma)
+    if opened.is_header_alone():
+        raise LoadError(_HEADER_ALONE, file, 1)
     if delimiter is None:
         raise LoadError(f"a line needs three cells, separated by a tab, a bar or a comma{_OF_TABLES}", file, 1)
     rows = opened.quoted_rows(delimiter) if delimiter == "," else opened.plain_rows(delimiter)

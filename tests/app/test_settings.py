@@ -96,6 +96,7 @@ def test_a_key_may_lie_in_a_file(name: str, tmp_path: Path, monkeypatch: pytest.
         ("", 0o600, "AROG_ADMIN_KEY_FILE: the file is empty"),
         (None, 0o600, "AROG_ADMIN_KEY_FILE: the file can't be read"),
     ],
+    ids=["an example", "open to others", "empty", "missing"],  # the key itself is drawn at random
 )
 def test_a_file_of_a_key_is_checked(
     content: str | None, mode: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+import openpyxl
 import pyoxigraph
 from pyoxigraph import RdfFormat
 
@@ -32,6 +33,21 @@ p2,"Vantongeren, Aurelio",1958,Kestrel Wing,80,
 p3,Ottoline Brackwater,12 March 1970,"Heron
 Wing",,pollen
 """
+NEO4J = """id:ID,name,born:int,tags:string[],:LABEL,:START_ID,:END_ID,:TYPE
+a,Zofia Quarrel,1961,red;blue,Person,,,
+b,Otto Brackwater,1958,,Person;Boss,,,
+c,Kestrel Wing,,,Ward,,,
+,,,,,a,b,KNOWS
+,,,,,b,c,LEADS
+"""
+APOC = [
+    {"type": "node", "id": "1", "labels": ["Person"], "properties": {"name": "Zofia Quarrel", "born": 1961, "x": [1]}},
+    {"type": "node", "id": "2", "labels": ["Person"], "properties": {"name": "Otto Brackwater", "at": {"x": 1.5}}},
+    {"type": "node", "id": "3", "labels": ["Ward"], "properties": {"name": "Kestrel Wing", "beds": 9}},
+    {"type": "relationship", "id": "4", "label": "KNOWS", "start": {"id": "1"}, "end": {"id": "2"}, "properties": {}},
+    {"type": "relationship", "id": "5", "label": "LEADS", "start": {"id": "2"}, "end": {"id": "3"},
+     "properties": {"since": "2001-01-01"}},
+]  # fmt: skip
 
 
 @cache
@@ -50,9 +66,27 @@ def files() -> dict[str, bytes]:
     found["table.tsv"] = TABLE.replace("Heron\n", "Heron ").replace(",", "\t").encode()
     found["a.ttl.gz"] = gzip.compress(found["a.ttl"], mtime=0)
     found["table.csv.gz"] = gzip.compress(found["table.csv"], mtime=0)
+    records = list(csv.DictReader(io.StringIO(TABLE)))
+    found["table.xlsx"] = _workbook(records)
+    found["table.json"] = json.dumps([{**each, "kin": [{"id": "k", "of": "p1"}]} for each in records]).encode()
+    found["lists.json"] = json.dumps({"people": records, "wards": [{"id": "w1", "name": "Kestrel Wing"}]}).encode()
+    found["table.jsonl"] = found["table.ndjson"] = "\n".join(map(json.dumps, records)).encode()
+    found["neo4j.csv"] = NEO4J.encode()
+    found["apoc.jsonl"] = "\n".join(map(json.dumps, APOC)).encode()
     missing = set(FORMATS) - {Path(name.removesuffix(".gz")).suffix for name in found}
     assert not missing, missing
     return found
+
+
+def _workbook(records: list[dict[str, str]]) -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = "People"
+    for row in (list(records[0]), *(list(each.values()) for each in records)):
+        sheet.append(row)
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
 
 
 def _serialised(triples: list[pyoxigraph.Quad], ending: str) -> bytes:

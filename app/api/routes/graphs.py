@@ -76,7 +76,8 @@ async def report_graph(
 
 def _start_upload(services: Services, tenant: str, name: str, upload: Upload, gate: JobControl) -> JobStatus:
     try:
-        load = services.graphs.load(tenant, name, [*upload.files, *upload.ontologies], upload.policy, gate.wait)
+        sources = [*upload.files, *upload.ontologies]
+        load = services.graphs.load(tenant, name, sources, upload.policy, gate.wait, is_recorded=True)
     except BaseException:
         upload.delete()
         raise

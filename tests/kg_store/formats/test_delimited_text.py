@@ -7,7 +7,7 @@ import io
 import pytest
 
 from kg_store.errors import LoadError
-from kg_store.sources.delimited_text import TableFile
+from kg_store.formats.delimited_text import TableFile
 
 
 def opened(text: str, encoding: str = "utf-8") -> TableFile:

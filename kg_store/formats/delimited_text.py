@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import IO, Literal
 
 from kg_store.errors import LoadError
+from kg_store.formats.bounds import bounded_lines
 
 DELIMITERS = (",", ";", "\t", "|")
 _OF_TRIPLES = ("\t", "|", ",")
@@ -48,6 +49,12 @@ class TableFile:
                     return delimiter
         return None
 
+    def is_header_alone(self) -> bool:
+        """True where one line stands in the file, and it is none of three cells, as a triple would be."""
+        filled = [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
+        cells = filled[0].count(self.header_delimiter()) + 1 if filled else 0
+        return len(filled) == 1 and cells > 1 and cells != 3
+
     def plain_rows(self, delimiter: str) -> Rows:
         """Every line, in which quotes are letters like others."""
         for number, line in enumerate(chain(self._head, self._lines), start=1):
@@ -73,7 +80,7 @@ def _text_lines(stream: IO[bytes], file: str, encoding: str, newline: str) -> It
     text = io.TextIOWrapper(stream, "utf-8-sig" if encoding == "utf-8" else encoding, newline=newline)
     number = 0
     try:
-        for line in text:
+        for line in bounded_lines(text, file):
             number += 1
             yield line
     except UnicodeError:

@@ -1,0 +1,68 @@
+"""JSON and JSON Lines: nested objects are columns, lists of objects are tables, all else is refused by its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kg_store.errors import LoadError
+from kg_store.formats.bounds import MAX_LITERAL_BYTES
+from kg_store.proposals.propose import read_and_propose
+from kg_store.sources.sheets import sheets_of
+from tests.kg_store.sources.test_table_files import rows
+from tests.support.stores import written
+
+ORDERS = [
+    {
+        "order_id": f"O{number}",
+        "customer": {"name": "Zofia Quarrel", "city": "Leeds"},
+        "paid": True,
+        "lines": [{"product": "lamp", "count": number}, {"product": "chair", "count": 2}],
+    }
+    for number in range(1, 9)
+]
+NESTED = "[" * 40 + "]" * 40
+
+
+@pytest.mark.parametrize("name", ["orders.json", "orders.jsonl", "lines.json"])
+def test_records_are_rows_and_their_lists_are_tables(tmp_path: Path, name: str) -> None:
+    lines = "\n".join(map(json.dumps, ORDERS))
+    path = written(tmp_path, json.dumps(ORDERS) if name == "orders.json" else lines, name)
+    found = {sheet.name: sheet.header() for sheet in sheets_of(path)}
+    assert found == {
+        name: ["order_id", "customer name", "customer city", "paid"],
+        f"{name}/lines": ["parent", "product", "count"],
+    }
+    raw, policy = read_and_propose([path])
+    assert [table.key for table in policy.tables] == ["order_id", None]
+    assert ("O1", "paid", "true") in rows(raw)
+
+
+def test_lists_of_an_object_are_tables_by_their_keys(tmp_path: Path) -> None:
+    people = {"people": [{"id": 1, "name": "Zofia"}], "cars": [{"id": 7, "owner_id": 1}]}
+    path = written(tmp_path, json.dumps(people), "all.json")
+    assert [sheet.name for sheet in sheets_of(path)] == ["all.json/people", "all.json/cars"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no record|not valid"),
+        ("[]", "no record"),
+        ('"Zofia"', "no record"),
+        ('[{"a": 1}, "Zofia"]', "other than objects"),
+        ('{"a": 1}', "no lists of records"),
+        ('{"@context": {}, "@graph": []}', ".jsonld"),
+        ('[{"a": [[1]]}]', "key 1 of this record"),
+        ('[{"a": [{"b": 1}, 2]}]', "key 1 of this record"),
+        ('[{"Zofia": 1', "not valid JSON"),
+        (f'[{{"a": {NESTED}}}]', "deep"),
+        ('[{"a": "' + "Z" * (MAX_LITERAL_BYTES + 100_000) + '"}]', "a text of more than 1 MB"),
+    ],
+)
+def test_what_is_no_table_is_refused_and_not_quoted(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(LoadError, match=reason) as caught:
+        sheets_of(written(tmp_path, text, "a.json"))
+    assert "Zofia" not in str(caught.value)
