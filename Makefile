@@ -60,8 +60,8 @@ has-chromium:
 		|| { echo "Installing Chromium (once) ..."; $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium; }
 
 # Whole files go to a worker, those that take long first (tests/conftest.py). FAST=1, for the inner loop: no test that
-# starts a process, loads a model or takes seconds (the marks in pyproject.toml).
-TESTS = -n 2 --dist loadfile --no-loadscope-reorder
+# starts a process, loads a model or takes seconds (the marks in pyproject.toml). Who imports whom is checked by `check`.
+TESTS = -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/test_layers.py
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
 

@@ -74,7 +74,7 @@ def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Name
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(talks())
 def test_restoring_what_was_anonymised_gives_the_original_back(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk
@@ -95,7 +95,7 @@ def folded(text: str) -> str:
     return re.sub(r"[-\s]+", "", text).casefold()
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(talks())
 def test_what_is_anonymised_passes_the_guard_and_holds_no_name(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk

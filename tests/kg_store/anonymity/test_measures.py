@@ -32,7 +32,7 @@ def close(one: ProfileRisk, other: ProfileRisk) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(graphs())
 def test_figures_are_those_of_walking_from_every_entity(graph: CompactGraph) -> None:
     k, mids = 3, entities(graph)

@@ -92,7 +92,7 @@ def is_whole(service: Process) -> bool:
     """The chain of the ledger, as `arog ledger verify` finds it beside the service."""
     folder = service.service.folder
     store = open_store(
-        Settings(_env_file=None, data_dir=folder / "data", master_key_file=folder / "keys" / "master.key")  # type: ignore[call-arg]
+        Settings(_env_file=None, data_dir=folder / "data", master_key_file=folder / "keys" / "master.key")
     )
     try:
         return check(store.engine, store.master, store.upkeep.signer, "default").is_whole
