@@ -39,7 +39,7 @@ def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclu
     return cited
 
 
-def as_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
+def as_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | None = None) -> Fact:
     return Fact(
         head=fact.start,
         head_concept=fact.start_concept,
@@ -48,6 +48,7 @@ def as_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
         tail_concept=fact.end_concept,
         size=fact.size,
         cited=fact in cited,
+        tail_count=tail_count,
     )
 
 

@@ -8,6 +8,7 @@ from app.chat.answers.capsule import names_of_masks, seal_names
 from app.chat.answers.disambiguation import hints_for
 from app.chat.citations import as_fact, cited_by, said_by
 from app.chat.question_run import QuestionRun
+from app.chat.understanding import count_of, understood, worked_out
 from app.privacy.anonymiser import Anonymised
 from client_sdk.protocol import Ambiguity, ChatAnswer, Message, Names, Usage
 
@@ -24,16 +25,18 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         message=Message(role="assistant", content=run.ended.sentence),
         answered=conclusion is not None,
         entities=list(conclusion.items) if conclusion else [],
-        evidence=[as_fact(fact, cited) for fact in found.evidence],
+        evidence=[as_fact(fact, cited, count_of(run, fact.end)) for fact in found.evidence],
         grounded=run.ended.grounded,
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
-        notes=[*read.notes, *found.notes],
+        notes=list(read.notes),
+        worked_out=worked_out(run),
+        understood=understood(run),
         usage=Usage(),
     )
     if run.request.public_key is None:
         return answer
-    return seal_names(run.request.public_key, answer, _names(run, read))
+    return seal_names(run.request.public_key, answer, _names(run, read, answer))
 
 
 def _with_hints(ambiguity: Ambiguity, run: QuestionRun) -> Ambiguity:
@@ -41,20 +44,21 @@ def _with_hints(ambiguity: Ambiguity, run: QuestionRun) -> Ambiguity:
     return ambiguity.model_copy(update={"hints": hints})
 
 
-def _names(run: QuestionRun, read: Anonymised) -> dict[str, Names]:
-    """The names of this answer, of its cited evidence and of its choices, and no others."""
+def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, Names]:
+    """The names of this answer, of its cited evidence, of its choices and of what it understood, and no others."""
     table, conclusion = run.conversation.table, run.ended.conclusion
     cited = cited_by(table, run.found, conclusion)
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
     words += table.known(" ".join(read.notes))
+    words += [each.pseudonym for each in answer.understood]
     words += said_by(table, run.found, conclusion)
     words += [word for fact in cited for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}
     hinted = (step for ambiguity in read.ambiguous for hint in ambiguity.hints for step in hint.path)
     steps = (step for fact in cited for step in fact.path)
-    masks = names_of_masks(run.graph, (conclusion.text if conclusion else "", *hinted, *steps))
+    masks = names_of_masks(run.graph, (answer.message.content, *answer.worked_out, *hinted, *steps))
     return {**run.executor.names_of(dict.fromkeys(word for word in words if word not in own)), **own, **masks}
 
 
@@ -78,6 +82,7 @@ def with_usage(answer: ChatAnswer, run: QuestionRun, milliseconds: dict[str, flo
         currency=currency if cost is not None else "",
         anonymity=run.anonymity,
         withheld=run.withheld,
+        left_out=list(run.found.notes),
         milliseconds=stages,
     )
     return answer.model_copy(update={"usage": usage})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ from tests.support.service import OPERATOR, OPERATOR_KEY
 PICTURES = os.environ.get("AROG_PICTURES", "")
 PATIENCE_MS = 15_000
 DESK = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
+PHONE = {"width": 375, "height": 812}
 MANY = 520
 SYLLABLES = (
     "bra",
@@ -182,7 +181,8 @@ class Visit:
     def answered(self, at: int) -> Locator:
         """The turn at this place, once its answer is whole."""
         turn = self.turns.nth(at)
-        turn.get_by_text(re.compile(r"^\d+ calls?")).wait_for()
+        turn.and_(self.page.locator("[data-answered=true]")).wait_for()
+        turn.locator(".answer-bar").wait_for()
         return turn
 
     @property

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import MANY, PHONE, House, Visit, crowd
+from tests.browser.conftest import DESK, MANY, PHONE, House, Visit, crowd
 
 DEMO = ("demo", "inspect:demo")
 
@@ -64,7 +65,6 @@ WATCH = """() => {
 def test_the_evidence_is_a_picture_and_a_table_of_the_same(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    turn.get_by_role("button", name="Evidence").click()
     picture = turn.locator(".picture[data-drawn=true]")
     picture.wait_for()
     assert picture.get_attribute("data-nodes") == "5"
@@ -84,7 +84,7 @@ def test_a_large_set_is_one_node_until_all_are_wanted(visit: Visit) -> None:
     visit.page.get_by_label("Names of one set, at most").select_option("1000")
     visit.page.get_by_role("button", name="Close").click()
     turn = visit.ask("Which patients are treated by Ottilie Krummhorn?")
-    turn.get_by_role("button", name="Evidence").click()
+    turn.locator(".picture").scroll_into_view_if_needed()
     turn.locator(".picture[data-drawn=true][data-nodes='2']").wait_for()
     turn.get_by_role("button", name=f"Show all {MANY + 1}").click()
     turn.locator(f".picture[data-drawn=true][data-nodes='{MANY + 1}']").wait_for()
@@ -105,10 +105,16 @@ def test_what_the_model_saw_is_in_pseudonyms_and_each_tells_its_name(visit: Visi
     panel.locator(".mark").first.hover()
     expect(panel.get_by_role("tooltip")).to_have_text("Zeno Mbekani")
     visit.picture("seen")
-    visit.page.keyboard.press("Tab")
-    panel.locator(".mark").nth(1).focus()
+    # All marked words are one stop of Tab, and arrows lead from one to the next.
+    assert panel.locator(".mark[tabindex='0']").count() == 1
+    panel.locator(".mark").first.focus()
+    visit.page.keyboard.press("ArrowRight")
+    expect(panel.locator(".mark").nth(1)).to_be_focused()
     expect(panel.get_by_role("tooltip")).to_be_visible()
-    expect(panel.get_by_text("fits the ledger").first).to_be_visible()
+    picture = turn.locator(".picture-box").bounding_box()
+    assert picture is not None
+    assert picture["x"] + picture["width"] <= panel.bounding_box()["x"]  # type: ignore[index]
+    expect(panel.get_by_text("matches the ledger").first).to_be_visible()
     panel.get_by_role("button", name="With names").click()
     expect(panel).to_contain_text("Which patients are treated by Zeno Mbekani?")
     visit.picture("seen-with-names")
@@ -231,18 +237,18 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit) -> None:
     turn = visit.answered(0)
     status = visit.page.get_by_role("status").first
     expect(status).to_contain_text("Lower Gallenbach")
-    for _ in range(3):  # Past the box and its button, which is off while the box is empty, from the answer's end.
+    for _ in range(12):  # Past the evidence, from the box at the answer's end.
         visit.page.keyboard.press("Shift+Tab")
-        if turn.get_by_role("button", name="Ask again").evaluate("one => one === document.activeElement"):
+        if turn.get_by_role("button", name="What the model saw").evaluate("one => one === document.activeElement"):
             break
-    visit.page.keyboard.press("Shift+Tab")
     visit.page.keyboard.press("Enter")
     expect(visit.page.get_by_role("heading", name="What the model saw")).to_be_focused()
     visit.page.keyboard.press("Escape")
     expect(turn.get_by_role("button", name="What the model saw")).to_be_focused()
     visit.page.keyboard.press("Shift+Tab")
-    visit.page.keyboard.press("Enter")
-    expect(turn.get_by_role("region", name="Evidence")).to_be_visible()
+    for is_shown in (False, True):
+        visit.page.keyboard.press("Enter")
+        expect(turn.get_by_role("region", name="Evidence", exact=True)).to_have_count(int(is_shown))
     for _ in range(4):
         visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("Enter")
@@ -284,6 +290,69 @@ def test_dark_is_the_systems_choice_or_the_readers(visit: Visit) -> None:
     visit.page.get_by_label("Dark").check()
     visit.page.get_by_role("button", name="Close").click()
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    turn.get_by_role("button", name="Evidence").click()
     turn.locator(".picture[data-drawn=true]").wait_for()
     visit.picture("dark")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_new_answer_is_in_sight_and_nothing_moves_while_it_comes(visit: Visit, size: dict[str, int]) -> None:
+    visit.page.set_viewport_size(size)  # type: ignore[arg-type]
+    visit.begin(*DEMO)
+    visit.page.evaluate(WATCH_SHIFTS)
+    for question in ("Which patients are treated by Dr. Mbekani?", "How many patients are treated by Dr. Mbekani?"):
+        turn = visit.ask(question)
+        turn.locator(".picture[data-drawn=true]").wait_for()
+        expect(turn.locator(".question")).to_be_in_viewport(ratio=1)
+        expect(turn.locator(".answer-text")).to_be_in_viewport(ratio=1)
+    assert visit.page.evaluate("window.shifts") < MOST_SHIFT
+
+
+MOST_SHIFT = 0.05
+WATCH_SHIFTS = """() => {
+  window.shifts = 0;
+  new PerformanceObserver((seen) => seen.getEntries().forEach((each) => { window.shifts += each.value; }))
+    .observe({type: 'layout-shift', buffered: false});
+}"""
+
+
+def test_each_form_of_answer_says_how_it_was_reached_and_shows_no_pseudonym(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    for question, path in (
+        ("How many patients are treated by Dr. Mbekani?", "Zeno Mbekani ← treated by ← 4 patients"),
+        ("Is Bibo treated by Runa Rabenhorst?", "Giulia D'Amaro → treated by → Runa Rabenhorst"),
+        ("Which cities have a population below 20,000?", "Of all 8 cities those whose"),
+    ):
+        turn = visit.ask(question)
+        expect(turn.locator(".path-line")).to_contain_text(path)
+        evidence = turn.get_by_role("region", name="Evidence", exact=True)
+        if "Picture" in evidence.inner_text():
+            evidence.get_by_role("button", name="Table").click()
+        assert not PSEUDONYM.findall(evidence.inner_text())
+
+
+PSEUDONYM = re.compile(r"\b[ESV](?=[a-z]*[0-9])[a-z0-9]{5}\b")
+
+
+def test_an_answer_of_two_columns_is_a_table_to_sort_and_to_take_out(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    turn = visit.ask("How many patients are insured by each insurer?")
+    table = turn.get_by_role("region", name="The answer as a table")
+    counts = table.get_by_role("row").locator("td:nth-child(2)")
+    table.get_by_role("button", name="Count").click()
+    least_first = [int(each) for each in counts.all_inner_texts()]
+    assert len(least_first) == len(set(least_first)) == 3
+    assert least_first == sorted(least_first)
+    table.get_by_role("button", name="Count").click()
+    assert [int(each) for each in counts.all_inner_texts()] == least_first[::-1]
+    visit.picture("answer-table")
+    with visit.page.expect_download() as saved:
+        turn.get_by_role("button", name="CSV").click()
+    assert Path(saved.value.path()).read_text("utf-8").splitlines()[0] == "Name,Count"
+
+
+def test_a_question_without_an_answer_tells_what_was_understood(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    turn = visit.ask("What is the airspeed of Dr. Mbekani?")
+    expect(turn.locator(".understood")).to_contain_text("Understood: Zeno Mbekani doctor")
+    assert "not offered" not in turn.inner_text()
+    visit.picture("no-answer")

@@ -225,7 +225,7 @@ def _draft(
 
 def _note_what_was_cut(progress: _Progress, number: int, count: int) -> None:
     if count:
-        progress.notes.append(f"Round {number}: {count} ways on, ranked last, were not offered.")
+        progress.notes.append(f"Round {number}: {count} possible paths, ranked last, were not offered.")
 
 
 def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:

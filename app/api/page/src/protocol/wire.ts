@@ -38,6 +38,7 @@ export const factOf = fields({
   tail_concept: text,
   size: optional(text, "1"),
   cited: optional(truth, false),
+  tail_count: optional(nullable(number), null),
 });
 export type Fact = Decoded<typeof factOf>;
 
@@ -59,6 +60,7 @@ export const usageOf = fields({
   currency: optional(text, ""),
   anonymity: optional(nullable(number), null),
   withheld: optional(number, 0),
+  left_out: optional(list(text), []),
   milliseconds: optional(mapOf(number), new Map<string, number>()),
 });
 export type Usage = Decoded<typeof usageOf>;
@@ -75,6 +77,8 @@ export const chatAnswerOf = fields({
   ambiguous: list(ambiguityOf),
   inexact: optional(list(readingOf), []),
   notes: optional(list(text), []),
+  worked_out: optional(list(text), []),
+  understood: optional(list(fields({ pseudonym: text, concept: text, known: optional(truth, true) })), []),
   usage: usageOf,
   capsule: nullable(capsuleOf),
 });

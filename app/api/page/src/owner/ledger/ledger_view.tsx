@@ -7,7 +7,7 @@ import { type LedgerRow, ledgerPageOf } from "../../protocol/wire";
 import { ErrorNote } from "../../shared/components/error_note";
 import { session } from "../../shared/session";
 import { service, useAsked, useDoing } from "../asked";
-import { offerFile } from "../saving";
+import { offerFile } from "../../shared/saving";
 import { type LedgerCheck, ledgerCheckOf } from "../wire";
 import { bytes, count, counted, time } from "../words";
 
