@@ -1,17 +1,21 @@
 """Uploads of graphs: multipart parts streamed straight into files that only this process's user can read.
 
-Promise: no byte of an upload passes through the system's temporary folder, and the files' own names are not kept.
-Limit: while the job runs the files lie in the data folder as they came, in clear, mode 0600. They are deleted
-when the job ends, and at the next start when the process died before.
+Promise: no byte of an upload passes through the system's temporary folder, and a file's name leads nowhere else.
+Limit: while the job runs the files lie in the data folder as they came, in clear, mode 0600, under the names that they
+were sent with; those of tables stand in the policy. They are deleted when the job ends, and at the next start when the
+process died before.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
+import unicodedata
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from itertools import count, islice
 from pathlib import Path
 from typing import IO
 
@@ -31,25 +35,30 @@ UPLOAD_SCHEMA = {
             "file": {"type": "array", "items": {"type": "string", "format": "binary"}},
             "ontology": {"type": "array", "items": {"type": "string", "format": "binary"}},
             "policy": {"type": "string", "description": "TOML; the proposed policy by default"},
+            "changes": {"type": "string", "description": "PolicyChanges as JSON, for a preview alone"},
         },
     }
 }
 """Of a body of multipart/form-data, for the API's description."""
 MAX_POLICY_BYTES = 1_000_000
+MAX_NAME_CHARS = 120
 _HINT = (
-    "Send multipart/form-data with parts named `file` (one or more), `ontology` (any number) and `policy` "
-    "(at most one, TOML)."
+    "Send multipart/form-data with parts named `file` (one or more), `ontology` (any number), `policy` "
+    "(at most one, TOML) and, for a preview, `changes` (at most one, JSON)."
 )
+_UNUSUAL = re.compile(r"[^\w .()&+-]")
+_TEXTS = (b"policy", b"changes")
 
 
 @dataclass(slots=True)
 class Upload:
-    """One upload. `files` and `ontologies` lie in `folder`, numbered in the order they came."""
+    """One upload. `files` and `ontologies` lie in `folder`, in the order they came, each under a name of its own."""
 
     folder: Path
     files: list[Path] = field(default_factory=list)
     ontologies: list[Path] = field(default_factory=list)
     policy: str | None = field(default=None, repr=False)
+    changes: str | None = field(default=None, repr=False)
 
     def delete(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -81,13 +90,14 @@ async def receive_upload(
 
 
 class _Parts:
-    """The parser's callbacks: one part after the other goes to a file, the policy to memory."""
+    """The parser's callbacks: one part after the other goes to a file, the policy and its changes to memory."""
 
     def __init__(self, upload: Upload, endings: tuple[str, ...]) -> None:
         self._upload, self._endings = upload, endings
         self._header, self._value, self._disposition = b"", b"", b""
         self._file: IO[bytes] | None = None
-        self._policy: bytearray | None = None
+        self._texts: dict[bytes, bytearray] = {}
+        self._text: bytearray | None = None
         self._ended = False
 
     def callbacks(self) -> dict[str, object]:
@@ -111,8 +121,8 @@ class _Parts:
     def headers_finished(self) -> None:
         _, options = parse_options_header(self._disposition)
         name, given = options.get(b"name", b""), options.get(b"filename", b"")
-        if name == b"policy" and self._policy is None:
-            self._policy = bytearray()
+        if name in _TEXTS and name not in self._texts:
+            self._text = self._texts[name] = bytearray()
         elif name == b"file":
             self._file = self._open(given, "file", self._upload.files)
         elif name == b"ontology":
@@ -123,13 +133,14 @@ class _Parts:
     def part_data(self, data: bytes, start: int, end: int) -> None:
         if self._file is not None:
             self._file.write(memoryview(data)[start:end])
-        elif self._policy is not None:
-            self._policy += data[start:end]
-            if len(self._policy) > MAX_POLICY_BYTES:
-                raise BadRequestError(f"The policy has more than {MAX_POLICY_BYTES} bytes.", _HINT)
+        elif self._text is not None:
+            self._text += data[start:end]
+            if len(self._text) > MAX_POLICY_BYTES:
+                raise BadRequestError(f"The policy or its changes have more than {MAX_POLICY_BYTES} bytes.", _HINT)
 
     def part_end(self) -> None:
         self.close()
+        self._text = None
 
     def end(self) -> None:
         self._ended = True
@@ -140,11 +151,11 @@ class _Parts:
             raise BadRequestError("The upload is cut off.", _HINT)
         if not self._upload.files:
             raise BadRequestError("The upload holds no part named `file`.", _HINT)
-        if self._policy is not None:
-            try:
-                self._upload.policy = self._policy.decode("utf-8-sig")
-            except UnicodeDecodeError:
-                raise BadRequestError("The policy is not UTF-8.", _HINT) from None
+        try:
+            texts = {name: bytes(text).decode("utf-8-sig") for name, text in self._texts.items()}
+        except UnicodeDecodeError:
+            raise BadRequestError("The policy or its changes are not UTF-8.", _HINT) from None
+        self._upload.policy, self._upload.changes = texts.get(b"policy"), texts.get(b"changes")
 
     def close(self) -> None:
         if self._file is not None:
@@ -154,20 +165,32 @@ class _Parts:
     def _open(self, given: bytes, kind: str, files: list[Path]) -> IO[bytes]:
         if len(files) == MAX_FILES:
             raise BadRequestError(f"The upload holds more than {MAX_FILES} files.", _HINT)
-        ending = _ending(given.decode("utf-8", "replace").lower(), self._endings)
+        name = given.decode("utf-8", "replace")
+        ending = _ending(name.lower(), self._endings)
         if ending is None:
             allowed = ", ".join(self._endings)
             raise BadRequestError(
                 f"{kind} {len(files) + 1} has no file name with an ending that can be loaded.",
                 f"Allowed: {allowed}; each also with .gz.",
             )
-        path = self._upload.folder / f"{kind}-{len(files) + 1}{ending}"
+        stem = _stem(name, ending) or f"{kind}-{len(files) + 1}"
+        taken = {path.name for path in (*self._upload.files, *self._upload.ontologies)}
+        numbered = (f"{stem}-{number}{ending}" for number in count(2))
+        path = self._upload.folder / next(
+            each for each in (f"{stem}{ending}", *islice(numbered, len(taken) + 1)) if each not in taken
+        )
         files.append(path)
         return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def _ending(name: str, endings: tuple[str, ...]) -> str | None:
-    """The part of a file's name that says its format; the rest may be a name, and is dropped."""
+    """The part of a file's name that says its format."""
     packed = ".gz" if name.endswith(".gz") else ""
     plain = name.removesuffix(".gz")
     return next((ending + packed for ending in endings if plain.endswith(ending)), None)
+
+
+def _stem(name: str, ending: str) -> str:
+    """The rest of a file's name without its folders: letters, digits and a few marks, that lead out of no folder."""
+    last = re.split(r"[\\/]", name)[-1][: -len(ending)]
+    return _UNUSUAL.sub("_", unicodedata.normalize("NFC", last)).strip(" .")[:MAX_NAME_CHARS].strip(" .")

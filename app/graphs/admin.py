@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.chat.conversations import ConversationStore
 from app.graphs.load_job import Approve, LoadJob, LoadRequest
-from app.graphs.preview import Previewer
+from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of
 from app.graphs.summaries import summary_of
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary

@@ -13,6 +13,17 @@ from client_sdk.protocol.capsule import (
     Names,
     SuiteName,
 )
+from client_sdk.protocol.columns import (
+    ColumnChange,
+    ColumnRole,
+    ColumnSeen,
+    ColumnType,
+    Exposure,
+    PolicyChanges,
+    ShownAs,
+    TableChange,
+    TableSeen,
+)
 from client_sdk.protocol.contexts import capsule_context, preview_context, trace_context
 from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import ErrorEvent, EvidenceEvent, StageEvent, StageName, TextEvent
@@ -72,6 +83,10 @@ __all__ = [
     "ChatAnswer",
     "ChatOptions",
     "ChatRequest",
+    "ColumnChange",
+    "ColumnRole",
+    "ColumnSeen",
+    "ColumnType",
     "Device",
     "DeviceList",
     "EndpointList",
@@ -81,6 +96,7 @@ __all__ = [
     "ErrorBody",
     "ErrorEvent",
     "EvidenceEvent",
+    "Exposure",
     "Fact",
     "FactSeen",
     "ForgetChoice",
@@ -110,6 +126,7 @@ __all__ = [
     "Names",
     "NewDevice",
     "NewKey",
+    "PolicyChanges",
     "PredicateSeen",
     "PrivacySummary",
     "ProfileRisk",
@@ -121,10 +138,13 @@ __all__ = [
     "Role",
     "SealedTrace",
     "SetSizes",
+    "ShownAs",
     "StageEvent",
     "StageName",
     "StrategyName",
     "SuiteName",
+    "TableChange",
+    "TableSeen",
     "TextEvent",
     "TokenBudget",
     "TraceContent",

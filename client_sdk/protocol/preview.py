@@ -8,6 +8,7 @@ from pydantic import Field
 
 from client_sdk.protocol.base import Wire
 from client_sdk.protocol.capsule import Capsule
+from client_sdk.protocol.columns import ColumnSeen, TableSeen
 from client_sdk.protocol.graph_report import MaskedWord
 
 PredicateUseName = Literal["name", "class", "schema", "relation", "masked", "hidden"]
@@ -47,7 +48,8 @@ class EntitySeen(Wire):
 class GraphPreview(Wire):
     """Counts, predicates and a sample; `masked` lists what shows no words until the policy says that it may.
 
-    `policy` is the one that was used, as TOML; proposed where none was given.
+    `policy` is the one that was used, as TOML: proposed where none was given, with the `changes` that were sent. A
+    load with it does what the preview shows. `columns` and `tables` are the same policy as a list of choices.
 
     `capsule` holds the names of the sample, a CapsuleContent sealed to the caller's key, and opens for this sample
     alone (docs/api.md).
@@ -65,4 +67,6 @@ class GraphPreview(Wire):
     sample: list[EntitySeen] = Field(repr=False)
     notes: list[str]
     masked: list[MaskedWord] = Field(default_factory=list, repr=False)
+    columns: list[ColumnSeen] = Field(default_factory=list, repr=False)
+    tables: list[TableSeen] = Field(default_factory=list, repr=False)
     capsule: Capsule | None = None

@@ -58,6 +58,7 @@ class MaskReason(StrEnum):
     WORDS = "holds a word that is not a common English one"
     RARE = "occurs once or twice, where others occur often"
     MANY = "is one of so many that they grow with the rows"
+    OWNER = "is masked by the policy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,10 @@ def default_masks(
     relations = [*_relations(roles, policy, labels, declared)]
     kinds = [*_classes(roles, policy, labels, classes, declared)]
     names = _NamesOfGraph(roles, policy, named, classes, [*relations, *kinds])
-    return (*_masked("relation", relations, names), *_masked("class", kinds, names))
+    chosen = _masked_by_owner(roles, policy, classes)
+    by_owner = {each.term for each in chosen}
+    kinds = [each for each in kinds if each.term not in by_owner]
+    return (*_masked("relation", relations, names), *_masked("class", kinds, names), *chosen)
 
 
 def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
@@ -168,6 +172,12 @@ def _classes(
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
             yield _Candidate(position, term, word, words_of(word), uses[term], is_declared)
+
+
+def _masked_by_owner(roles: TripleRoles, policy: Policy, classes: NodeClasses) -> tuple[MaskedTerm, ...]:
+    terms = ((text_of(roles.raw.terms[position]), word) for position, word in classes.word_of.items())
+    listed = (each for each in terms if _is_listed(policy.mask_classes, *each))
+    return tuple(MaskedTerm("class", term, word, MaskReason.OWNER) for term, word in listed)
 
 
 def _is_listed(listed: Shown, term: str, word: str) -> bool:

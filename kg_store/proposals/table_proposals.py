@@ -1,86 +1,72 @@
-"""Proposing `[[tables]]` for files that are tables: a header, one row an entity, and not head, relation, tail."""
+"""Proposing `[[tables]]` for tables: a header, one row an entity or a link, and not head, relation, tail."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kg_store.errors import LoadError
 from kg_store.lexicon import in_lexicon
-from kg_store.sources.files import open_bytes
-from kg_store.sources.table_files import TABLE_ENDINGS, delimiter_of, header_of, read_rows
-from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
+from kg_store.proposals.column_profiles import ALIKE, Column
+from kg_store.proposals.column_words import FIRST, KEY_WORDS, NAME_WORDS, PLACES, full_words, relation_words, unit_of
+from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
+from kg_store.proposals.table_references import find_target, with_links
+from kg_store.sources.formats.json_records import SEPARATOR
+from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
+from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy, stem_of
 from kg_store.sources.triple_columns import places_in_header, words_of
 from kg_store.terms import ValueKind
-from kg_store.text.labels import FORBIDDEN_IN_LABELS, readable
-from kg_store.text.literals import fits, is_year
+from kg_store.text.labels import FORBIDDEN_IN_LABELS
+from kg_store.text.literals import fits
 
-_KEY_WORDS = frozenset({"id", "key", "code", "nr", "no", "number", "uuid", "isbn", "sku"})
-_NAME_WORDS = ("name", "full name", "fullname", "display name", "title", "label", "nickname", "alias")
-_FIRST = ("first name", "firstname", "given name", "givenname", "forename", "first", "given")
-_LAST = ("last name", "lastname", "family name", "familyname", "surname", "last", "family")
-# Columns that hold keys of their own table.
-_OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father"})
-# Digits that nobody counts with.
-_KEPT_AS_TEXT = frozenset({"phone", "telephone", "fax", "zip", "postcode", "postal", "iban", "ssn", *_KEY_WORDS})
-_ALIKE = 0.98
 _UPLOADED = re.compile(r"file-\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    """A table as it lies in its file: its columns, each with every filled cell."""
-
-    file: str
-    columns: dict[str, list[str]] = field(repr=False)
-    key: str
-    rows: int
-
-    @property
-    def keys(self) -> frozenset[str]:
-        return frozenset(self.columns[self.key])
-
-    @property
-    def concept(self) -> str:
-        """From the file's name, or from the key's where an upload has left none: `patient_id` -> patient."""
-        stem = Path(self.file).stem
-        return _concept(self.key if _UPLOADED.fullmatch(stem) else stem)
-
-
 def propose_tables(paths: Iterable[Path]) -> tuple[TablePolicy, ...]:
-    """A mapping for every file of `paths` that is a table. Files that are none, or broken, are left to `reading`."""
-    sheets = [sheet for path in paths if (sheet := _sheet(path)) is not None]
-    return tuple(_mapping(sheet, sheets) for sheet in sheets)
+    """A mapping for every table of `paths`. Files that are none, or broken, are left to `reader`."""
+    found = [profile for path in paths for sheet in _sheets(path) if (profile := _profile(sheet)) is not None]
+    tables = with_links(found)
+    certain = [table for table in tables if table.is_certain or _joins(table, tables)]
+    return tuple(mapping for table in certain if (mapping := _mapping(table, certain)) is not None)
 
 
-def _sheet(path: Path) -> _Sheet | None:
-    name = path.name.removesuffix(".gz")
-    if Path(name).suffix.lower() not in TABLE_ENDINGS or len(name) > MAX_COLUMN_CHARS:
-        return None
+def _sheets(path: Path) -> list[Sheet]:
+    if Path(bare_name(path)).suffix.lower() not in TABLE_ENDINGS or len(bare_name(path)) > MAX_COLUMN_CHARS:
+        return []
     try:
-        header = header_of(path)
-        columns = _columns(path, header) if _may_be_header(header) else {}
-        is_called = _is_called_as_table(header, delimiter_of(path))
+        return sheets_of(path)
+    except LoadError:
+        return []
+
+
+def _profile(sheet: Sheet) -> TableProfile | None:
+    is_text = sheet.name.lower().endswith(TEXT_ENDINGS)
+    try:
+        header = sheet.header()
+        columns = _columns(sheet, header) if _may_be_header(header, is_text) else {}
+        is_called = not is_text or _is_called_as_table(header, delimiter_of(sheet.path))
     except LoadError:
         return None
     rows = len(next(iter(columns.values()), ()))
-    if not is_called and not _stands_apart(columns):
+    if rows == 0 or len(sheet.name) > MAX_COLUMN_CHARS:
         return None
-    key = _key(columns, _concept(Path(name).stem)) or (None if is_called else _first_if_unique(columns))
-    if key is None or rows == 0:
-        return None
-    filled = {column: [cell for cell in cells if cell] for column, cells in columns.items()}
-    return _Sheet(name, filled, key, rows)
+    stands_apart = not is_called and _stands_apart(columns)
+    profiles = {name: Column(name, [cell for cell in cells if cell], rows) for name, cells in columns.items()}
+    concept = concept_words(sheet.name, _concept_of_file(sheet.name))
+    key = find_key(list(profiles.values()), concept)
+    if key is None and stands_apart:
+        key = _first_if_unique(columns)
+    if not concept and key is not None:
+        # An upload has left no name: the key's tells it, `patient_id` is of a patient.
+        concept = concept_words(key, full_words(key))
+    return TableProfile(sheet.name, profiles, rows, concept, key, is_called or (stands_apart and key is not None))
 
 
-def _concept(text: str) -> str:
-    words = readable(text).lower().split()
-    kept = [word for word in words if word not in _KEY_WORDS]
-    if not kept or " ".join(kept) in _NAME_WORDS:
-        return "thing"
-    return _label(" ".join([*kept[:-1], _singular(kept[-1])])) or "thing"
+def _concept_of_file(file: str) -> list[str]:
+    stem = stem_of(file)
+    return [] if _UPLOADED.fullmatch(stem) else full_words(stem)
 
 
 def _label(words: str) -> str:
@@ -88,20 +74,21 @@ def _label(words: str) -> str:
     return FORBIDDEN_IN_LABELS.sub(" ", words).strip()[:MAX_LABEL_CHARS].strip()
 
 
-def _may_be_header(header: Sequence[str]) -> bool:
+def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
     """True where the cells can be names of columns, and not those of a list of triples."""
-    if len(header) < 2 or any(_is_value(column) or len(column) > MAX_COLUMN_CHARS for column in header):
+    if (is_text and len(header) < 2) or any(len(column) > MAX_COLUMN_CHARS for column in header):
         return False
-    return places_in_header(header) is None
+    return not is_text or (not any(map(_is_value, header)) and places_in_header(header) is None)
 
 
 def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
     """True where a column calls itself a key or a name; of three columns that may be triples, the first must be a key.
     Nobody separates triples by semicolons."""
-    words = [_words(column) for column in header]
+    words = [full_words(column) for column in header]
     if len(header) == 3 and delimiter != ";":
-        return bool(_KEY_WORDS & set(words[0].split()))
-    return any(_KEY_WORDS & set(each.split()) or each in (*_NAME_WORDS, *_FIRST) for each in words)
+        return bool(KEY_WORDS & set(words[0]))
+    named = (each and (each[-1] in NAME_WORDS or " ".join(each) in FIRST) for each in words)
+    return any(KEY_WORDS & set(each) for each in words) or any(named)
 
 
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
@@ -115,7 +102,7 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
     if any(cells and all(map(_is_value, cells)) for cells in filled):
         return True
     capitals = sum(cell[0].isupper() for cell in filled[0])
-    return all(name.islower() for name in columns) and capitals >= _ALIKE * len(filled[0]) > 0
+    return all(name.islower() for name in columns) and capitals >= ALIKE * len(filled[0]) > 0
 
 
 def _first_if_unique(columns: Mapping[str, Sequence[str]]) -> str | None:
@@ -123,98 +110,69 @@ def _first_if_unique(columns: Mapping[str, Sequence[str]]) -> str | None:
     return name if all(cells) and len(set(cells)) == len(cells) else None
 
 
-def _columns(path: Path, header: Sequence[str]) -> dict[str, list[str]]:
+def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
+    """True of two columns or more that are keys of other tables: its first line is none of them, so it is a header."""
+    targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
+    found = [(column, other) for column, other in targets if other is not None and other is not table]
+    return len(found) >= 2 and all(column.name not in other.keys for column, other in found)
+
+
+def _columns(sheet: Sheet, header: Sequence[str]) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {column: [] for column in header}
-    # Any column does as the key here: lines without one are told apart by `_key`.
-    table = TablePolicy(file=path.name, key=header[0])
-    with open_bytes(path) as stream:
-        for row in read_rows(stream, path.name, table):
-            for column in header:
-                columns[column].append(row.cells[column])
+    lines = sheet.lines()
+    next(lines)
+    for _, cells in lines:
+        for column, cell in zip(header, cells, strict=True):
+            columns[column].append(cell)
     return columns
 
 
-def _key(columns: Mapping[str, Sequence[str]], concept: str) -> str | None:
-    """The first column that calls itself a key, or what the table is of, and is one; else the first that is a name
-    without doubles."""
-    unique = [column for column, cells in columns.items() if all(cells) and len(set(cells)) == len(cells)]
-    called = [column for column in unique if _KEY_WORDS & set(_words(column).split()) or _words(column) == concept]
-    named = [column for column in unique if _words(column) in _NAME_WORDS]
-    return next(iter((*called, *named)), None)
-
-
-def _mapping(sheet: _Sheet, sheets: Sequence[_Sheet]) -> TablePolicy:
-    names = tuple(_names(sheet))
-    taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {sheet.key}
-    columns = {
-        column: _column(column, cells, sheet, sheets)
-        for column, cells in sheet.columns.items()
-        if column not in taken and cells
+def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy | None:
+    targets = {
+        name: target
+        for name, column in table.columns.items()
+        if name != table.key and (target := find_target(column, table, tables)) is not None
     }
-    return TablePolicy(file=sheet.file, key=sheet.key, concept=sheet.concept, names=names, columns=columns)
+    key = table.key
+    names = find_names(table, frozenset(targets)) if key is not None or not targets else []
+    taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
+    columns = {
+        name: _column(column, targets.get(name))
+        for name, column in table.columns.items()
+        if name not in taken and column.cells
+    }
+    if key is None and len(targets) < 2 and not names:
+        return None
+    return TablePolicy(
+        file=table.file, key=key, concept=_label(table.concept) or "thing", names=tuple(names), columns=columns
+    )
 
 
-def _names(sheet: _Sheet) -> Iterator[str | tuple[str, ...]]:
-    by_words = {_words(column): column for column in sheet.columns}
-    first = next((by_words[words] for words in _FIRST if words in by_words), None)
-    last = next((by_words[words] for words in _LAST if words in by_words), None)
-    if first and last:
-        yield (first, last)
-    called = [by_words[words] for words in (*_NAME_WORDS, f"{sheet.concept} name") if words in by_words]
-    yield from (column for column in called if column not in (first, last))
-    of_kind = by_words.get(sheet.concept)
-    # A code that is called by its kind is no name beside a name.
-    if of_kind and not ((called or (first and last)) and of_kind == sheet.key):
-        yield of_kind
-    # A key that calls itself nothing is what people call the thing.
-    elif not (called or (first and last) or _KEY_WORDS & set(_words(sheet.key).split())):
-        yield sheet.key
-
-
-def _column(column: str, cells: Sequence[str], sheet: _Sheet, sheets: Sequence[_Sheet]) -> ColumnPolicy:
-    target = _target(column, cells, sheet, sheets)
-    words = [word for word in _words(column).split() if target is None or word not in _KEY_WORDS]
-    label = _label(" ".join(words)) or "related to"
+def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
+    separator = SEPARATOR if any(SEPARATOR in cell for cell in column.cells) else None
     if target is not None:
-        return ColumnPolicy(relation=label, table=target.file)
-    return ColumnPolicy(relation=label, kind=_kind(column, cells))
+        label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
+        return ColumnPolicy(relation=_telling(label, target), table=target.file, separator=separator)
+    label = _label(relation_words(column.name)) or "related to"
+    if separator is not None:
+        parts = [part for cell in column.cells for part in cell.split(SEPARATOR)]
+        column = replace(column, cells=parts, rows=len(parts))
+    kind = column.kind
+    if kind is ValueKind.TEXT and column.is_concept:
+        place = label.split()[-1]
+        return ColumnPolicy(relation=label, concept=place if place in PLACES else label, separator=separator)
+    return ColumnPolicy(
+        relation=label,
+        kind=kind,
+        unit=unit_of(column.name) if kind is ValueKind.NUMBER else None,
+        first=column.first_of_date if kind is ValueKind.DATE else None,  # type: ignore[arg-type]
+        separator=separator,
+    )
 
 
-def _target(column: str, cells: Sequence[str], sheet: _Sheet, sheets: Sequence[_Sheet]) -> _Sheet | None:
-    """The table whose keys these cells are, most of them at least: where the column's name speaks of it or its key."""
-    words = set(_words(column).split())
-    for other in sheets:
-        speaks = set(other.concept.split()) <= words or (other.key == column and other is not sheet)
-        speaks = speaks or (words - _KEY_WORDS != words and column != sheet.key)
-        speaks = speaks or (other is sheet and bool(words & _OF_THE_SAME))
-        if speaks and sum(cell in other.keys for cell in cells) * 2 > len(cells):
-            return other
-    return None
-
-
-def _kind(column: str, cells: Sequence[str]) -> ValueKind:
-    words = set(_words(column).split())
-    if words & _KEPT_AS_TEXT or any(re.fullmatch(r"0\d+", cell) for cell in cells):
-        return ValueKind.TEXT
-    if "year" in words and all(is_year(cell) for cell in cells):
-        return ValueKind.DATE
-    for kind in (ValueKind.NUMBER, ValueKind.DATE):
-        if sum(fits(cell, kind) for cell in cells) >= _ALIKE * len(cells):
-            return kind
-    return ValueKind.TEXT
-
-
-def _words(column: str) -> str:
-    return readable(column.replace("-", " ")).lower()
+def _telling(label: str, target: TableProfile) -> str:
+    return _label(target.concept) if label in KEY_WORDS and target.concept_words else label
 
 
 def _is_value(cell: str) -> bool:
     return fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE) or cell.startswith(("http://", "https://", "<"))
-
-
-def _singular(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "ches", "shes", "xes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word

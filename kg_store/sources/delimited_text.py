@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import IO, Literal
 
 from kg_store.errors import LoadError
+from kg_store.sources.bounds import bounded_lines
 
 DELIMITERS = (",", ";", "\t", "|")
 _OF_TRIPLES = ("\t", "|", ",")
@@ -73,7 +74,7 @@ def _text_lines(stream: IO[bytes], file: str, encoding: str, newline: str) -> It
     text = io.TextIOWrapper(stream, "utf-8-sig" if encoding == "utf-8" else encoding, newline=newline)
     number = 0
     try:
-        for line in text:
+        for line in bounded_lines(text, file):
             number += 1
             yield line
     except UnicodeError:

@@ -164,7 +164,8 @@ class Policy(PolicyPart):
 
     `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
     `show_relations`, `show_classes`: by predicate or word, those whose words are shown whatever the load makes of
-    them; "all" for every one. `words` may leave in questions about this graph, beside common words and the schema.
+    them; "all" for every one. `mask_classes`: those whose words are not. `words` may leave in questions about this
+    graph, beside common words and the schema.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -179,6 +180,7 @@ class Policy(PolicyPart):
     mediators: MediatorPolicy = MediatorPolicy()
     show_relations: Shown = ()
     show_classes: Shown = ()
+    mask_classes: tuple[Predicate, ...] = ()
     words: tuple[Label, ...] = ()
     relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
     tables: tuple[TablePolicy, ...] = ()

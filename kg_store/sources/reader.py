@@ -14,8 +14,10 @@ import pyoxigraph
 
 from kg_store.errors import LoadError
 from kg_store.sources.files import translate_io_errors
+from kg_store.sources.formats.property_graph import is_property_graph, property_triples
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
 from kg_store.sources.safe_formats import local_json, tame_xml
+from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS
 from kg_store.sources.table_files import Tables
 from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
 from kg_store.sources.triple_files import TOO_LONG, read_cells
@@ -38,13 +40,16 @@ _RDF = {
     ".xml": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
     ".jsonld": ("JSON-LD", pyoxigraph.RdfFormat.JSON_LD),
 }
-_TEXT = (".tsv", ".csv", ".txt")
-FORMATS = (*_RDF, *_TEXT)
+FORMATS = (*_RDF, *TABLE_ENDINGS)
 """File endings that a load takes, each also with `.gz` behind it."""
 
 # Relative IRIs of a file without a base resolve against this name, which can't be looked up (RFC 2606).
 _BASE = "http://file.invalid/"
 _REPORT_BYTES = 1 << 18
+_UNMAPPED = (
+    "its tables have no key and refer to no other file, so they were not read: give each row an id of its own, or "
+    "say in the policy how, with [[tables]]"
+)
 # What the parser says may quote the file: only these parts of it are told apart, in our own words.
 _REASONS = (
     ("end of file", "the file ends in the middle of a statement"),
@@ -93,7 +98,11 @@ class TextFiles:
 
     def read(self, path: Path, ending: str, stream: IO[bytes], skipped: Counter[str]) -> Triples:
         if self._tables.has(path):
-            return self._tables.triples(path, stream, skipped)
+            return self._tables.triples(path, skipped)
+        if is_property_graph(path):
+            return property_triples(path)
+        if ending not in TEXT_ENDINGS:
+            raise LoadError(_UNMAPPED, path.name)
         policy = self._triples.get(path.name.removesuffix(".gz"), self._triples.get(None))
         return read_cells(stream, path.name, ending == ".csv", skipped, policy)
 
@@ -103,6 +112,7 @@ def _all_files(paths: Sequence[Path], progress: Fraction, texts: TextFiles, skip
     for number, path in enumerate(paths):
         yield from _file(path, number, _from(done, total, progress), texts, skipped)
         done += path.stat().st_size
+        progress(min(1.0, done / total))
 
 
 def _from(done: int, total: int, progress: Fraction) -> Callable[[int], None]:
@@ -126,7 +136,7 @@ def _file(
     with translate_io_errors(path), path.open("rb") as opened:
         counted = io.BufferedReader(_Counted(opened, on_bytes), _REPORT_BYTES)
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=counted) if zipped else counted)
-        if ending[0] in _TEXT:
+        if ending[0] in TABLE_ENDINGS:
             yield from texts.read(path, ending[0], stream, skipped)
         else:
             yield from _rdf(stream, ending[0], number, path.name, skipped)

@@ -1,4 +1,4 @@
-"""Rows of CSV tables to triples, as the policy's `[[tables]]` map them. Errors tell file and line, never a cell."""
+"""Rows of tables to triples, as the policy's `[[tables]]` map them. Errors tell file and line, never a cell."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 from urllib.parse import quote
 
 from kg_store.errors import LoadError
-from kg_store.sources.delimited_text import Rows, TableFile
-from kg_store.sources.files import open_bytes
 from kg_store.sources.raw_graph import Term, value_term
-from kg_store.sources.table_policy import ColumnPolicy, TablePolicy
+from kg_store.sources.sheets import TABLE_ENDINGS, Sheet, bare_name, sheets_of
+from kg_store.sources.table_cells import read_cell
+from kg_store.sources.table_policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, stem_of
 from kg_store.terms import ValueKind
-from kg_store.text.labels import readable
-from kg_store.text.literals import fits
 
-TABLE_ENDINGS = (".csv", ".tsv", ".txt")
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+_ROW = "urn:arog:row:"
+_THING = "urn:arog:thing:"
 
 Triple = tuple[Term, Term, Term]
 
@@ -38,125 +36,150 @@ class Tables:
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy]) -> None:
         """Raises LoadError where a table has no file, or its file lacks a column, or two rows share a key."""
-        self._policies = _assigned(paths, tables)
+        self._policies = _assigned(paths, tables) if tables else {}
+        self._by_file = {table.file: table for _, table in self._policies.values()}
         self._keys: dict[str, set[str]] = {}
-        for path, table in self._policies.items():
-            self._keys.setdefault(table.file, set()).update(_keys(path, table))
-        for table in self._policies.values():
+        for sheet, table in self._policies.values():
+            self._keys.setdefault(table.file, set()).update(_keys(sheet, table))
+        for table in self._by_file.values():
             for number, column in enumerate(table.columns.values(), start=1):
-                if column.table is not None and column.table not in self._keys:
+                target = self._by_file.get(column.table) if column.table is not None else None
+                if column.table is not None and target is None:
                     raise LoadError(f"column {number} of this table refers to a table that is not loaded", table.file)
+                if target is not None and target.key is None:
+                    raise LoadError(f"column {number} of this table refers to a table without a key", table.file)
 
     def has(self, path: Path) -> bool:
-        return path in self._policies
+        return any(sheet.path == path for sheet, _ in self._policies.values())
 
-    def triples(self, path: Path, stream: IO[bytes], skipped: Counter[str]) -> Iterator[Triple]:
-        """The triples of the rows of `path`; counts in `skipped`, by reason, what was left out."""
-        table = self._policies[path]
-        unread = len(header_of(path, table)) - len(table.used())
+    def triples(self, path: Path, skipped: Counter[str]) -> Iterator[Triple]:
+        """The triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
+        for sheet, table in self._policies.values():
+            if sheet.path == path:
+                skipped.update(dict.fromkeys(sheet.notes, 1))
+                yield from self._of_sheet(sheet, table, skipped)
+        unread = [sheet.name for sheet in sheets_of(path) if sheet.name not in self._policies]
         if unread:
-            skipped[f"columns of {path.name} are not mapped by the policy, and were not read"] += unread
-        for row in read_rows(stream, path.name, table):
-            yield from self._of_row(row, table, path.name, skipped)
+            skipped[f"tables of {path.name} are not mapped by the policy, and were not read"] += len(unread)
+
+    def _of_sheet(self, sheet: Sheet, table: TablePolicy, skipped: Counter[str]) -> Iterator[Triple]:
+        unread = len(sheet.header(table)) - len(table.used())
+        if unread:
+            skipped[f"columns of {sheet.name} are not mapped by the policy, and were not read"] += unread
+        is_empty = True
+        for row in read_rows(sheet, table):
+            is_empty = False
+            yield from self._of_row(row, table, sheet.name, skipped)
+        if is_empty:
+            raise LoadError("this table has a header and no row below it: there is nothing to load", sheet.name)
 
     def _of_row(self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]) -> Iterator[Triple]:
-        subject = _subject(table, row.cells[table.key])
-        yield subject, _TYPE, f"<urn:arog:class:{quote(table.concept or _stem(table.file), safe='')}>"
+        facts = list(self._facts(row, table, file, skipped))
+        if table.links:
+            yield from _link(table, row.line, facts)
+            return
+        subject = _subject(table, row.cells[table.key] if table.key is not None else str(row.line))
+        yield subject, _TYPE, f"<{table.class_iri}>"
         for name in _names(row, table):
             yield subject, _LABEL, _text(name)
+        for column, tail, further in facts:
+            yield subject, f"<{table.relation_iri(column)}>", tail
+            yield from further
+
+    def _facts(
+        self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]
+    ) -> Iterator[tuple[str, Term, tuple[Triple, ...]]]:
+        """The column, the term of each of its cells, and what is said of that term."""
         for column, settings in table.columns.items():
-            relation = f"<urn:arog:relation:{quote(settings.relation or readable(column).lower(), safe='')}>"
             for cell in _parts(row.cells[column], settings):
-                tail = self._tail(cell, settings, file, row.line, skipped)
-                if tail is not None:
-                    yield subject, relation, tail
+                if settings.concept is not None:
+                    thing = f"<{_THING}{quote(settings.concept, safe='')}:{quote(cell, safe='')}>"
+                    kind = f"<{CLASS_NAMESPACE}{quote(settings.concept, safe='')}>"
+                    yield column, thing, ((thing, _TYPE, kind), (thing, _LABEL, _text(cell)))
+                elif (tail := self._tail(cell, settings, file, row.line, skipped)) is not None:
+                    yield column, tail, ()
 
     def _tail(self, cell: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term | None:
         if column.table is not None:
             if cell not in self._keys[column.table]:
                 _count(skipped, f"references of {file} lead to no row and were left out", line)
                 return None
-            table = next(each for each in self._policies.values() if each.file == column.table)
-            return _subject(table, cell)
-        if column.kind in (ValueKind.NUMBER, ValueKind.DATE) and not fits(cell, column.kind):
+            return _subject(self._by_file[column.table], cell)
+        lexical = read_cell(cell, column)
+        if lexical is None:
             _count(skipped, f"cells of {file} are no {column.kind.value} and were kept as text", line)
             return value_term(cell, ValueKind.TEXT)
-        return value_term(cell, column.kind)
+        return value_term(lexical, column.kind)
 
 
-def header_of(path: Path, table: TablePolicy | None = None) -> list[str]:
-    """The cells of the first line. Raises LoadError where a column has no name or two share one."""
-    with open_bytes(path) as stream:
-        opened = _table_file(stream, path.name, table)
-        return _header(opened.quoted_rows(_delimiter(opened, table)), path.name)
-
-
-def delimiter_of(path: Path) -> str:
-    """The delimiter that the file's header tells."""
-    with open_bytes(path) as stream:
-        return _table_file(stream, path.name, None).header_delimiter()
-
-
-def read_rows(stream: IO[bytes], file: str, table: TablePolicy) -> Iterator[TableRow]:
+def read_rows(sheet: Sheet, table: TablePolicy) -> Iterator[TableRow]:
     """Every row below the header. Raises LoadError on a line with another number of cells, or without a key."""
-    opened = _table_file(stream, file, table)
-    rows = opened.quoted_rows(_delimiter(opened, table))
-    header = _header(rows, file)
+    lines = sheet.lines(table)
+    _, header = next(lines)
     for column, role in table.used().items():
         if column not in header:
-            raise LoadError(f"the header has no column for {role} of this table in the policy", file, 1)
-    for line, cells in rows:
-        if not any(cells):
-            continue
-        if len(cells) != len(header):
-            raise LoadError(f"this line has {len(cells)} cells, the header has {len(header)}", file, line)
+            raise LoadError(f"the header has no column for {role} of this table in the policy", sheet.name, 1)
+    for line, cells in lines:
         row = TableRow(line, dict(zip(header, cells, strict=True)))
-        if not row.cells[table.key]:
-            raise LoadError("this line has no key", file, line)
+        if table.key is not None and not row.cells[table.key]:
+            raise LoadError("this line has no key", sheet.name, line)
         yield row
 
 
-def _table_file(stream: IO[bytes], file: str, table: TablePolicy | None) -> TableFile:
-    return TableFile(stream, file, table.encoding if table is not None else "utf-8")
+def _link(table: TablePolicy, line: int, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
+    """The first reference joined to the second; where a row says more, a node without a name stands between them."""
+    references = [(column, tail) for column, tail, _ in facts if column in table.references()]
+    if not references:
+        return
+    (_, head), *rest = references
+    if len(table.columns) == len(table.references()) == 2:
+        yield from ((head, f"<{table.relation_iri(column)}>", tail) for column, tail in rest)
+        return
+    joint = f"_:{quote(stem_of(table.file), safe='').replace('%', '.').replace('-', '.')}.{line}"
+    yield head, f"<{table.class_iri.replace(':class:', ':relation:')}>", joint
+    for column, tail, further in facts:
+        if tail != head:
+            yield joint, f"<{table.relation_iri(column)}>", tail
+        yield from further
 
 
-def _delimiter(opened: TableFile, table: TablePolicy | None) -> str:
-    given = table.delimiter if table is not None else None
-    return given or opened.header_delimiter()
-
-
-def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> dict[Path, TablePolicy]:
-    """Each file's table: by name, else by the columns of its header, which an upload without names leaves."""
-    texts = [path for path in paths if _ending(path) in TABLE_ENDINGS]
-    found = {path: table for table in tables for path in texts if _bare(path) == table.file}
-    open_tables = [table for table in tables if table not in found.values()]
-    for path in (path for path in texts if path not in found):
-        fitting = [table for table in open_tables if _fits(path, table)]
+def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> dict[str, tuple[Sheet, TablePolicy]]:
+    """Each sheet's table, by the sheet's name: by name, else by the columns of its header."""
+    texts = [path for path in paths if Path(bare_name(path)).suffix.lower() in TABLE_ENDINGS]
+    sheets = [sheet for path in texts for sheet in sheets_of(path)]
+    found = {sheet.name: (sheet, table) for table in tables for sheet in sheets if sheet.name == table.file}
+    taken = [table for _, table in found.values()]
+    open_tables = [table for table in tables if table not in taken]
+    for sheet in (sheet for sheet in sheets if sheet.name not in found):
+        fitting = [table for table in open_tables if _fits(sheet, table)]
         if len(fitting) > 1:
-            raise LoadError("the header fits several tables of the policy: give the file the name of one", path.name)
+            raise LoadError("the header fits several tables of the policy: give the file the name of one", sheet.name)
         if fitting:
-            found[path] = fitting[0]
+            found[sheet.name] = (sheet, fitting[0])
+    mapped = [table for _, table in found.values()]
     for number, table in enumerate(tables, start=1):
-        if table not in found.values():
+        if table not in mapped:
             raise LoadError(f"table {number} of the policy fits none of the files, by name or by its columns")
     return found
 
 
-def _fits(path: Path, table: TablePolicy) -> bool:
+def _fits(sheet: Sheet, table: TablePolicy) -> bool:
     try:
-        return set(table.used()) <= set(header_of(path, table))
+        return set(table.used()) <= set(sheet.header(table))
     except LoadError:
         return False
 
 
-def _keys(path: Path, table: TablePolicy) -> set[str]:
+def _keys(sheet: Sheet, table: TablePolicy) -> set[str]:
     lines: dict[str, int] = {}
-    with open_bytes(path) as stream:
-        for row in read_rows(stream, path.name, table):
-            key = row.cells[table.key]
-            if key in lines:
-                raise LoadError(f"the key of this line stands in line {lines[key]} too", path.name, row.line)
-            lines[key] = row.line
+    if table.key is None:
+        next(sheet.lines(table))
+        return set()
+    for row in read_rows(sheet, table):
+        key = row.cells[table.key]
+        if key in lines:
+            raise LoadError(f"the key of this line stands in line {lines[key]} too", sheet.name, row.line)
+        lines[key] = row.line
     return set(lines)
 
 
@@ -174,7 +197,7 @@ def _parts(cell: str, column: ColumnPolicy) -> list[str]:
 
 
 def _subject(table: TablePolicy, key: str) -> Term:
-    return f"<urn:arog:row:{quote(_stem(table.file), safe='')}:{quote(key, safe='')}>"
+    return f"<{_ROW}{quote(stem_of(table.file), safe='')}:{quote(key, safe='')}>"
 
 
 def _text(text: str) -> Term:
@@ -185,24 +208,3 @@ def _count(skipped: Counter[str], reason: str, line: int) -> None:
     """Counts under one reason, which tells the first line that it was met in."""
     known = next((each for each in skipped if each.startswith(reason)), f"{reason} (the first in line {line})")
     skipped[known] += 1
-
-
-def _header(rows: Rows, file: str) -> list[str]:
-    _, names = next(rows, (1, []))
-    if not names or not all(names):
-        raise LoadError("a table needs a header line with a name for every column", file, 1)
-    if len(set(names)) != len(names):
-        raise LoadError("two columns of the header have the same name", file, 1)
-    return names
-
-
-def _bare(path: Path) -> str:
-    return path.name.removesuffix(".gz")
-
-
-def _ending(path: Path) -> str:
-    return Path(_bare(path)).suffix.lower()
-
-
-def _stem(file: str) -> str:
-    return Path(file).stem

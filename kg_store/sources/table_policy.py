@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
+from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from kg_store.terms import ValueKind
-from kg_store.text.labels import clean_label
+from kg_store.text.labels import clean_label, readable
 
 MAX_LABEL_CHARS = 80
 MAX_COLUMN_CHARS = 200
 MAX_PLACE = 100
+RELATION_NAMESPACE = "urn:arog:relation:"
+CLASS_NAMESPACE = "urn:arog:class:"
 Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS), AfterValidator(clean_label)]
 Column = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_CHARS)]
 
@@ -25,25 +28,43 @@ class PolicyPart(BaseModel):
 
 
 class ColumnPolicy(PolicyPart):
-    """One column as a relation. `table`: its cells are keys of the table of that file; else they are values of `kind`.
+    """One column as a relation. `table`: its cells are keys of the table of that file. `concept`: each different cell
+    is a thing of that kind. Else they are values of `kind`.
 
-    `relation` is the column's own name where it is left out; `separator` parts several values in one cell.
+    `relation` is the column's own name where it is left out; `separator` parts several values in one cell. `unit` is
+    what a number counts, `first` the part that dates like 05/03/1980 begin with. `own`: its relation is this table's
+    alone, so that settings of it leave other tables as they are.
     """
 
     relation: Label | None = None
     kind: ValueKind = ValueKind.TEXT
     table: Column | None = None
+    concept: Label | None = None
+    unit: Label | None = None
+    first: Literal["day", "month"] | None = None
     separator: Annotated[str, Field(min_length=1, max_length=3)] | None = None
+    own: StrictBool = False
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        if self.table is not None and self.concept is not None:
+            raise ValueError("a column has a table or a concept, not both")
+        return self
+
+    def label(self, column: str) -> str:
+        """The words of its relation."""
+        return self.relation or readable(column).lower()
 
 
 class TablePolicy(PolicyPart):
     """One row is one entity. `names` are columns, or lists of columns that are one name together; best first.
 
-    A file belongs to the table of its name, else to the only one whose columns its header has.
+    Without a `key` a row joins the things that its columns refer to. A file belongs to the table of its name, else to
+    the only one whose columns its header has. A sheet of a workbook is `book.xlsx/Sheet`.
     """
 
     file: Column
-    key: Column
+    key: Column | None = None
     concept: Label | None = None
     names: tuple[Column | Annotated[tuple[Column, ...], Field(min_length=2)], ...] = ()
     delimiter: Literal[",", ";", "\t", "|"] | None = None
@@ -52,13 +73,37 @@ class TablePolicy(PolicyPart):
 
     def used(self) -> dict[str, str]:
         """Each column that the table reads, and what for: `the key`, `name 1`, `column 2`."""
-        used = {self.key: "the key"}
+        used = {self.key: "the key"} if self.key is not None else {}
         for number, name in enumerate(self.names, start=1):
             for part in (name,) if isinstance(name, str) else name:
                 used.setdefault(part, f"name {number}")
         for number, column in enumerate(self.columns, start=1):
             used.setdefault(column, f"column {number}")
         return used
+
+    def references(self) -> list[str]:
+        """The columns that refer to tables, in their order."""
+        return [column for column, settings in self.columns.items() if settings.table is not None]
+
+    @property
+    def links(self) -> bool:
+        """True where its rows are no things, but join some."""
+        return self.key is None and bool(self.references())
+
+    @property
+    def kind(self) -> str:
+        """The kind of its rows in words."""
+        return self.concept or stem_of(self.file)
+
+    @property
+    def class_iri(self) -> str:
+        return CLASS_NAMESPACE + quote(self.kind, safe="")
+
+    def relation_iri(self, column: str) -> str:
+        """The predicate of a column, which columns of one word share unless one of them is `own`."""
+        settings = self.columns[column]
+        owner = quote(stem_of(self.file), safe="") + "/" if settings.own else ""
+        return f"{RELATION_NAMESPACE}{owner}{quote(settings.label(column), safe='')}"
 
     def lines(self) -> Iterator[str]:
         """The table as TOML."""
@@ -72,6 +117,12 @@ class TablePolicy(PolicyPart):
             default = ColumnPolicy()
             told = [f"{name} = {toml(value)}" for name, value in filled.items() if value != getattr(default, name)]
             yield from ("", f"[tables.columns.{toml(column)}]", *told)
+
+
+def stem_of(file: str) -> str:
+    """A table's file without its folder and ending: `book.xlsx/Sheet` is `Sheet`."""
+    last = file.rsplit("/", 1)[-1]
+    return (last.rpartition(".")[0] or last) if "/" not in file else last
 
 
 def _three_places(places: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
@@ -16,7 +18,7 @@ from app.api.routes.routers import owner_router
 from app.api.uploads import Upload, receive_upload
 from app.graphs.admin import ENDINGS
 from app.wiring.services import Services
-from client_sdk.protocol import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, GraphPolicy, GraphPreview
+from client_sdk.protocol import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, GraphPolicy, GraphPreview, PolicyChanges
 
 
 @owner_router.post("/preview", response_model=GraphPreview, responses=_PREVIEW, openapi_extra=_FILES)
@@ -29,7 +31,8 @@ async def preview_files(
 ) -> GraphPreview:
     """Shows what a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted.
 
-    Names of the sample come sealed to `public_key`; without it there are none.
+    Names of the sample come sealed to `public_key`; without it there are none. `changes` (PolicyChanges) are made to
+    the policy, given or proposed, and the reply has the policy that they yield.
     """
     await run_in_threadpool(services.store.devices.admit, caller, public_key)
     if not is_upload(request.scope):
@@ -47,6 +50,15 @@ async def get_policy(name: GraphName, caller: CallerOf, services: ServicesOf) ->
 def _preview(services: Services, upload: Upload, sample: int, public_key: str | None) -> GraphPreview:
     try:
         sources = [*upload.files, *upload.ontologies]
-        return services.graphs.previewer.preview(sources, upload.policy, sample, public_key)
+        changes = _changes(upload.changes)
+        return services.graphs.previewer.preview(sources, upload.policy, sample, public_key, changes)
     finally:
         upload.delete()
+
+
+def _changes(text: str | None) -> PolicyChanges | None:
+    try:
+        return None if text is None else PolicyChanges.model_validate_json(text)
+    except ValidationError as error:
+        places = [{**found, "loc": ("changes", *found["loc"])} for found in error.errors(include_input=False)]
+        raise RequestValidationError(places) from None

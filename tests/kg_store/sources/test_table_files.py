@@ -179,7 +179,7 @@ def test_a_file_that_fits_two_tables_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "where"),
     [
-        ('[[tables]]\nfile = "a.csv"\n', "tables.?.key"),
+        ('[[tables]]\nkey = "id"\n', "tables.?.file"),
         ('[[tables]]\nfile = "a.csv"\nkey = "id"\nclass = "x"\n', "tables.?"),
         ('[[tables]]\nfile = "a.csv"\nkey = "id"\n[tables.columns.secret]\nkind = "colour"\n', "columns.?.kind"),
         ('[[tables]]\nfile = "a.csv"\nkey = "id"\n[[tables]]\nfile = "a.csv"\nkey = "id"\n', "same file"),

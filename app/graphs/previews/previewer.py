@@ -9,13 +9,16 @@ from pathlib import Path
 
 from app.chat.answers.capsule import seal_preview
 from app.graphs.errors import PreviewBusyError
-from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PredicateSeen
+from app.graphs.previews.columns import columns_of, columns_seen, tables_seen
+from app.graphs.previews.policy_changes import with_changes
+from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PolicyChanges, PredicateSeen
 from kg_store.catalog import NameConcepts
 from kg_store.proposals.predicate_uses import PredicateUse
 from kg_store.proposals.preview import PreviewEntity
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.sources.files import require_unpacked_within
 from kg_store.sources.policy import Policy
+from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_sources
 
 
@@ -32,33 +35,42 @@ class Previewer:
         self._making = threading.Lock()
 
     def preview(
-        self, sources: Sequence[Path], policy: str | None, sample: int, public_key: str | None
+        self,
+        sources: Sequence[Path],
+        policy: str | None,
+        sample: int,
+        public_key: str | None,
+        changes: PolicyChanges | None = None,
     ) -> GraphPreview:
-        """Without a policy the proposed one is used.
+        """Without a policy the proposed one is used; `changes` are made to either.
 
         Raises PolicyError, LoadError, PreviewBusyError, BadPublicKeyError."""
         given = None if policy is None else Policy.from_toml(policy)
         if not self._making.acquire(blocking=False):
             raise PreviewBusyError
         try:
-            return self._made(sources, given, sample, public_key)
+            require_unpacked_within(sources, self._most_unpacked)
+            raw, used = changed(sources, given, changes or PolicyChanges())
+            return self._made(sources, raw, used, given is None, sample, public_key)
         finally:
             self._making.release()
 
     def _made(
-        self, sources: Sequence[Path], given: Policy | None, sample: int, public_key: str | None
+        self,
+        sources: Sequence[Path],
+        raw: RawGraph,
+        used: Policy,
+        is_proposed: bool,
+        sample: int,
+        public_key: str | None,
     ) -> GraphPreview:
-        require_unpacked_within(sources, self._most_unpacked)
-        if given is None:
-            raw, used = read_and_propose(sources)
-        else:
-            raw, used = read_sources(sources, tables=given.tables, triples=given.triples), given
         seen = preview(raw, used, sample, self._name_concepts)
+        tables = columns_of(sources, used)
         names = {each.pseudonym: Names(names=[each.name], total=1) for each in seen.sample}
         told = GraphPreview(
             id="p" + secrets.token_hex(12),
             policy=used.to_toml(),
-            is_proposed=given is None,
+            is_proposed=is_proposed,
             triples=seen.triples,
             entities=seen.entities,
             values=seen.values,
@@ -71,8 +83,24 @@ class Previewer:
                 MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
                 for each in seen.masked
             ],
+            columns=list(columns_seen(tables, seen)),
+            tables=tables_seen(tables, seen),
         )
         return told if public_key is None else seal_preview(public_key, told, names)
+
+
+def changed(sources: Sequence[Path], given: Policy | None, changes: PolicyChanges) -> tuple[RawGraph, Policy]:
+    """The triples under the policy, given or proposed, with the changes made to it. Raises PolicyError, LoadError."""
+    if given is None:
+        raw, used = read_and_propose(sources)
+        if not (changes.columns or changes.tables):
+            return raw, used
+    else:
+        used = given
+    if changes.columns or changes.tables:
+        headers = {each.table.file: list(each.columns) for each in columns_of(sources, used)}
+        used = with_changes(used, changes, headers)
+    return read_sources(sources, tables=used.tables, triples=used.triples), used
 
 
 def _entity(entity: PreviewEntity) -> EntitySeen:

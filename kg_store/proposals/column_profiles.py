@@ -1,0 +1,160 @@
+"""Profiles of columns: what the cells of a column are like, whatever it is called."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kg_store.proposals.column_words import (
+    CONCEPTS,
+    COUNT_WORDS,
+    KEPT_AS_TEXT,
+    KEY_WORDS,
+    LONG_TEXT,
+    PRIVATE_TEXT,
+    TRUTH_WORDS,
+    YEAR_WORDS,
+    full_words,
+    words_of_column,
+)
+from kg_store.sources.table_cells import FALSE_WORDS, TRUE_WORDS, day_and_month, read_cell
+from kg_store.sources.table_policy import ColumnPolicy
+from kg_store.terms import ValueKind
+from kg_store.text.literals import is_year
+
+ALIKE = 0.98
+MAX_PROFILED = 20_000
+"""So many different cells are looked at for their kind."""
+MAX_CONCEPT_SHARE = 0.5
+MAX_CONCEPT_CELLS = 1_000
+MAX_CONCEPT_CHARS = 60
+MAX_NAME_CHARS = 80
+MIN_NAMED_SHARE = 0.9
+_EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+_LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
+_CODE = re.compile(r"\S*\d\S*")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column with its filled cells in order; `rows` counts the lines of its table."""
+
+    name: str
+    cells: list[str] = field(repr=False)
+    rows: int
+
+    @cached_property
+    def words(self) -> list[str]:
+        """As the file has them."""
+        return words_of_column(self.name)
+
+    @cached_property
+    def full(self) -> list[str]:
+        """With abbreviations written out."""
+        return full_words(self.name)
+
+    @cached_property
+    def distinct(self) -> frozenset[str]:
+        return frozenset(self.cells)
+
+    @property
+    def is_unique(self) -> bool:
+        """True where every row has a cell of its own."""
+        return len(self.distinct) == len(self.cells) == self.rows > 0
+
+    @property
+    def distinct_share(self) -> float:
+        return len(self.distinct) / max(1, len(self.cells))
+
+    @property
+    def is_called_key(self) -> bool:
+        return bool(KEY_WORDS & {*self.words, *self.full}) and self.full[:2] != ["number", "of"]
+
+    @cached_property
+    def is_private_text(self) -> bool:
+        """True of e-mails, phones, addresses and links."""
+        by_word = bool(PRIVATE_TEXT & {*self.words, *self.full}) or self.words[:2] == ["e", "mail"]
+        return by_word or self._share(_EMAIL) >= ALIKE or self._share(_LINK) >= ALIKE
+
+    @cached_property
+    def has_words(self) -> bool:
+        """True where the cells are words rather than codes, phones and figures, most of them."""
+        if self._share(_CODE) > 0.5 or self._share(_PHONE) > 0.5:
+            return False
+        return self.share_of(ValueKind.NUMBER) < 0.5 and self.share_of(ValueKind.DATE) < 0.5
+
+    @cached_property
+    def looks_like_names(self) -> bool:
+        """True of short texts that differ, most with a capital in front."""
+        cells = self._sample
+        capitals = sum(cell[0].isupper() for cell in cells)
+        short = max((len(cell) for cell in cells), default=0) <= MAX_NAME_CHARS
+        return bool(
+            cells and short and self.has_words and not self.is_private_text and not LONG_TEXT & set(self.full)
+            and self.distinct_share >= MIN_NAMED_SHARE and capitals >= MIN_NAMED_SHARE * len(cells)
+        )  # fmt: skip
+
+    @cached_property
+    def kind(self) -> ValueKind:
+        """The kind of value that nearly all cells are."""
+        words = {*self.words, *self.full}
+        folded = {cell.lower() for cell in self.distinct}
+        is_truth = 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS
+        if is_truth and (not folded <= {"0", "1"} or TRUTH_WORDS & words):
+            return ValueKind.TRUTH
+        if self.share_of(ValueKind.DATE) >= ALIKE and not self._is_all_digits:
+            return ValueKind.DATE
+        if YEAR_WORDS & words and self.cells and all(map(is_year, self._sample)):
+            return ValueKind.DATE
+        if self._is_counted and self.share_of(ValueKind.NUMBER) >= ALIKE:
+            return ValueKind.NUMBER
+        return ValueKind.TEXT
+
+    @property
+    def _is_counted(self) -> bool:
+        if COUNT_WORDS & {*self.words, *self.full} or self.full[:2] == ["number", "of"]:
+            return True
+        if (KEPT_AS_TEXT | KEY_WORDS) & {*self.words, *self.full}:
+            return False
+        return not any(re.fullmatch(r"0\d+", cell) for cell in self._sample)
+
+    @property
+    def _is_all_digits(self) -> bool:
+        return all(cell.isdigit() for cell in self._sample)
+
+    @cached_property
+    def first_of_date(self) -> str | None:
+        """`day` or `month` where dates like 05/03/1980 begin with it; None where they say neither."""
+        pairs = [pair for cell in self._sample if (pair := day_and_month(cell)) is not None]
+        if not pairs or all(first == second for first, second in pairs):
+            return None
+        if any(first > 12 for first, _ in pairs) or "." in self._sample[0]:
+            return "day"
+        return "month" if any(second > 12 for _, second in pairs) else None
+
+    @property
+    def is_concept(self) -> bool:
+        """True where few texts are shared by many rows, or the column is called like such a thing."""
+        if self.is_private_text or LONG_TEXT & set(self.full) or not self.cells:
+            return False
+        if max(map(len, self._sample)) > MAX_CONCEPT_CHARS or len(self.distinct) > MAX_CONCEPT_CELLS:
+            return False
+        called = bool(CONCEPTS & {*self.words, *self.full})
+        if called and self.has_words:
+            return True
+        return len(self.cells) > 3 and self.distinct_share <= MAX_CONCEPT_SHARE
+
+    def share_of(self, kind: ValueKind) -> float:
+        """The share of different cells that read as a value of `kind`."""
+        settings = ColumnPolicy(kind=kind, first=self.first_of_date if kind is ValueKind.DATE else None)  # type: ignore[arg-type]
+        fitting = (read_cell(cell, settings) is not None for cell in self._sample)
+        return sum(fitting) / max(1, len(self._sample))
+
+    @cached_property
+    def _sample(self) -> list[str]:
+        return sorted(self.distinct)[:MAX_PROFILED] if len(self.distinct) > MAX_PROFILED else list(self.distinct)
+
+    def _share(self, pattern: re.Pattern[str]) -> float:
+        return sum(pattern.fullmatch(cell) is not None for cell in self._sample) / max(1, len(self._sample))

@@ -1,0 +1,145 @@
+"""Keys and names of a table: the column that tells its rows apart, and what people call the things in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kg_store.proposals.column_profiles import Column
+from kg_store.proposals.column_words import (
+    ALIAS_WORDS,
+    COUNT_WORDS,
+    FIRST,
+    KEY_WORDS,
+    LAST,
+    NAME_PREFIXES,
+    NAME_WORDS,
+    any_alike,
+    singular,
+)
+from kg_store.sources.table_policy import stem_of
+from kg_store.terms import ValueKind
+
+MIN_TITLE_SHARE = 0.5
+MIN_NAME_SHARE = 0.1
+MIN_SHARED_WORDS = 0.5
+
+
+@dataclass(frozen=True)
+class TableProfile:
+    """A table as it lies in its file. Without a `key` its rows join what they refer to.
+
+    `is_certain`: its first line calls itself a header, whatever stands in other files.
+    """
+
+    file: str
+    columns: dict[str, Column] = field(repr=False)
+    rows: int
+    concept_words: tuple[str, ...]
+    key: str | None
+    is_certain: bool = True
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return self.columns[self.key].distinct if self.key is not None else frozenset()
+
+    @property
+    def concept(self) -> str:
+        return " ".join(self.concept_words) or "thing"
+
+    def without_key(self) -> TableProfile:
+        return replace(self, key=None)
+
+
+def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
+    """The kind of a table's rows, by the words of its file."""
+    kept = [word for word in full if word not in KEY_WORDS]
+    if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
+        return ()
+    return (*kept[:-1], singular(kept[-1]))
+
+
+def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
+    """The column that is a key and is called so, one of the table's own kind first; else a name without doubles."""
+    unique = [column for column in columns if column.is_unique and not _is_counted(column)]
+    called = [column for column in unique if column.is_called_key]
+    own = [column for column in called if _is_of_kind(column, concept)]
+    kinds = [column for column in unique if column.words == list(concept)]
+    named = [column for column in unique if _is_plain_name(column)]
+    if not (own or called) and kinds and not named:
+        return kinds[0].name
+    return next((column.name for column in (*own, *called, *kinds, *named)), None)
+
+
+def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[str, ...]]:
+    """The names of a table's rows, best first: first and last together, what is called a name, what looks like one."""
+    columns = [column for column in table.columns.values() if column.name not in taken and column.cells]
+    joined = _first_and_last(columns)
+    found: list[str | tuple[str, ...]] = [joined] if joined else []
+    parts = set(joined or ())
+    rest = [column for column in columns if column.name not in parts and column.name != table.key]
+    called = sorted(_called(table, rest, bool(joined)))
+    found += [column for _, _, column in called]
+    if not found and (first := next(_looking_like_names(table, rest), None)) is not None:
+        found = [first.name]
+    if not found and table.key is not None and not table.columns[table.key].is_called_key:
+        # A key that calls itself nothing is what people call the thing.
+        found = [table.key]
+    return found + [column.name for column in rest if column.name not in found and ALIAS_WORDS & set(column.full)]
+
+
+def _is_counted(column: Column) -> bool:
+    return (column.kind is not ValueKind.TEXT and not column.is_called_key) or bool(COUNT_WORDS & set(column.full))
+
+
+def _is_of_kind(column: Column, concept: Sequence[str]) -> bool:
+    rest = [word for word in column.full if word not in KEY_WORDS]
+    return not rest or (bool(concept) and any_alike(rest, [concept[-1]]))
+
+
+def _is_plain_name(column: Column) -> bool:
+    return bool(column.full) and column.full[-1] in NAME_WORDS and set(column.full[:-1]) <= NAME_PREFIXES
+
+
+def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
+    by_words = {words: column.name for column in columns for words in (" ".join(column.full), " ".join(column.words))}
+    first = next((by_words[words] for words in sorted(by_words) if words in FIRST), None)
+    last = next((by_words[words] for words in sorted(by_words) if words in LAST), None)
+    return (first, last) if first and last else None
+
+
+def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
+    """Columns that call themselves names of the row, with how well: `name`, then `company_name`, then a title."""
+    for place, column in enumerate(columns):
+        words = column.full
+        if not words or words[-1] not in NAME_WORDS or column.kind is not ValueKind.TEXT:
+            continue
+        before = [word for word in words[:-1] if word not in NAME_PREFIXES]
+        if not before or (table.concept_words and any_alike(before, [table.concept_words[-1]])):
+            rank = 0
+        elif words[-1] in ("title", "titel", "label") or not column.looks_like_names:
+            continue
+        else:
+            rank = 2
+        is_title = words[-1] not in ("name", "names", "nom", "nombre", "naam", "bezeichnung", "benennung")
+        if column.distinct_share < (MIN_TITLE_SHARE if is_title else MIN_NAME_SHARE):
+            continue
+        yield rank + is_title, place, column.name
+    has_name = has_name or any(" ".join(column.full).endswith("name") for column in columns)
+    kinds = [column for column in columns if _is_called_by_kind(column, table)]
+    yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)
+
+
+def _is_called_by_kind(column: Column, table: TableProfile) -> bool:
+    """True of `patient` in a table of patients, where it holds texts and not codes."""
+    concept = list(table.concept_words)
+    return bool(concept) and column.has_words and (column.full == concept or column.full == concept[-1:])
+
+
+def _looking_like_names(table: TableProfile, columns: Sequence[Column]) -> Iterator[Column]:
+    """Columns that nothing calls a name, and that hold what looks like names: the first texts behind the key."""
+    places = list(table.columns)
+    start = places.index(table.key) if table.key is not None else -1
+    for column in columns[:]:
+        if start < places.index(column.name) <= start + 2 and not column.is_called_key and column.looks_like_names:
+            yield column

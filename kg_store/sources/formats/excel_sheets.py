@@ -1,0 +1,168 @@
+"""Workbooks (.xlsx): each filled sheet is a table. What is no plain cell is told by sheet and cell, not quoted."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kg_store.errors import LoadError
+from kg_store.sources.bounds import MAX_LITERAL_BYTES, TOO_LONG_LITERAL
+from kg_store.sources.delimited_text import Rows
+
+if TYPE_CHECKING:
+    from openpyxl.workbook.workbook import Workbook
+
+MAX_WORKBOOK_BYTES = 1 << 30
+MAX_SHARED_BYTES = 1 << 28
+"""Of the part in which a workbook keeps its texts: it is read whole."""
+MAX_COLUMNS = 2_000
+MAX_SHEETS = 200
+_SHARED = "xl/sharedStrings.xml"
+_MERGED = re.compile(rb'<mergeCell\s+ref="([A-Z]{1,3}\d{1,7}):')
+_CHUNK_BYTES = 1 << 20
+# The longest tag of a merge that may lie across two chunks.
+_OVERLAP_BYTES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbookSheet:
+    """One filled sheet, its first filled line being the header; `notes` tell what of it was not read as it stands."""
+
+    title: str
+    open_rows: Callable[[object], Rows]
+    notes: tuple[str, ...]
+
+
+def sheets_of_workbook(path: Path) -> list[WorkbookSheet]:
+    """The sheets that hold two lines or more. Raises LoadError: no workbook, too large, or all sheets are empty."""
+    macros = _check_size(path)
+    workbook = _opened(path, stored_values=True)
+    with closing(workbook):
+        if len(workbook.worksheets) > MAX_SHEETS:
+            raise LoadError(f"the workbook has more than {MAX_SHEETS} sheets", path.name)
+        titles = [sheet.title for sheet in workbook.worksheets if _is_filled(sheet)]
+    if not titles:
+        raise LoadError("no sheet of the workbook holds a table: a header line and rows below it", path.name)
+    notes = {title: _notes(path, title) for title in titles}
+    if macros:
+        notes[titles[0]] = (*notes[titles[0]], f"macros of {path.name} are neither run nor read")
+    return [WorkbookSheet(title, _rows(path, title), notes[title]) for title in titles]
+
+
+def _check_size(path: Path) -> bool:
+    """True where the workbook has macros. Raises LoadError: its unpacked size is told before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            parts = packed.infolist()
+    except (OSError, zipfile.BadZipFile):
+        raise LoadError(
+            "not a workbook that can be read: save it as .xlsx anew, without a password", path.name
+        ) from None
+    shared = sum(part.file_size for part in parts if part.filename == _SHARED)
+    if sum(part.file_size for part in parts) > MAX_WORKBOOK_BYTES or shared > MAX_SHARED_BYTES:
+        most = MAX_WORKBOOK_BYTES >> 20
+        raise LoadError(f"the workbook unpacks to more than {most} MB: save its sheets as CSV", path.name)
+    return any(part.filename.endswith("vbaProject.bin") for part in parts)
+
+
+def _opened(path: Path, stored_values: bool) -> Workbook:
+    """With `stored_values` a formula is the value that the program which saved it computed."""
+    from openpyxl import load_workbook
+
+    try:
+        return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
+    except Exception:
+        # It raises whatever its parsers do; their texts may quote cells.
+        raise LoadError(
+            "not a workbook that can be read: save it as .xlsx anew, without a password", path.name
+        ) from None
+
+
+def _is_filled(sheet: Any) -> bool:
+    filled = (row for row in sheet.iter_rows(values_only=True) if any(cell not in (None, "") for cell in row))
+    return len([1 for _, row in zip(range(2), filled, strict=False)]) == 2
+
+
+def _rows(path: Path, title: str) -> Callable[[object], Rows]:
+    def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
+        with closing(_opened(path, stored_values=True)) as workbook:
+            width = 0
+            for line, row in enumerate(workbook[title].iter_rows(), start=1):
+                cells = [_text(cell, path.name) for cell in row]
+                if not any(cells):
+                    continue
+                if not width:
+                    width = max(place for place, cell in enumerate(cells, start=1) if cell)
+                    if width > MAX_COLUMNS:
+                        raise LoadError(f"a sheet with more than {MAX_COLUMNS} columns", f"{path.name}/{title}", line)
+                # Empty cells at the end of a line are not kept in the file; what stands beyond the header is too much.
+                yield line, [*cells[:width], *[""] * (width - len(cells)), *_beyond(cells[width:])]
+
+    return rows
+
+
+def _beyond(cells: Sequence[str]) -> list[str]:
+    return list(cells) if any(cells) else []
+
+
+def _text(cell: Any, file: str) -> str:
+    value = cell.value
+    if value is None or cell.data_type == "e":
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(timespec="seconds")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds():g} seconds"
+    text = str(value).strip()
+    if len(text) > MAX_LITERAL_BYTES:
+        raise LoadError(TOO_LONG_LITERAL, file)
+    return text
+
+
+def _notes(path: Path, title: str) -> tuple[str, ...]:
+    """Sentences on formulas, errors and merged cells: how many, and where the first is."""
+    formulas: list[str] = []
+    errors: list[str] = []
+    with closing(_opened(path, stored_values=False)) as workbook:
+        for row in workbook[title].iter_rows():
+            formulas += [cell.coordinate for cell in row if cell.data_type == "f"]
+            errors += [cell.coordinate for cell in row if cell.data_type == "e"]
+    with closing(_opened(path, stored_values=True)) as workbook:
+        sheet = workbook[title]
+        stored = {cell.coordinate: cell for row in sheet.iter_rows() for cell in row if cell.value is not None}
+        part = getattr(sheet, "_worksheet_path", "")
+    lost = [at for at in formulas if at not in stored or stored[at].data_type == "e"]
+    merged = _merged(path, part)
+    place = f"of {path.name}/{title}"
+    told = (
+        (lost, f"formulas {place} have no stored result and were left out: open it, save it, and load it again"),
+        ([at for at in formulas if at not in lost], f"formulas {place} were read as the results that it stores"),
+        (errors, f"cells {place} hold an error and were left out"),
+        (merged, f"merged cells {place}: their text counts for the first of them alone"),
+    )
+    return tuple(f"{len(cells):,} {sentence} (the first at {cells[0]})" for cells, sentence in told if cells)
+
+
+def _merged(path: Path, part: str) -> list[str]:
+    found: list[str] = []
+    with zipfile.ZipFile(path) as packed:
+        if part not in packed.namelist():
+            return []
+        with packed.open(part) as stream:
+            tail = b""
+            while chunk := stream.read(_CHUNK_BYTES):
+                found += [at.decode() for at in _MERGED.findall(tail + chunk) if at.decode() not in found]
+                tail = chunk[-_OVERLAP_BYTES:]
+    return found

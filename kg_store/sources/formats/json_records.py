@@ -1,0 +1,215 @@
+"""JSON and JSON Lines as tables: a list of objects is one, and so is each list of objects within them.
+
+An object within a record is columns of the record (`address city`); a list of plain values is one column; a list of
+objects is a table of its own whose rows refer to their record. Streams: no more than one record is in memory.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, Any, cast
+
+from kg_store.errors import LoadError
+from kg_store.sources.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
+from kg_store.sources.delimited_text import Rows
+from kg_store.sources.files import open_bytes
+
+LINES_ENDINGS = (".jsonl", ".ndjson")
+SEPARATOR = "\x1f"
+"""Parts the values of one list within a cell; no text has it."""
+PARENT = "parent"
+MAX_COLUMNS = 2_000
+MAX_TABLES = 100
+MAX_DIGITS = 40
+_NOT_JSON = "not valid JSON, or cut off"
+_SAY_HOW = "write it as a list of objects, [{...}, {...}], or one object in each line"
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonTable:
+    """One table of a file. `title` is empty for the records themselves, else the keys that lead to its list."""
+
+    title: str
+    open_rows: Callable[[object], Rows]
+
+
+def tables_of_json(path: Path) -> list[JsonTable]:
+    """Every table, with the columns that any of its records has. Raises LoadError where the file holds no records."""
+    columns: dict[str, dict[str, None]] = {}
+    for title, _, record in _all_records(path):
+        known = columns.setdefault(title, {})
+        known.update(dict.fromkeys(record))
+        if len(known) > MAX_COLUMNS or len(columns) > MAX_TABLES:
+            raise LoadError(
+                f"more than {MAX_COLUMNS} keys, or {MAX_TABLES} lists within each other: {_SAY_HOW}", path.name
+            )
+    if not columns:
+        raise LoadError(f"no record: {_SAY_HOW}", path.name)
+    return [JsonTable(title, _rows(path, title, list(keys))) for title, keys in columns.items()]
+
+
+def _rows(path: Path, title: str, columns: list[str]) -> Callable[[object], Rows]:
+    def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
+        yield 1, [_column_name(column) for column in columns]
+        for of, line, record in _all_records(path):
+            if of == title:
+                yield line, [record.get(column, "") for column in columns]
+
+    return rows
+
+
+def _column_name(key: str) -> str:
+    return " ".join(key.split()) or "value"
+
+
+def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
+    """Every object of the file's lists as it stands: with the key of its list, and the number of its line or place."""
+    name = path.name.removesuffix(".gz").lower()
+    with open_bytes(path) as stream, _json_errors(path.name):
+        bounded = BoundedRuns(stream, path.name, b'"')
+        yield from _lines(bounded, path.name) if name.endswith(LINES_ENDINGS) else _items(bounded, path.name)
+
+
+def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
+    text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig")
+    for number, line in enumerate(bounded_lines(text, file), start=1):
+        if line.strip():
+            yield "", number, _object(_parsed(line, file, number), file, number)
+
+
+def _parsed(line: str, file: str, number: int) -> object:
+    try:
+        return json.loads(line, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        raise LoadError("this line is no JSON object", file, number) from None
+
+
+def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
+    """The objects of a list, or of every list that an object holds by key."""
+    import ijson
+
+    depth, key, number = 0, "", 0
+    builder: Any = None
+    is_object = False
+    for event, value in ijson.basic_parse(cast(IO[bytes], stream), use_float=False):
+        depth += event in ("start_map", "start_array")
+        if depth > MAX_DEPTH:
+            raise LoadError(f"lists and objects lie more than {MAX_DEPTH} deep within each other", file)
+        if event == "start_map" and depth == 1:
+            is_object = True
+        elif event == "map_key" and depth == 1:
+            key = str(value)
+            if key == "@context":
+                raise LoadError("this is JSON-LD: give the file the ending .jsonld", file)
+        elif depth > 1 + is_object or (depth == 1 + is_object and event not in ("start_array", "end_array")):
+            if builder is None:
+                builder, number = ijson.ObjectBuilder(), number + 1
+            builder.event(event, value)
+            if event in ("end_map", "end_array") and depth == 2 + is_object:
+                yield key, number, _object(builder.value, file, number)
+                builder = None
+            elif depth == 1 + is_object:
+                raise LoadError(f"the list holds other than objects: {_SAY_HOW}", file)
+        elif is_object and depth == 1 and event not in ("end_map", "end_array"):
+            raise LoadError(f"the file is one object whose values are no lists of records: {_SAY_HOW}", file)
+        elif depth == 0 and event not in ("end_map", "end_array"):
+            raise LoadError(f"no record: {_SAY_HOW}", file)
+        depth -= event in ("end_map", "end_array")
+
+
+def _object(value: object, file: str, number: int) -> Record:
+    if not isinstance(value, dict):
+        raise LoadError(f"the list holds other than objects: {_SAY_HOW}", file, number)
+    return value
+
+
+def _all_records(path: Path) -> Iterator[tuple[str, int, dict[str, str]]]:
+    """The records of every table, each as cells by column."""
+    for title, line, record in records_of(path):
+        yield from _flat(title, line, record, _Place(path.name, line), None)
+
+
+@dataclass(slots=True)
+class _Place:
+    file: str
+    line: int
+    rows: int = 0
+
+    def refuse(self, reason: str) -> LoadError:
+        return LoadError(reason, self.file, self.line)
+
+
+def _flat(
+    title: str, line: int, record: Mapping[str, Any], place: _Place, parent: str | None
+) -> Iterator[tuple[str, int, dict[str, str]]]:
+    cells: dict[str, str] = {} if parent is None else {PARENT: parent}
+    lists: dict[str, list[Mapping[str, Any]]] = {}
+    _fill(cells, lists, record, "", place, 1)
+    yield title, line, cells
+    key = _key_of(record, line)
+    for name, items in lists.items():
+        for item in items:
+            yield from _flat(f"{title}/{name}" if title else name, line, item, place, key)
+
+
+def _key_of(record: Mapping[str, Any], line: int) -> str:
+    """The value by which a record's own lists refer to it: of the key `id`, else of its first plain key."""
+    plain = {key: value for key, value in record.items() if isinstance(value, str | int) and value != ""}
+    called = next((value for key, value in plain.items() if key.lower() in ("id", "_id", "key")), None)
+    first = called if called is not None else next(iter(plain.values()), None)
+    return str(line) if first is None else _plain(first)
+
+
+def _fill(
+    cells: dict[str, str],
+    lists: dict[str, list[Mapping[str, Any]]],
+    record: Mapping[str, Any],
+    before: str,
+    place: _Place,
+    depth: int,
+) -> None:
+    if depth > MAX_DEPTH:
+        raise place.refuse(f"lists and objects lie more than {MAX_DEPTH} deep within each other")
+    for number, (key, value) in enumerate(record.items(), start=1):
+        column = f"{before} {key}".strip() or "value"
+        if isinstance(value, dict):
+            _fill(cells, lists, value, column, place, depth + 1)
+        elif not isinstance(value, list):
+            cells[column] = _plain(value)
+        elif value and all(isinstance(item, dict) for item in value):
+            lists[column] = value
+        elif any(isinstance(item, dict | list) for item in value):
+            raise place.refuse(f"key {number} of this record is a list of lists, or of objects and plain values mixed")
+        else:
+            cells[column] = SEPARATOR.join(_plain(item) for item in value)
+        if len(cells.get(column, "")) > MAX_LITERAL_BYTES:
+            raise place.refuse(TOO_LONG_LITERAL)
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal) and abs(value.adjusted()) < MAX_DIGITS:
+        return f"{value:f}"
+    return str(value).replace(SEPARATOR, " ").strip()
+
+
+@contextmanager
+def _json_errors(file: str) -> Iterator[None]:
+    """Raises LoadError for whatever a parser says: its texts may quote the file."""
+    import ijson
+
+    try:
+        yield
+    except (ijson.JSONError, UnicodeError):
+        raise LoadError(_NOT_JSON, file) from None

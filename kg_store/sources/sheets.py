@@ -1,0 +1,95 @@
+"""Sheets: the tables that lie in files of rows, whatever the format: a header and lines of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from kg_store.errors import LoadError
+from kg_store.sources.delimited_text import Rows, TableFile
+from kg_store.sources.files import open_bytes
+from kg_store.sources.formats.excel_sheets import sheets_of_workbook
+from kg_store.sources.formats.json_records import tables_of_json
+from kg_store.sources.formats.property_graph import is_property_graph
+from kg_store.sources.table_policy import TablePolicy
+
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+BOOK_ENDINGS = (".xlsx",)
+JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
+TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One table of a file. `name` is the policy's `file` of it; `open_rows` gives its lines, the header first."""
+
+    path: Path
+    name: str
+    open_rows: Callable[[TablePolicy | None], Rows]
+    notes: tuple[str, ...] = ()
+
+    def header(self, table: TablePolicy | None = None) -> list[str]:
+        """The names of its columns. Raises LoadError where a column has no name or two share one."""
+        return next(self.lines(table))[1]
+
+    def lines(self, table: TablePolicy | None = None) -> Rows:
+        """The header, and every filled line below it. Raises LoadError on a line with another number of cells."""
+        with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
+            first, header = next(rows, (1, []))
+            _check_header(header, self.name, first)
+            yield first, header
+            for line, cells in rows:
+                if not any(cells):
+                    continue
+                if len(cells) != len(header):
+                    reason = f"this line has {len(cells)} cells, the header has {len(header)}"
+                    raise LoadError(reason, self.name, line)
+                yield line, cells
+
+
+def sheets_of(path: Path) -> list[Sheet]:
+    """The tables that a file holds; none where it holds triples or a graph. Raises LoadError."""
+    name = bare_name(path)
+    ending = Path(name).suffix.lower()
+    if ending not in TABLE_ENDINGS or is_property_graph(path):
+        return []
+    if ending in TEXT_ENDINGS:
+        return [Sheet(path, name, _text_rows(path))]
+    if ending in BOOK_ENDINGS:
+        found = sheets_of_workbook(path)
+        return [Sheet(path, f"{name}/{each.title}", each.open_rows, each.notes) for each in found]
+    return [
+        Sheet(path, f"{name}/{each.title}" if each.title else name, each.open_rows) for each in tables_of_json(path)
+    ]
+
+
+def bare_name(path: Path) -> str:
+    """A file's name without the ending of its packing."""
+    return path.name.removesuffix(".gz")
+
+
+def delimiter_of(path: Path) -> str:
+    """The delimiter that the file's header tells; a comma for what is no text file."""
+    if Path(bare_name(path)).suffix.lower() not in TEXT_ENDINGS:
+        return ","
+    with open_bytes(path) as stream:
+        return TableFile(stream, path.name).header_delimiter()
+
+
+def _text_rows(path: Path) -> Callable[[TablePolicy | None], Rows]:
+    def rows(table: TablePolicy | None) -> Iterator[tuple[int, list[str]]]:
+        with open_bytes(path) as stream:
+            opened = TableFile(stream, path.name, table.encoding if table is not None else "utf-8")
+            given = table.delimiter if table is not None else None
+            yield from opened.quoted_rows(given or opened.header_delimiter())
+
+    return rows
+
+
+def _check_header(names: list[str], file: str, line: int) -> None:
+    if not names or not all(names):
+        raise LoadError("a table needs a header line with a name for every column", file, line)
+    if len(set(names)) != len(names):
+        raise LoadError("two columns of the header have the same name", file, line)
