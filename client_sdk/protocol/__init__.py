@@ -3,6 +3,15 @@
 from client_sdk.protocol.answers import Ambiguity, ChatAnswer, ErrorBody, Fact, Item, ItemKind, Reading, Understood, Usage
 from client_sdk.protocol.api_keys import KeyCreated, KeyList, KeyListed, KeyRole, NewKey
 from client_sdk.protocol.base import Wire
+from client_sdk.protocol.browsing import (
+    BrowseRequest,
+    ConceptCount,
+    ExcerptFact,
+    ExcerptThing,
+    GraphExcerpt,
+    GraphOutline,
+    GraphSuggestions,
+)
 from client_sdk.protocol.capsule import (
     HYBRID_SUITE,
     MAX_PUBLIC_KEY_CHARS,
@@ -24,7 +33,7 @@ from client_sdk.protocol.columns import (
     TableChange,
     TableSeen,
 )
-from client_sdk.protocol.contexts import capsule_context, preview_context, trace_context
+from client_sdk.protocol.contexts import capsule_context, excerpt_context, preview_context, trace_context
 from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import ErrorEvent, EvidenceEvent, StageEvent, StageName, TextEvent
 from client_sdk.protocol.graph_report import (
@@ -78,6 +87,7 @@ __all__ = [
     "PUBLIC_KEY_FORM",
     "X25519_SUITE",
     "Ambiguity",
+    "BrowseRequest",
     "Capsule",
     "CapsuleContent",
     "ChatAnswer",
@@ -87,6 +97,7 @@ __all__ = [
     "ColumnRole",
     "ColumnSeen",
     "ColumnType",
+    "ConceptCount",
     "Device",
     "DeviceList",
     "EndpointList",
@@ -96,17 +107,22 @@ __all__ = [
     "ErrorBody",
     "ErrorEvent",
     "EvidenceEvent",
+    "ExcerptFact",
+    "ExcerptThing",
     "Exposure",
     "Fact",
     "FactSeen",
     "ForgetChoice",
     "ForgetPlan",
     "ForgetThing",
+    "GraphExcerpt",
     "GraphList",
     "GraphNames",
+    "GraphOutline",
     "GraphPolicy",
     "GraphPreview",
     "GraphReport",
+    "GraphSuggestions",
     "GraphSummary",
     "Item",
     "ItemKind",
@@ -153,6 +169,7 @@ __all__ = [
     "Usage",
     "Wire",
     "capsule_context",
+    "excerpt_context",
     "preview_context",
     "trace_context",
 ]
