@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from app.demo import GRAPH_FILE, POLICY_FILE
 from tests.browser.conftest import DESK, MANY, PHONE, House, Visit, crowd
 
 DEMO = ("demo", "inspect:demo")
@@ -194,9 +195,7 @@ def test_a_key_that_ended_is_told_and_another_goes_on_in_the_same_browser(visit:
     visit.page.get_by_label("Your question").fill("Who is Bibo treated by?")
     visit.page.keyboard.press("Enter")
     visit.page.get_by_role("button", name="Enter another API key").click()
-    visit.page.get_by_label("API key").fill(house.key(*DEMO))
-    visit.page.get_by_role("button", name="Continue").click()
-    visit.page.get_by_role("button", name="Begin").click()
+    visit.enter(house.key(*DEMO))
     expect(visit.turns.first.locator(".answer-text")).to_contain_text("Lower Gallenbach")
     visit.forgive(401)
 
@@ -356,3 +355,55 @@ def test_a_question_without_an_answer_tells_what_was_understood(visit: Visit) ->
     expect(turn.locator(".understood")).to_contain_text("Understood: Zeno Mbekani doctor")
     assert "not offered" not in turn.inner_text()
     visit.picture("no-answer")
+
+
+def test_conversations_are_found_renamed_exported_and_deleted_one_by_one(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    visit.ask("Where does Rose live?")
+    history = visit.page.get_by_role("complementary", name="Conversations")
+    more = history.get_by_role("button", name="More for: ")
+    more.click()
+    history.get_by_role("button", name="Rename").click()
+    history.get_by_label("New title").fill("Where people live")
+    history.get_by_role("button", name="Save").click()
+    expect(history.get_by_text("Where people live")).to_be_visible()
+    more.click()
+    visit.picture("conversations")
+    with visit.page.expect_download() as saved:
+        history.get_by_role("button", name="Export").click()
+    written = Path(saved.value.path()).read_text("utf-8")
+    assert written.startswith("# Where people live\n")
+    assert "Lower Gallenbach" in written
+    more.click()
+    history.get_by_role("button", name="Delete", exact=True).click()
+    history.get_by_role("button", name="Delete for good").click()
+    expect(history.get_by_text("Your conversations stay in this browser.")).to_be_visible()
+    expect(visit.turns).to_have_count(0)
+
+
+def test_another_key_is_used_and_the_conversations_stay(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    visit.ask("Where does Rose live?")
+    visit.page.get_by_role("button", name="Settings").click()
+    visit.page.get_by_role("button", name="Use another API key").click()
+    visit.page.get_by_role("button", name="Back").click()
+    visit.page.get_by_role("button", name="Settings").click()
+    visit.page.get_by_role("button", name="Use another API key").click()
+    visit.enter(visit.house.key("demo"))
+    expect(visit.turns.first.locator(".answer-text")).to_contain_text("Lower Gallenbach")
+
+
+def test_a_graph_of_ones_own_comes_with_questions_that_it_answers(visit: Visit) -> None:
+    clinic = GRAPH_FILE.read_bytes()
+    visit.house.load("ward", ("ward.ttl", clinic), POLICY_FILE.read_bytes())
+    try:
+        visit.begin("ward")
+        examples = visit.page.locator(".examples").get_by_role("button")
+        expect(examples.first).to_be_visible(timeout=60_000)
+        assert examples.count() == 3
+        visit.picture("suggestions")
+        examples.first.click()
+        expect(visit.answered(0)).to_have_attribute("data-answered", "true")
+        expect(visit.turns.first.locator(".understood")).to_have_count(0)
+    finally:
+        visit.house.call("DELETE", "/admin/graphs/ward")

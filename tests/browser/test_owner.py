@@ -36,9 +36,7 @@ def go(visit: Visit, where: str = "") -> Page:
     page = visit.page
     if page.url == "about:blank":
         page.goto(visit.house.wire.url)
-        page.get_by_label("API key").fill(OPERATOR_KEY)
-        page.get_by_role("button", name="Continue").click()
-        page.get_by_role("button", name="Begin").click()
+        visit.enter(OPERATOR_KEY)
         page.get_by_role("link", name="Graphs").wait_for()
     page.goto(f"{visit.house.wire.url}#/graphs{where}")
     return page
@@ -212,6 +210,7 @@ def test_the_report_has_its_pictures_and_can_be_saved(visit: Visit) -> None:
 def test_a_key_is_made_shown_once_used_and_revoked(visit: Visit, north: str) -> None:
     page = go(visit, "/keys")
     page.get_by_role("button", name="Make a key").click()
+    page.get_by_label("Label").fill("night shift")
     page.get_by_label(north, exact=True).check()
     page.get_by_label("sees").select_option("what the role reception is shown")
     page.get_by_label("and the names in what the model saw of its questions").check()
@@ -227,6 +226,8 @@ def test_a_key_is_made_shown_once_used_and_revoked(visit: Visit, north: str) -> 
     assert httpx2.get(url, headers=headers).json()["graphs"] == [north]
     card = page.get_by_role("article").filter(has_text=made["key_id"])
     expect(card).to_contain_text("north as reception")
+    expect(card.get_by_role("heading", name="night shift")).to_be_visible()
+    expect(card).to_contain_text("never used")
     card.get_by_role("button", name="Devices").click()
     expect(card).to_contain_text("None is registered.")
     card.get_by_role("button", name="Revoke …").click()
@@ -244,6 +245,8 @@ def test_the_ledger_is_checked_and_a_changed_row_is_told(visit: Visit, north: st
     page.get_by_role("button", name="Check it").click()
     expect(page.get_by_text("The ledger is whole.")).to_be_visible()
     entry = page.locator(".entry").first
+    expect(entry).to_contain_text(north)
+    expect(entry).to_contain_text("operator")
     entry.locator("summary").click()
     expect(entry.locator(".payload").first).to_be_visible()
     assert not [name for name in SECRET_NAMES if name in entry.inner_text()]

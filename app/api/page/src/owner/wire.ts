@@ -114,6 +114,8 @@ const keyListedOf = fields({
   created_at: text,
   expires_at: nullable(text),
   revoked_at: nullable(text),
+  label: optional(text, ""),
+  last_used_at: optional(nullable(text), null),
 });
 export type KeyListed = Decoded<typeof keyListedOf>;
 export const keyListOf = fields({ tenant: text, own: text, keys: list(keyListedOf) });

@@ -92,6 +92,8 @@ export const errorEventOf = fields({ code: text, message: text, hint: text, id: 
 
 export const graphNamesOf = fields({ graphs: list(text) });
 
+export const graphSuggestionsOf = fields({ questions: list(text) });
+
 export const tracedCallOf = fields({
   step: text,
   at: text,
@@ -119,6 +121,9 @@ export const ledgerRowOf = fields({
   digest: text,
   verdict: text,
   payload: nullable(text),
+  key_id: optional(text, ""),
+  asker: optional(text, ""),
+  graph: optional(nullable(text), null),
 });
 export type LedgerRow = Decoded<typeof ledgerRowOf>;
 export const ledgerPageOf = fields({ entries: list(ledgerRowOf) });

@@ -77,6 +77,11 @@ export function enterAgain(): void {
   phase.value = "welcome";
 }
 
+/** Back from there with the key that was in use. */
+export function stay(): void {
+  phase.value = "ready";
+}
+
 /** Changes what is kept of the settings. */
 export async function change(some: Partial<KeptSettings>): Promise<void> {
   settings.value = { ...settings.value, ...some };

@@ -7,7 +7,7 @@ import { ErrorNote } from "../shared/components/error_note";
 import { PassphraseField } from "../shared/components/passphrase_field";
 import { LEAST_PASSPHRASE, needsPassphrase } from "../shared/keys";
 import { told } from "../shared/service";
-import { enter, graphsOf } from "../shared/session";
+import { enter, graphsOf, session, stay } from "../shared/session";
 
 export function Welcome() {
   const [apiKey, setApiKey] = useState("");
@@ -38,8 +38,14 @@ export function Welcome() {
     if (graphs === null) {
       void tryIt(async () => {
         const found = await graphsOf(apiKey.trim());
+        const [first = ""] = found;
+        const isSettled = found.length < 2 && !(await needsPassphrase());
+        if (isSettled) {
+          await enter(apiKey.trim(), found, first, "");
+          return;
+        }
         setGraphs(found);
-        setGraph(found[0] ?? "");
+        setGraph(first);
       });
     } else {
       void tryIt(() => enter(apiKey.trim(), graphs, graph, passphrase));
@@ -89,6 +95,7 @@ export function Welcome() {
       <p class="row">
         <button class="primary" disabled={!isReady || isBusy}>{graphs === null ? "Continue" : "Begin"}</button>
         {graphs !== null && <button type="button" onClick={() => setGraphs(null)}>Another key</button>}
+        {graphs === null && session.value !== null && <button type="button" onClick={stay}>Back</button>}
       </p>
     </form>
   );
