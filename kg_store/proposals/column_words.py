@@ -9,7 +9,8 @@ from kg_store.text.labels import readable
 
 KEY_WORDS = frozenset(
     {"id", "ids", "key", "code", "nr", "no", "number", "num", "uuid", "guid", "isbn", "sku", "ean", "cd", "pk", "fk"}
-    | {"nummer", "kennung", "issn", "oid", "identifier", "schluessel"}
+    | {"nummer", "kennung", "issn", "oid", "identifier", "schluessel", "ref", "reference", "serial", "plate"}
+    | {"registration", "matricula", "codigo", "numero", "clave", "referenz"}
 )
 NAME_WORDS = frozenset(
     {"name", "names", "title", "label", "bezeichnung", "titel", "benennung", "nom", "nombre", "naam"}
@@ -17,8 +18,16 @@ NAME_WORDS = frozenset(
 ALIAS_WORDS = frozenset({"nickname", "alias", "nick", "spitzname", "aka", "synonym"})
 # Words that say nothing of what is named: `hasName`, `display name`, `legal name`.
 NAME_PREFIXES = frozenset({"has", "is", "full", "display", "official", "legal", "short", "common", "the", "preferred"})
-FIRST = frozenset({"first name", "firstname", "given name", "givenname", "forename", "first", "given", "vorname"})
-LAST = frozenset({"last name", "lastname", "family name", "familyname", "surname", "last", "family", "nachname"})
+FIRST = frozenset(
+    {"first name", "firstname", "given name", "givenname", "forename", "first", "given", "vorname", "prenom", "prénom"}
+    | {"voornaam"}
+)
+# Names of all kinds of things, and first names beside a last one.
+FIRST_BESIDE_LAST = frozenset({"name", "nombre", "nome"})
+LAST = frozenset(
+    {"last name", "lastname", "family name", "familyname", "surname", "last", "family", "nachname", "apellido"}
+    | {"apellidos", "achternaam", "cognome"}
+)
 # Columns that hold keys of their own table.
 OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father", "vorgesetzter"})
 # Digits that nobody counts with.
@@ -113,7 +122,9 @@ COUNT_WORDS = frozenset(
         "tax",
     }
 )
-YEAR_WORDS = frozenset({"year", "jahr", "yr"})
+YEAR_WORDS = frozenset({"year", "jahr", "yr", "año", "anno", "annee", "année", "jaar"})
+# Words of relations that lead to things: `taughtBy`, `assigned_to`.
+LEADING_WORDS = frozenset({"by", "to", "from", "von"})
 TRUTH_WORDS = frozenset({"is", "has", "flag", "can", "active", "enabled", "deleted", "aktiv", "was", "allow", "in"})
 
 _ABBREVIATIONS = {
@@ -135,6 +146,8 @@ _UNITS = {
     "kg": "kg", "g": "g", "mg": "mg", "km": "km", "cm": "cm", "mm": "mm", "ml": "ml", "kwh": "kWh", "kw": "kW",
     "percent": "%", "pct": "%", "%": "%", "€": "EUR", "$": "USD", "£": "GBP", "years": "years", "months": "months",
     "days": "days", "hours": "hours", "minutes": "minutes", "seconds": "seconds", "mins": "minutes", "hrs": "hours",
+    "m2": "m2",
+    "sqm": "m2", "horas": "hours", "stunden": "hours", "tage": "days", "jahre": "years",
     "gb": "GB", "mb": "MB", "bpm": "bpm",
 }  # fmt: skip
 _IN_BRACKETS = re.compile(r"[(\[{]\s*(?:in\s+)?([^()\[\]{}]{1,12}?)\s*[)\]}]")

@@ -10,6 +10,7 @@ from kg_store.proposals.column_words import (
     ALIAS_WORDS,
     COUNT_WORDS,
     FIRST,
+    FIRST_BESIDE_LAST,
     KEY_WORDS,
     LAST,
     NAME_PREFIXES,
@@ -82,6 +83,9 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     found += [column for _, _, column in called]
     if not found and (first := next(_looking_like_names(table, rest), None)) is not None:
         found = [first.name]
+    if not found:
+        # People know a place by its address.
+        found = [column.name for column in rest if column.is_unique and "address" in column.full][:1]
     if not found and table.key is not None and not table.columns[table.key].is_called_key:
         # A key that calls itself nothing is what people call the thing.
         found = [table.key]
@@ -105,6 +109,7 @@ def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
     by_words = {words: column.name for column in columns for words in (" ".join(column.full), " ".join(column.words))}
     first = next((by_words[words] for words in sorted(by_words) if words in FIRST), None)
     last = next((by_words[words] for words in sorted(by_words) if words in LAST), None)
+    first = first or next((by_words[words] for words in sorted(by_words) if last and words in FIRST_BESIDE_LAST), None)
     return (first, last) if first and last else None
 
 

@@ -15,12 +15,14 @@ from kg_store.proposals.table_keys import TableProfile, concept_words, find_key,
 from kg_store.proposals.table_references import find_target, with_links
 from kg_store.sources.formats.json_records import SEPARATOR
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
+from kg_store.sources.table_cells import day_and_month
 from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy, stem_of
 from kg_store.sources.triple_columns import places_in_header, words_of
 from kg_store.terms import ValueKind
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
 
+MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 _UPLOADED = re.compile(r"file-\d+")
 
 
@@ -92,8 +94,12 @@ def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
 
 
 def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
-    """True where the first line is unlike those below: common words over numbers or dates, or in small letters over
-    capitals. A first line that is not would be a row, whose cells must not become words of the schema."""
+    """True where the first line is unlike those below: words over numbers or dates in two columns, or common words
+    over them in one, or in small letters over capitals. A first line that is not would be a row, whose cells must not
+    become words of the schema."""
+    values = [cells for cells in columns.values() if any(cells) and all(_is_value(cell) for cell in cells if cell)]
+    if len(values) >= MIN_VALUE_COLUMNS and min(map(len, values)) >= MIN_VALUE_ROWS:
+        return True
     if not columns or not all(words_of(name) and all(map(in_lexicon, words_of(name))) for name in columns):
         return False
     if any(re.search(r"\d", name) for name in columns):
@@ -141,11 +147,25 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
-    if key is None and len(targets) < 2 and not names:
+    columns = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
+    if key is None and not targets and not any(each.concept is not None for each in columns.values()):
         return None
     return TablePolicy(
         file=table.file, key=key, concept=_label(table.concept) or "thing", names=tuple(names), columns=columns
     )
+
+
+def _beside_its_name(
+    name: str, settings: ColumnPolicy, table: TableProfile, columns: Mapping[str, ColumnPolicy]
+) -> ColumnPolicy:
+    """An id whose thing has a name in the same row is no thing beside it: `author id` where `author name` stands."""
+    column = table.columns[name]
+    if settings.concept is None or not column.is_called_key:
+        return settings
+    rest = [word for word in column.full if word not in KEY_WORDS]
+    others = (table.columns[each].full for each, of in columns.items() if of.concept is not None and each != name)
+    is_named = rest and any([word for word in each if word not in NAME_WORDS] == rest for each in others)
+    return settings.model_copy(update={"concept": None}) if is_named else settings
 
 
 def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
@@ -159,8 +179,7 @@ def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
         column = replace(column, cells=parts, rows=len(parts))
     kind = column.kind
     if kind is ValueKind.TEXT and column.is_concept:
-        place = label.split()[-1]
-        return ColumnPolicy(relation=label, concept=place if place in PLACES else label, separator=separator)
+        return ColumnPolicy(relation=label, concept=_concept(label), separator=separator)
     return ColumnPolicy(
         relation=label,
         kind=kind,
@@ -170,9 +189,19 @@ def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
     )
 
 
+def _concept(label: str) -> str:
+    """The kind of the things of a column: `billing city` is a city, `publisher name` a publisher."""
+    words = label.split()
+    if words[-1] in PLACES:
+        return words[-1]
+    return " ".join(words[:-1]) if len(words) > 1 and words[-1] in NAME_WORDS else label
+
+
 def _telling(label: str, target: TableProfile) -> str:
     return _label(target.concept) if label in KEY_WORDS and target.concept_words else label
 
 
 def _is_value(cell: str) -> bool:
-    return fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE) or cell.startswith(("http://", "https://", "<"))
+    if day_and_month(cell) is not None or fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE):
+        return True
+    return cell.startswith(("http://", "https://", "<"))

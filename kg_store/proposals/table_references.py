@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kg_store.proposals.column_profiles import Column
-from kg_store.proposals.column_words import COUNT_WORDS, KEY_WORDS, LONG_TEXT, OF_THE_SAME, any_alike
+from kg_store.proposals.column_words import COUNT_WORDS, KEY_WORDS, LEADING_WORDS, LONG_TEXT, OF_THE_SAME, any_alike
 from kg_store.proposals.table_keys import TableProfile
 
 MIN_KNOWN = 0.5
@@ -25,7 +25,13 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
         if other.key is not None and (share := _known(column, other)) > 0
     ]
     best = max(ranked, key=lambda each: each[:2], default=None)
-    return best[2] if best is not None and best[0] > 0 else None
+    if best is not None and best[0] > 0:
+        return best[2]
+    leads = column.is_called_key or (bool(column.full) and column.full[-1] in LEADING_WORDS)
+    # Small figures are keys of many tables: only one may have them all.
+    holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
+    is_sure = leads and len(holding) == 1 and len(column.distinct) >= MIN_DISTINCT
+    return holding[0] if is_sure else None
 
 
 def _known(column: Column, other: TableProfile) -> float:

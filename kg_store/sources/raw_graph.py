@@ -122,8 +122,13 @@ def literal_of(term: Term) -> Literal:
 
 def value_term(lexical: str, kind: ValueKind) -> Term:
     """The term of a value whose kind the policy gives."""
+    return f"{plain_term(lexical)}^^<{KIND_NAMESPACE}{kind.value}>"
+
+
+def plain_term(lexical: str) -> Term:
+    """The term of a value without a kind."""
     escaped = lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    return f'"{escaped}"^^<{KIND_NAMESPACE}{kind.value}>'
+    return f'"{escaped}"'
 
 
 def _unescaped(match: re.Match[str]) -> str:

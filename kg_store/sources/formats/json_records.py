@@ -6,6 +6,7 @@ objects is a table of its own whose rows refer to their record. Streams: no more
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -75,7 +76,21 @@ def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
     name = path.name.removesuffix(".gz").lower()
     with open_bytes(path) as stream, _json_errors(path.name):
         bounded = BoundedRuns(stream, path.name, b'"')
-        yield from _lines(bounded, path.name) if name.endswith(LINES_ENDINGS) else _items(bounded, path.name)
+        is_lines = name.endswith(LINES_ENDINGS) or _has_lines(path)
+        yield from _lines(bounded, path.name) if is_lines else _items(bounded, path.name)
+
+
+def _has_lines(path: Path) -> bool:
+    """True where the first two lines are an object each: programs write JSON Lines into `.json` as well."""
+    with open_bytes(path) as stream:
+        for _ in range(2):
+            line = stream.readline(MAX_LITERAL_BYTES)
+            try:
+                if not isinstance(json.loads(line.removeprefix(codecs.BOM_UTF8)), dict):
+                    return False
+            except (ValueError, RecursionError):
+                return False
+    return True
 
 
 def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:

@@ -1,7 +1,7 @@
 """Exports of property graphs: neo4j-admin's CSV, and APOC's CSV and JSON, as nodes and relationships, streamed.
 
-A node is a thing with its labels as classes and its properties as values. A relationship is a relation; one with
-properties of its own stands as a node without a name between its ends.
+A node is a thing with its labels as classes and its properties as values. A relationship is a relation; its own
+properties hang on a node without a name that stands between its ends beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from kg_store.errors import LoadError
 from kg_store.sources.delimited_text import TableFile
 from kg_store.sources.files import open_bytes
-from kg_store.sources.raw_graph import Term, value_term
+from kg_store.sources.raw_graph import Term, plain_term, value_term
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits
 
@@ -100,12 +100,12 @@ def _of_node(node: Node) -> Iterator[Triple]:
 
 def _of_relationship(each: Relationship, number: str) -> Iterator[Triple]:
     start, relation, end = _iri(NODE, each.start), _iri(RELATIONSHIP, each.type.lower()), _iri(NODE, each.end)
+    yield start, relation, end
     if not any(each.properties.values()):
-        yield start, relation, end
         return
     joint = "_:p" + quote(number, safe="").replace("%", ".").replace("-", ".")
-    yield start, relation, joint
-    yield joint, _iri(RELATIONSHIP, "to"), end
+    yield start, _iri(RELATIONSHIP, f"{each.type.lower()} details"), joint
+    yield joint, _iri(RELATIONSHIP, f"{each.type.lower()} details of"), end
     yield from _properties(joint, each.properties, each.kinds)
 
 
@@ -114,19 +114,15 @@ def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind
         for value in values:
             kind, text = _value(value, kinds.get(key))
             if text:
-                yield subject, _iri(RELATIONSHIP, key), value_term(text, kind)
+                yield subject, _iri(RELATIONSHIP, key), value_term(text, kind) if kind else plain_term(text)
 
 
-def _value(value: object, kind: ValueKind | None) -> tuple[ValueKind, str]:
+def _value(value: object, kind: ValueKind | None) -> tuple[ValueKind | None, str]:
+    """The text of a value, and its kind where the texts of all do not tell it: years are numbers in most exports."""
     if isinstance(value, bool):
         return ValueKind.TRUTH, "true" if value else "false"
     text = "" if value is None else str(value).strip()
-    if kind is None and not isinstance(value, str):
-        kind = ValueKind.NUMBER
-    if kind is None:
-        # Dates have no type of their own in an export: they are texts like 2020-03-12.
-        kind = ValueKind.DATE if "-" in text and fits(text, ValueKind.DATE) else ValueKind.TEXT
-    return (kind, text) if kind is ValueKind.TEXT or fits(text, kind) else (ValueKind.TEXT, text)
+    return (kind if kind is ValueKind.TRUTH and fits(text, kind) else None), text
 
 
 def kind_of_type(name: str) -> ValueKind | None:
