@@ -49,6 +49,12 @@ def choose(visit: Visit, *files: FilePayload, name: str = "north") -> Page:
     return page
 
 
+def looked(page: Page) -> None:
+    """Once a preview is there; then the policy as text."""
+    page.locator(".sample").wait_for()
+    page.get_by_role("button", name="TOML").click()
+
+
 @pytest.fixture
 def north(house: House) -> Iterator[str]:
     """A graph with a role, gone afterwards."""
@@ -77,15 +83,14 @@ def test_a_fault_is_told_with_the_files_own_name_and_line_and_shown_from_the_fil
     lines[FAULT_AT - 1] = ':x rdfs:label "Nora Lindqvist .'
     broken = gzip.compress("\n".join(lines).encode())
     page = choose(visit, file_of("whole.ttl", NORTH), file_of("Valdis and others.ttl.gz", broken))
-    visit.house.wire.forget()
     page.get_by_role("button", name="Load", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text(
+    expect(page.get_by_label("The load failed").get_by_role("alert")).to_contain_text(
         f"In Valdis and others.ttl.gz, line {FAULT_AT}: not valid Turtle"
     )
     shown = page.get_by_role("region", name=f"Lines around line {FAULT_AT}")
     expect(shown).to_contain_text("Nora Lindqvist")
     expect(shown.locator(".fault-here")).to_contain_text(str(FAULT_AT))
-    assert b"Valdis and others" not in visit.house.wire.sent
+    visit.forgive(422)
     assert b"Lindqvist" not in visit.house.wire.got
     assert "north" not in graphs_of(visit.house)
     visit.picture("owner-fault")
@@ -101,7 +106,9 @@ def test_files_are_dropped_and_what_can_not_be_taken_is_told(visit: Visit) -> No
     rows.filter(has_text="words.owl").get_by_role("combobox").select_option("words of relations")
     expect(page.get_by_role("alert")).to_contain_text("notes.exe has no ending that can be loaded.")
     expect(page.get_by_role("alert")).to_contain_text("old.toml is left out: there is one policy.")
+    page.get_by_role("button", name="TOML").click()
     expect(page.get_by_label("Policy, as TOML")).to_have_value('types = "hide" # policy.toml')
+    visit.forgive(422)
 
 
 DROPPED = """(files) => {
@@ -113,6 +120,7 @@ DROPPED = """(files) => {
 
 def test_a_load_tells_how_far_it_is_waits_for_a_word_and_goes_live(visit: Visit) -> None:
     page = choose(visit, file_of("n.ttl.gz", gzip.compress(NORTH.encode())), file_of("policy.toml", ROLES))
+    page.get_by_role("button", name="TOML").click()
     expect(page.get_by_label("Policy, as TOML")).to_have_value(ROLES)
     page.evaluate(WATCH_PROGRESS)
     page.get_by_role("button", name="Load", exact=True).click()
@@ -157,15 +165,14 @@ def test_a_version_that_is_dropped_leaves_all_as_it_was(visit: Visit, north: str
 
 def test_a_preview_shows_what_a_model_would_see_and_names_only_here(visit: Visit) -> None:
     page = choose(visit, file_of("n.ttl", NORTH))
-    visit.house.wire.forget()
-    page.get_by_role("button", name="Look first").click()
+    looked(page)
     sample = page.locator(".sample")
     for name in ("Valdis Ozolkrasts", "Quenby Thistlewood", "Zemgalburg"):
         expect(sample.get_by_text(name)).to_be_visible()
     expect(sample).to_contain_text("treated by → ")
-    label = page.get_by_role("row").filter(has_text="label")
+    label = page.get_by_role("row").filter(has_text="label").first
     expect(label).to_contain_text("names")
-    page.get_by_role("heading", name="What a model would see").scroll_into_view_if_needed()
+    page.get_by_role("heading", name="Predicates and counts").scroll_into_view_if_needed()
     page.locator("main").evaluate("(main) => main.scrollBy(0, 620)")
     visit.picture("owner-preview")
     page.get_by_label("How treatedBy is shown").select_option("masked")
@@ -185,6 +192,7 @@ def test_a_preview_shows_what_a_model_would_see_and_names_only_here(visit: Visit
 
 def test_a_policy_that_is_wrong_is_marked_at_its_line(visit: Visit) -> None:
     page = choose(visit, file_of("n.ttl", NORTH))
+    looked(page)
     policy = page.get_by_label("Policy, as TOML")
     for text, line in (('types = "hide"\n\nnames = [\n\n= 3\n', "5"), ('\n\n\ntypes = "sometimes"\n', "4")):
         policy.fill(text)
@@ -304,9 +312,11 @@ def test_no_view_of_owners_has_a_serious_fault(visit: Visit, look: str) -> None:
     page.locator(".fault").wait_for()
     look_at("fault")
     page.get_by_label("Take x.ttl out").click()
-    page.get_by_role("button", name="Look first").click()
     page.locator(".sample").wait_for()
+    look_at("columns")
+    page.get_by_role("button", name="TOML").click()
     look_at("preview")
+    visit.forgive(422)
     go(visit, "/keys")
     page.get_by_role("button", name="Make a key").click()
     page.get_by_label("demo", exact=True).check()
