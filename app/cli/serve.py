@@ -127,7 +127,7 @@ def _told_outside(settings: Settings) -> list[str]:
     if settings.reasoner != "endpoint":
         return []
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"
-    return [f"The endpoint is told {_PROFILES[settings.told]} (AROG_PROFILE={settings.told}, {chosen})."]
+    return [f"The endpoint is shown {_PROFILES[settings.told]} (AROG_PROFILE={settings.told}, {chosen})."]
 
 
 def _say(line: str) -> None:

@@ -36,7 +36,7 @@ class Fact(Wire):
     tail_concept: str
     size: str = Field(default="1", description="bucket of the tail's size: 1, 2-5, 6-20, more")
     cited: bool = False
-    tail_count: int | None = Field(default=None, description="how many things the tail is; null: not told")
+    tail_count: int | None = Field(default=None, description="how many things the tail is; null: not known")
 
 
 class Understood(Wire):
@@ -86,12 +86,12 @@ class Usage(Wire):
     currency: str = ""
     anonymity: int | None = Field(
         default=None,
-        description="how many entities of the graph, at the least, fit what one of the question's prompts showed of a "
+        description="how many entities of the graph, at the least, match what one of the question's prompts showed of a "
         "thing; null where none was shown, or nothing left the service",
     )
     withheld: int = Field(
         default=0,
-        description="prompts that were not sent, since too few entities fit; the service took these steps itself, or "
+        description="prompts that were not sent, since too few entities match; the service took these steps itself, or "
         "ended the question",
     )
     left_out: list[str] = Field(

@@ -83,6 +83,7 @@ def test_a_fault_is_told_with_the_files_own_name_and_line_and_shown_from_the_fil
     lines[FAULT_AT - 1] = ':x rdfs:label "Nora Lindqvist .'
     broken = gzip.compress("\n".join(lines).encode())
     page = choose(visit, file_of("whole.ttl", NORTH), file_of("Valdis and others.ttl.gz", broken))
+    expect(page.get_by_role("alert")).to_be_visible()
     page.get_by_role("button", name="Load", exact=True).click()
     expect(page.get_by_label("The load failed").get_by_role("alert")).to_contain_text(
         f"In Valdis and others.ttl.gz, line {FAULT_AT}: not valid Turtle"
@@ -164,6 +165,7 @@ def test_a_version_that_is_dropped_leaves_all_as_it_was(visit: Visit, north: str
 
 
 def test_a_preview_shows_what_a_model_would_see_and_names_only_here(visit: Visit) -> None:
+    visit.house.wire.forget()
     page = choose(visit, file_of("n.ttl", NORTH))
     looked(page)
     sample = page.locator(".sample")

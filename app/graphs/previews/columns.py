@@ -92,7 +92,7 @@ def _why_table(table: TablePolicy) -> str:
     if table.links:
         return "No column tells its rows apart, and it refers to other files: a row joins the things of those."
     if table.key is None:
-        return "No column tells its rows apart: they are told apart by their lines."
+        return "No column tells its rows apart: each line is a thing of its own."
     return "Each row is a thing of its own."
 
 

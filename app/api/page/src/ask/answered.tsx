@@ -41,7 +41,7 @@ export function Answered({ turn, reply, isLast }: Props) {
       <p class="answer-text"><NamedText segments={segmentsOf(reply.message.content, table)} /></p>
       {problem && <ErrorNote problem={problem} />}
       {tables.map((each, at) => <AnswerTable key={at} table={each} />)}
-      <Chips entities={reply.entities} table={table} />
+      <Chips entities={reply.entities} table={table} conversation={reply.conversation} />
       <Path reply={reply} table={table} />
       {!reply.grounded && <p class="quiet">Not all of this answer is in the evidence.</p>}
       <Remarks turn={turn} reply={reply} table={table} />

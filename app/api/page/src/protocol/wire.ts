@@ -90,7 +90,27 @@ export const textEventOf = fields({ text });
 export const errorBodyOf = fields({ code: text, message: text, hint: text, id: text });
 export const errorEventOf = fields({ code: text, message: text, hint: text, id: text, status: number });
 
-export const graphNamesOf = fields({ graphs: list(text) });
+export const graphNamesOf = fields({ graphs: list(text), inspectable: optional(list(text), []) });
+
+const excerptThingOf = fields({ pseudonym: text, concept: text, is_value: truth });
+export type ExcerptThing = Decoded<typeof excerptThingOf>;
+const excerptFactOf = fields({ relation: text, inverse: truth, ends: list(excerptThingOf), total: number });
+export type ExcerptFact = Decoded<typeof excerptFactOf>;
+export const graphExcerptOf = fields({
+  id: text,
+  graph: text,
+  conversation: text,
+  total: number,
+  things: list(excerptThingOf),
+  facts: list(excerptFactOf),
+  capsule: nullable(capsuleOf),
+});
+export type GraphExcerpt = Decoded<typeof graphExcerptOf>;
+export const graphOutlineOf = fields({
+  graph: text,
+  concepts: list(fields({ concept: text, things: number })),
+  relations: list(text),
+});
 
 export const graphSuggestionsOf = fields({ questions: list(text) });
 

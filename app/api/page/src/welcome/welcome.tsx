@@ -7,11 +7,11 @@ import { ErrorNote } from "../shared/components/error_note";
 import { PassphraseField } from "../shared/components/passphrase_field";
 import { LEAST_PASSPHRASE, needsPassphrase } from "../shared/keys";
 import { told } from "../shared/service";
-import { enter, graphsOf, session, stay } from "../shared/session";
+import { type KnownGraphs, enter, graphsOf, session, stay } from "../shared/session";
 
 export function Welcome() {
   const [apiKey, setApiKey] = useState("");
-  const [graphs, setGraphs] = useState<string[] | null>(null);
+  const [graphs, setGraphs] = useState<KnownGraphs | null>(null);
   const [graph, setGraph] = useState("");
   const [passphrase, setPassphrase] = useState("");
   const [wantsPassphrase, setWantsPassphrase] = useState(false);
@@ -38,8 +38,8 @@ export function Welcome() {
     if (graphs === null) {
       void tryIt(async () => {
         const found = await graphsOf(apiKey.trim());
-        const [first = ""] = found;
-        const isSettled = found.length < 2 && !(await needsPassphrase());
+        const [first = ""] = found.graphs;
+        const isSettled = found.graphs.length < 2 && !(await needsPassphrase());
         if (isSettled) {
           await enter(apiKey.trim(), found, first, "");
           return;
@@ -81,13 +81,13 @@ export function Welcome() {
       {graphs !== null && (
         <fieldset class="field">
           <legend>Graph</legend>
-          {graphs.map((name) => (
+          {graphs.graphs.map((name) => (
             <label class="option" key={name}>
               <input type="radio" name="graph" checked={name === graph} onChange={() => setGraph(name)} />
               <span>{name}</span>
             </label>
           ))}
-          {graphs.length === 0 && <p class="quiet">This key may ask no graph yet: you can look after graphs with it.</p>}
+          {graphs.graphs.length === 0 && <p class="quiet">This key may ask no graph yet: you can look after graphs with it.</p>}
         </fieldset>
       )}
       {graphs !== null && wantsPassphrase && <PassphraseField isNew value={passphrase} onInput={setPassphrase} />}

@@ -28,7 +28,7 @@ export function LoadView() {
   const isNew = !known.value?.graphs.some((graph) => graph.name === name);
   const hasFiles = files.value.some((each) => each.part === "file");
   const isReady = hasFiles && NAME.test(name) && !isUnderWay;
-  const found = lookProblem.value;
+  const found = now?.state === "failed" ? null : lookProblem.value;
   const place = found && placeOf(found.message, files.value);
   const { problem, attempt } = useDoing();
   const takeOver = async () => {
