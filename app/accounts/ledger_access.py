@@ -10,9 +10,7 @@ from app.egress.ledger.ledger import Ledger, LedgerEntry
 from client_sdk.protocol import LedgerPage, LedgerRow
 
 
-def read_ledger_page(
-    ledger: Ledger, engine: Engine, caller: Caller, answer_id: str | None, limit: int
-) -> LedgerPage:
+def read_ledger_page(ledger: Ledger, engine: Engine, caller: Caller, answer_id: str | None, limit: int) -> LedgerPage:
     """The caller's own entries, newest first; an admin's are the whole tenant's.
 
     Promise: a caller who sees a part of a graph gets no payload. What was replaced in a question tells which names

@@ -58,7 +58,13 @@ def _told(report: GraphReport) -> Iterator[str]:
         "average one in as many as match. A pseudonym always stands with its concept."
     )
     yield ""
-    head = ("beside its concept a prompt shows", "prompts", "named", f"fewer than {report.k} match", "fewest that match")
+    head = (
+        "beside its concept a prompt shows",
+        "prompts",
+        "named",
+        f"fewer than {report.k} match",
+        "fewest that match",
+    )
     rows = [
         (
             "nothing" if each.profile == "concept" else SHOWN[each.profile],

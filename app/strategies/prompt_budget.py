@@ -29,7 +29,8 @@ def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callab
 
 def cut_note(number: int, count: int) -> str:
     return (
-        f"Step {number}: {count} possible paths, ranked last, were not offered: the question's budget of tokens was short."
+        f"Step {number}: {count} possible paths, ranked last, were not offered: "
+        "the question's budget of tokens was short."
     )
 
 

@@ -1,6 +1,16 @@
 """The wire types of both sides, by theme; everything is imported from here."""
 
-from client_sdk.protocol.answers import Ambiguity, ChatAnswer, ErrorBody, Fact, Item, ItemKind, Reading, Understood, Usage
+from client_sdk.protocol.answers import (
+    Ambiguity,
+    ChatAnswer,
+    ErrorBody,
+    Fact,
+    Item,
+    ItemKind,
+    Reading,
+    Understood,
+    Usage,
+)
 from client_sdk.protocol.api_keys import KeyCreated, KeyList, KeyListed, KeyRole, NewKey
 from client_sdk.protocol.base import Wire
 from client_sdk.protocol.browsing import (

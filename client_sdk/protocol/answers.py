@@ -86,16 +86,17 @@ class Usage(Wire):
     currency: str = ""
     anonymity: int | None = Field(
         default=None,
-        description="how many entities of the graph, at the least, match what one of the question's prompts showed of a "
-        "thing; null where none was shown, or nothing left the service",
+        description="how many entities of the graph, at the least, match what one of the question's prompts showed of "
+        "a thing; null where none was shown, or nothing left the service",
     )
     withheld: int = Field(
         default=0,
-        description="prompts that were not sent, since too few entities match; the service took these steps itself, or "
-        "ended the question",
+        description="prompts that were not sent, since too few entities match; the service took these steps itself, "
+        "or ended the question",
     )
     left_out: list[str] = Field(
-        default_factory=list, description="what the search left out and why, in words: for whoever looks into an answer"
+        default_factory=list,
+        description="what the search left out and why, in words: for whoever looks into an answer",
     )
     milliseconds: dict[str, float] = Field(
         default_factory=dict, description="per stage; where replies keep a pace, `total` in its steps"

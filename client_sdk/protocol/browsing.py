@@ -34,8 +34,8 @@ class GraphOutline(Wire):
 class BrowseRequest(Wire):
     """What is looked at: the things of a concept, those of a name, or one thing by its pseudonym in a conversation.
 
-    It is a body and no address, for addresses are written to logs. `conversation` is an answer's, or that of an earlier
-    reply; without it a new one is begun.
+    It is a body and no address, for addresses are written to logs. `conversation` is an answer's, or that of an
+    earlier reply; without it a new one is begun.
     """
 
     public_key: str = Field(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)

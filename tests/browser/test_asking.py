@@ -247,7 +247,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit) -> None:
     visit.page.keyboard.press("Shift+Tab")
     for is_shown in (False, True):
         visit.page.keyboard.press("Enter")
-        expect(turn.get_by_role("region", name="Evidence", exact=True)).to_have_count(int(is_shown))
+        expect(turn.get_by_role("group", name="Evidence", exact=True)).to_have_count(int(is_shown))
     for _ in range(4):
         visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("Enter")
@@ -323,7 +323,7 @@ def test_each_form_of_answer_says_how_it_was_reached_and_shows_no_pseudonym(visi
     ):
         turn = visit.ask(question)
         expect(turn.locator(".path-line")).to_contain_text(path)
-        evidence = turn.get_by_role("region", name="Evidence", exact=True)
+        evidence = turn.get_by_role("group", name="Evidence", exact=True)
         if "Picture" in evidence.inner_text():
             evidence.get_by_role("button", name="Table").click()
         assert not PSEUDONYM.findall(evidence.inner_text())
@@ -335,7 +335,7 @@ PSEUDONYM = re.compile(r"\b[ESV](?=[a-z]*[0-9])[a-z0-9]{5}\b")
 def test_an_answer_of_two_columns_is_a_table_to_sort_and_to_take_out(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("How many patients are insured by each insurer?")
-    table = turn.get_by_role("region", name="The answer as a table")
+    table = turn.get_by_role("group", name="The answer as a table")
     counts = table.get_by_role("row").locator("td:nth-child(2)")
     table.get_by_role("button", name="Count").click()
     least_first = [int(each) for each in counts.all_inner_texts()]

@@ -1,4 +1,4 @@
-"""The graph to look through: concepts, things and their facts, by links from answers and by a name; and who may not."""
+"""The graph to look through: concepts, things and their facts, by links and by a name; and who may not."""
 
 from __future__ import annotations
 

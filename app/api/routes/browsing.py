@@ -26,9 +26,7 @@ async def outline_graph(name: GraphName, caller: CallerOf, services: ServicesOf)
 
 
 @caller_router.post("/graphs/{name}/browse", response_model=GraphExcerpt, responses=BROWSE_ERRORS)
-async def browse_graph(
-    name: GraphName, wanted: BrowseRequest, caller: CallerOf, services: ServicesOf
-) -> GraphExcerpt:
+async def browse_graph(name: GraphName, wanted: BrowseRequest, caller: CallerOf, services: ServicesOf) -> GraphExcerpt:
     """Things of a concept or of a name, or one thing with its facts; names come sealed to the caller's key.
 
     For a key with the grant `inspect:GRAPH`, and for an admin.

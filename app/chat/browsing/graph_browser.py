@@ -21,8 +21,8 @@ MAX_ENDS: Final = 12
 
 
 class GraphBrowser:
-    """Promise: only who may ask a graph and inspect it looks through it, and sees what its role may. Names leave sealed
-    to the caller's key, things as pseudonyms of the caller's own conversation; a MID never leaves.
+    """Promise: only who may ask a graph and inspect it looks through it, and sees what its role may. Names leave
+    sealed to the caller's key, things as pseudonyms of the caller's own conversation; a MID never leaves.
 
     Limit: which kinds there are, how many things each has and what they are joined by is told in clear.
     """

@@ -1,4 +1,4 @@
-"""Suggests questions about a graph: made of its relation words alone, asked here, and kept where they were answered."""
+"""Suggests questions about a graph: of its relation words alone, asked here, and kept where they were answered."""
 
 from __future__ import annotations
 

@@ -26,7 +26,9 @@ def names_in(excerpt: GraphExcerpt) -> dict[str, str]:
     return {word: names.names[0] for word, names in content.table.items() if names.names}
 
 
-async def test_a_thing_of_a_name_is_found_and_its_facts_lead_on(service: Running, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_thing_of_a_name_is_found_and_its_facts_lead_on(
+    service: Running, caplog: pytest.LogCaptureFixture
+) -> None:
     key = service.key("default", *INSPECTS)
     with caplog.at_level(logging.DEBUG):
         found = await browsed(service, key, search="Valdis Ozolkrasts")

@@ -8,8 +8,8 @@ export function AnswerTable({ table }: { table: Table }) {
   const sortBy = (column: number) =>
     setOrder(order?.column === column ? (order.descending ? null : { column, descending: true }) : { column, descending: false });
   return (
-    <section class="answer-table" aria-label="The answer as a table">
-      <div class="table-scroll" tabIndex={0} role="region" aria-label={`Table of ${titleOf(table)}`}>
+    <div class="answer-table" role="group" aria-label="The answer as a table">
+      <div class="table-scroll" tabIndex={0} role="group" aria-label={`Table of ${titleOf(table)}`}>
         <table>
           <thead>
             <tr>
@@ -32,7 +32,7 @@ export function AnswerTable({ table }: { table: Table }) {
         </table>
       </div>
       {table.more > 0 && <p class="quiet">And {table.more} more. Settings say how many names are sent.</p>}
-    </section>
+    </div>
   );
 }
 

@@ -10,7 +10,7 @@ export function Evidence({ reply, table }: { reply: ChatAnswer; table: NameTable
   const [kind, setKind] = useState<"picture" | "table">("picture");
   const facts = reply.evidence;
   return (
-    <section class="evidence" aria-label="Evidence">
+    <div class="evidence" role="group" aria-label="Evidence">
       {facts.length > 0 && (
         <div class="segments" role="group" aria-label="Show the evidence as">
           <button type="button" aria-pressed={kind === "picture"} onClick={() => setKind("picture")}>Picture</button>
@@ -19,7 +19,7 @@ export function Evidence({ reply, table }: { reply: ChatAnswer; table: NameTable
       )}
       {facts.length > 0 && (kind === "picture" ? <EvidencePicture facts={facts} table={table} /> : <EvidenceTable rows={rowsOf(facts, table)} />)}
       <WorkedOut reply={reply} table={table} />
-    </section>
+    </div>
   );
 }
 
@@ -39,7 +39,7 @@ function WorkedOut({ reply, table }: { reply: ChatAnswer; table: NameTable }) {
 
 function EvidenceTable({ rows }: { rows: readonly Row[] }) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Evidence as a table">
+    <div class="table-scroll" tabIndex={0} role="group" aria-label="Evidence as a table">
       <table>
         <thead>
           <tr><th scope="col">From</th><th scope="col">Relation</th><th scope="col">To</th><th scope="col">Leads to the answer</th></tr>
