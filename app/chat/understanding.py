@@ -60,7 +60,7 @@ def understood(run: QuestionRun) -> list[Understood]:
 
 
 def worked_out(run: QuestionRun) -> list[str]:
-    """How each part of the answer was worked out; none for a part that the evidence holds as it is."""
+    """Sentences on the road to each part of the answer; none for a part that the evidence holds as it is."""
     if run.ended.conclusion is None or run.found.draft is None:
         return []
     sentences: list[str] = []

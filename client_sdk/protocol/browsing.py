@@ -32,7 +32,7 @@ class GraphOutline(Wire):
 
 
 class BrowseRequest(Wire):
-    """What is looked at: the things of a concept, those of a name, or one thing by its pseudonym in a conversation.
+    """A look at a graph: the things of a concept, those of a name, or one thing by its pseudonym in a conversation.
 
     It is a body and no address, for addresses are written to logs. `conversation` is an answer's, or that of an
     earlier reply; without it a new one is begun.
