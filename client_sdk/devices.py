@@ -56,7 +56,7 @@ class Devices:
         found = [one for one in self.all().devices if one.fingerprint.startswith(fingerprint)]
         if len(fingerprint) < MIN_PREFIX or len(found) != 1:
             hint = f"give {MIN_PREFIX} characters or more of a fingerprint that `arog device list` shows"
-            raise BadRequestError(f"{len(found)} devices fit that fingerprint", code="which_device", hint=hint)
+            raise BadRequestError(f"{len(found)} devices match that fingerprint", code="which_device", hint=hint)
         call = Call("DELETE", f"/devices/{quote(found[0].fingerprint, safe='')}", params=self._params, repeatable=True)
         return self._driver.run(exchange(call, Device, PATIENCE, time.monotonic))
 

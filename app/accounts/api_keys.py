@@ -8,10 +8,12 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pydantic import SecretStr
 from sqlalchemy import Engine, Row, insert, select, update
+from sqlalchemy.exc import OperationalError
 
 from app.database.tables import api_keys
 from client_sdk.protocol import KeyRole
@@ -23,6 +25,7 @@ ROLE_MARK = "#"  # between a graph's name and a role of its policy: GRAPH#role
 OPERATOR_TENANT = "default"
 OPERATOR_KEY_ID = "operator"
 
+_USE_IS_KEPT_TO = dt.timedelta(minutes=10)
 _NAME = r"[a-z0-9][a-z0-9_-]{0,62}"
 _GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
 
@@ -112,7 +115,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A key as the database knows it."""
+    """A key as the database knows it. `label` is what its maker calls it; `last_used_at` is kept to ten minutes."""
 
     key_id: str
     tenant: str
@@ -121,6 +124,8 @@ class KeyRecord:
     created_at: dt.datetime
     expires_at: dt.datetime | None
     revoked_at: dt.datetime | None
+    label: str = ""
+    last_used_at: dt.datetime | None = None
 
 
 class Access:
@@ -144,9 +149,20 @@ class Access:
         # The look-up is by digest, so its timing tells of digests, which nobody can steer towards a key.
         if row is None or not hmac.compare_digest(row.digest, digest) or not _is_valid(row):
             raise NotAuthenticatedError
+        self._mark_used(row)
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
 
-    def create(self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None) -> IssuedKey:
+    def _mark_used(self, row: Row[tuple[object, ...]]) -> None:
+        """Writes the time, seldom enough to cost nothing; a database that is busy just now leaves it as it was."""
+        now = _now()
+        if row.last_used_at is not None and now - row.last_used_at < _USE_IS_KEPT_TO:
+            return
+        with suppress(OperationalError), self._engine.begin() as connection:
+            connection.execute(update(api_keys).where(api_keys.c.key_id == row.key_id).values(last_used_at=now))
+
+    def create(
+        self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None, label: str = ""
+    ) -> IssuedKey:
         """A new key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
         grants = sorted(set(grants))
         refuse_bad_grants(grants)
@@ -160,6 +176,7 @@ class Access:
             "grants": grants,
             "created_at": now,
             "expires_at": None if days is None else now + dt.timedelta(days=days),
+            "label": label,
         }
         with self._engine.begin() as connection:
             connection.execute(insert(api_keys).values(row))
@@ -225,5 +242,13 @@ def _is_valid(row: Row[tuple[object, ...]]) -> bool:
 
 def _record(row: Row[tuple[object, ...]]) -> KeyRecord:
     return KeyRecord(
-        row.key_id, row.tenant, row.role, frozenset(row.grants), row.created_at, row.expires_at, row.revoked_at
+        row.key_id,
+        row.tenant,
+        row.role,
+        frozenset(row.grants),
+        row.created_at,
+        row.expires_at,
+        row.revoked_at,
+        row.label,
+        row.last_used_at,
     )

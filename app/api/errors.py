@@ -42,7 +42,7 @@ _RULES = {
     "json_invalid": "is not valid JSON",
     "string_too_short": "must not be empty",
     "string_too_long": "has more than {max_length} characters",
-    "string_pattern_mismatch": "must fit the pattern {pattern}",
+    "string_pattern_mismatch": "must match the pattern {pattern}",
     "string_unicode": "holds characters that are no valid Unicode",
     "string_type": "must be text",
     "literal_error": "must be one of {expected}",

@@ -11,6 +11,7 @@ from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation, ConversationStore, Reason
 from app.chat.dialogue.follow_ups import NO_REASON, reason_of
 from app.chat.question_run import QuestionRun
+from app.chat.understanding import count_of, understood, worked_out
 from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
@@ -42,7 +43,7 @@ def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclu
     return cited
 
 
-def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
+def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | None = None) -> Fact:
     return Fact(
         head=fact.start,
         head_concept=fact.start_concept,
@@ -51,6 +52,7 @@ def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact]) -> Fact:
         tail_concept=fact.end_concept,
         size=fact.size,
         cited=fact in cited,
+        tail_count=tail_count,
     )
 
 
@@ -123,16 +125,18 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         message=Message(role="assistant", content=run.ended.sentence),
         answered=conclusion is not None,
         entities=list(conclusion.items) if conclusion else [],
-        evidence=[to_wire_fact(fact, cited) for fact in found.evidence],
+        evidence=[to_wire_fact(fact, cited, count_of(run, fact.end)) for fact in found.evidence],
         grounded=run.ended.grounded,
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
-        notes=[*read.notes, *found.notes],
+        notes=list(read.notes),
+        worked_out=worked_out(run),
+        understood=understood(run),
         usage=Usage(),
     )
     if run.request.public_key is None:
         return answer
-    return seal_names(run.request.public_key, answer, _names(run, read))
+    return seal_names(run.request.public_key, answer, _names(run, read, answer))
 
 
 def _with_hints(ambiguity: Ambiguity, run: QuestionRun) -> Ambiguity:
@@ -140,20 +144,21 @@ def _with_hints(ambiguity: Ambiguity, run: QuestionRun) -> Ambiguity:
     return ambiguity.model_copy(update={"hints": hints})
 
 
-def _names(run: QuestionRun, read: Anonymised) -> dict[str, Names]:
-    """The names of this answer, of its cited evidence and of its choices, and no others."""
+def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, Names]:
+    """The names of this answer, of its cited evidence, of its choices and of what it understood, and no others."""
     table, conclusion = run.conversation.table, run.ended.conclusion
     cited = cited_by(table, run.found, conclusion)
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
     words += table.known(" ".join(read.notes))
+    words += [each.pseudonym for each in answer.understood]
     words += pseudonyms_cited(table, run.found, conclusion)
     words += [word for fact in cited for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}
     hinted = (step for ambiguity in read.ambiguous for hint in ambiguity.hints for step in hint.path)
     steps = (step for fact in cited for step in fact.path)
-    masks = names_of_masks(run.graph, (conclusion.text if conclusion else "", *hinted, *steps))
+    masks = names_of_masks(run.graph, (answer.message.content, *answer.worked_out, *hinted, *steps))
     return {**run.executor.names_of(dict.fromkeys(word for word in words if word not in own)), **own, **masks}
 
 
@@ -177,6 +182,7 @@ def with_usage(answer: ChatAnswer, run: QuestionRun, milliseconds: dict[str, flo
         currency=currency if cost is not None else "",
         anonymity=run.anonymity,
         withheld=run.withheld,
+        left_out=list(run.found.notes),
         milliseconds=stages,
     )
     return answer.model_copy(update={"usage": usage})

@@ -26,7 +26,7 @@ from kg_store.terms import NO_MIDS, Mids
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
 OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
-WITHHELD: Final = "The model was not asked: too few things of the graph fit what it would have been shown."
+WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 

@@ -23,12 +23,13 @@ def create(
     tenant: Tenant = "default",
     role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
     days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
+    label: Annotated[str, typer.Option(help="What to call it in lists, at most 80 characters")] = "",
 ) -> None:
     """Make a key and print it once; the database keeps only its hash."""
     from app.accounts.api_keys import INSPECT, ROLE_MARK
 
     with opened_store(_errors) as store:
-        issued = store.access.create(tenant, role, grant, days)
+        issued = store.access.create(tenant, role, grant, days, label[:80])
         loaded = {graph.name for graph in store.catalog.graphs(tenant)}
         parts = {name + ROLE_MARK + part for name in loaded for part in store.catalog.open(tenant, name).policy.roles}
     _errors.print(f"key id {issued.key_id}; the key is not shown again", highlight=False)
@@ -45,13 +46,14 @@ def list_keys(tenant: Tenant = "default") -> None:
     """Every key of a tenant, without the keys themselves."""
     from rich.table import Table
 
-    table = Table("key id", "role", "graphs", "made", "state")
+    table = Table("key id", "label", "role", "graphs", "made", "last used", "state")
     with opened_store(_errors) as store:
         for record in store.access.keys(tenant):
             until = f"until {record.expires_at:%Y-%m-%d}" if record.expires_at else "valid"
             state = "revoked" if record.revoked_at else until
             made, graphs = f"{record.created_at:%Y-%m-%d}", ", ".join(sorted(record.grants))
-            table.add_row(record.key_id, record.role, graphs, made, state)
+            used = f"{record.last_used_at:%Y-%m-%d}" if record.last_used_at else "never"
+            table.add_row(record.key_id, record.label, record.role, graphs, made, used, state)
     _console.print(table)
 
 

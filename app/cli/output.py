@@ -137,7 +137,9 @@ def show_privacy(console: Console, privacy: PrivacySummary) -> None:
         show("Whoever knows the whole graph and sees one prompt names the right entity, where it shows")
     for each in privacy.profiles:
         what = "its concept alone" if each.profile == "concept" else SHOWN[each.profile]
-        show(f"  {what + ':':<34} in {each.expected:7.2%}; fewer than {privacy.k} fit {each.few:6.1%} of the prompts")
+        show(
+            f"  {what + ':':<34} in {each.expected:7.2%}; fewer than {privacy.k} match {each.few:6.1%} of the prompts"
+        )
     for warning in privacy.warnings:
         show(f"Warning: {warning}")
 

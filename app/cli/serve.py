@@ -151,7 +151,7 @@ def _told_outside(settings: Settings) -> list[str]:
         return []
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"
     profile = settings.effective_profile
-    return [f"The endpoint is told {_PROFILES[profile]} (AROG_PROFILE={profile}, {chosen})."]
+    return [f"The endpoint is shown {_PROFILES[profile]} (AROG_PROFILE={profile}, {chosen})."]
 
 
 def _say(line: str) -> None:

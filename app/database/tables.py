@@ -50,6 +50,8 @@ api_keys = Table(
     Column("created_at", UtcTime, nullable=False),
     Column("expires_at", UtcTime),
     Column("revoked_at", UtcTime),
+    Column("label", String(80), nullable=False, server_default=""),
+    Column("last_used_at", UtcTime),
     Index("ix_api_keys_tenant", "tenant"),
 )
 

@@ -235,8 +235,8 @@ class QuestionDisclosure:
         if not self.kept or self.rule.policy != "generalise":
             return ()
         steps = "1 step was" if self.kept == 1 else f"{self.kept} steps were"
-        few = f"fewer than {self.rule.k} things of the graph fit what a model would have been shown"
-        return (f"{steps} taken in the house: {few}.",)
+        few = f"fewer than {self.rule.k} things of the graph match what a model would have been shown"
+        return (f"{steps} taken inside the service: {few}.",)
 
     def measured(self, task: Task[ReplyT]) -> Task[ReplyT] | None:
         """`task` with the number of entities that fit it; None where the house has to take the step.
@@ -265,5 +265,5 @@ class QuestionDisclosure:
         task = replace(task, input=task.in_house or task.input)
         reply = await reasoner.reply_to(task, reasoner.egress_of(task))
         if isinstance(reply, Retry):
-            raise ReplyUnusableError("the reasoner in the house gave no reply")
+            raise ReplyUnusableError("the reasoner inside the service gave no reply")
         return reply

@@ -99,14 +99,14 @@ def _warnings(measured: Anonymity, names: NameReport) -> Iterator[str]:
     k = measured.k
     for each in measured.profiles:
         if each.profile != "concept" and each.few >= WORTH_A_WARNING:
-            yield f"{each.few:.1%} of the prompts that show {SHOWN[each.profile]} fit fewer than {k} entities"
+            yield f"{each.few:.1%} of the prompts that show {SHOWN[each.profile]} match fewer than {k} entities"
     rare_concepts = sum(each.entities < k for each in measured.concepts)
     if rare_concepts:
         yield f"{rare_concepts} concepts have fewer than {k} entities: the concept alone nearly tells who it is"
     if measured.rare:
         yield (
             f"{len(measured.rare)} of {len(measured.relations)} relations have fewer than {k} subjects or objects: "
-            "look at them, and rename or hide what should not be told"
+            "look at them, and rename or hide what should not be known"
         )
     shown = sum(each.value_kind is not None and each.value_view in _OPEN for each in measured.relations)
     if shown:

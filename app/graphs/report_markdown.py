@@ -55,10 +55,16 @@ def _told(report: GraphReport) -> Iterator[str]:
     yield ""
     yield (
         "Against somebody who knows the whole graph and sees one prompt. Named: how often the right one is named, on "
-        "average one in as many as fit. A pseudonym always stands with its concept."
+        "average one in as many as match. A pseudonym always stands with its concept."
     )
     yield ""
-    head = ("beside its concept a prompt shows", "prompts", "named", f"fewer than {report.k} fit", "fewest that fit")
+    head = (
+        "beside its concept a prompt shows",
+        "prompts",
+        "named",
+        f"fewer than {report.k} match",
+        "fewest that match",
+    )
     rows = [
         (
             "nothing" if each.profile == "concept" else SHOWN[each.profile],

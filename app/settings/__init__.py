@@ -121,7 +121,7 @@ class Settings(BaseSettings):
     )
     disclosure: Literal["tell", "generalise", "refuse"] | None = Field(
         default=None,
-        description="what becomes of a prompt that fewer than AROG_DISCLOSURE_K entities of the graph fit",
+        description="what becomes of a prompt that fewer than AROG_DISCLOSURE_K entities of the graph match",
     )
     disclosure_k: int = Field(default=20, ge=1, description="fewer entities than this are few")
     question_tokens: int = Field(

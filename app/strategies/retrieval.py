@@ -179,13 +179,14 @@ def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callab
 
 def cut_note(number: int, count: int) -> str:
     return (
-        f"Round {number}: {count} ways on, ranked last, were not offered: the question's budget of tokens was short."
+        f"Step {number}: {count} possible paths, ranked last, were not offered: "
+        "the question's budget of tokens was short."
     )
 
 
 def over_budget(finding: RetrievalResult) -> RetrievalResult:
     """`finding`, ended by its budget and not by the graph."""
-    where = f"in round {finding.rounds}" if finding.rounds else "before the first round"
+    where = f"in step {finding.rounds}" if finding.rounds else "before the first step"
     told = f"The question's budget of tokens was used up {where}."
     return replace(finding, notes=(*finding.notes, told), over_budget=True)
 

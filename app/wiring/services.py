@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
+from app.chat.browsing.graph_browser import GraphBrowser
+from app.chat.browsing.suggestions import QuestionSuggester
 from app.chat.question_run import ChatOptions, OnStage, no_progress, no_remark
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
@@ -84,6 +86,8 @@ class Services:
     graphs: GraphAdmin
     jobs: JobRunner
     thinking: ReasonerBundle
+    suggester: QuestionSuggester
+    browser: GraphBrowser
 
     @property
     def refiner(self) -> ConceptRefiner:
@@ -131,7 +135,14 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         ),
         jobs=jobs,
         thinking=thinking,
+        suggester=QuestionSuggester(store.catalog, _chat_of(settings, store, _in_house(thinking))),
+        browser=GraphBrowser(store.catalog, store.conversations),
     )
+
+
+def _in_house(thinking: ReasonerBundle) -> ReasonerBundle:
+    """The same with the reasoner inside the service: nothing of what it is asked leaves the machine."""
+    return thinking if thinking.in_house is None else replace(thinking, reasoner=thinking.in_house)
 
 
 def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> ChatService:

@@ -32,7 +32,11 @@ def show_trace(console: Console, trace: Trace) -> None:
         remark = f"  ({_OUTCOMES[step.outcome]})" if step.outcome in _OUTCOMES else ""
         say(console, f"{number}. {step.step}  {step.at.isoformat(timespec='seconds')}{remark}", style="bold")
         if step.anonymity is not None:
-            say(console, f"(entities of the graph that fit what it shows of a thing: {step.anonymity:,})", style="dim")
+            say(
+                console,
+                f"(entities of the graph that match what it shows of a thing: {step.anonymity:,})",
+                style="dim",
+            )
         for title, text in _parts(step):
             _show_both(console, title, _marked(text, trace.pseudonyms), trace.with_names(text))
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from client_sdk.crypto.suites import HYBRID, SUITES, X25519, PrivateKey, PublicKey, Suite, UnusableKeyError
 from client_sdk.protocol import Capsule, CapsuleContent, SuiteName, TraceContent
 from client_sdk.protocol.answers import ChatAnswer
+from client_sdk.protocol.browsing import GraphExcerpt
 from client_sdk.protocol.preview import GraphPreview
 
 ContentT = TypeVar("ContentT", bound=BaseModel)
@@ -169,6 +170,12 @@ def preview_context(preview: GraphPreview) -> bytes:
     """Binds the names in a preview to its sample."""
     sample = [entity.model_dump(mode="json") for entity in preview.sample]
     return "\n".join(("arog preview 2", preview.id, _digest(sample))).encode()
+
+
+def excerpt_context(excerpt: GraphExcerpt) -> bytes:
+    """Binds the names in an excerpt of a graph to all of it."""
+    bound = excerpt.model_dump(mode="json", exclude={"capsule"})
+    return "\n".join(("arog excerpt 1", _digest(bound))).encode()
 
 
 def _digest(content: object) -> str:

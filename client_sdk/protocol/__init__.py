@@ -1,8 +1,27 @@
 """The wire types of both sides, by theme; everything is imported from here."""
 
-from client_sdk.protocol.answers import Ambiguity, ChatAnswer, ErrorBody, Fact, Item, ItemKind, Reading, Usage
+from client_sdk.protocol.answers import (
+    Ambiguity,
+    ChatAnswer,
+    ErrorBody,
+    Fact,
+    Item,
+    ItemKind,
+    Reading,
+    Understood,
+    Usage,
+)
 from client_sdk.protocol.api_keys import KeyCreated, KeyList, KeyListed, KeyRole, NewKey
 from client_sdk.protocol.base import Wire
+from client_sdk.protocol.browsing import (
+    BrowseRequest,
+    ConceptCount,
+    ExcerptFact,
+    ExcerptThing,
+    GraphExcerpt,
+    GraphOutline,
+    GraphSuggestions,
+)
 from client_sdk.protocol.capsule import (
     HYBRID_SUITE,
     MAX_PUBLIC_KEY_CHARS,
@@ -77,6 +96,7 @@ __all__ = [
     "PUBLIC_KEY_FORM",
     "X25519_SUITE",
     "Ambiguity",
+    "BrowseRequest",
     "Capsule",
     "CapsuleContent",
     "ChatAnswer",
@@ -86,6 +106,7 @@ __all__ = [
     "ColumnRole",
     "ColumnSeen",
     "ColumnType",
+    "ConceptCount",
     "Device",
     "DeviceList",
     "EndpointList",
@@ -95,17 +116,22 @@ __all__ = [
     "ErrorBody",
     "ErrorEvent",
     "EvidenceEvent",
+    "ExcerptFact",
+    "ExcerptThing",
     "Exposure",
     "Fact",
     "FactSeen",
     "ForgetChoice",
     "ForgetPlan",
     "ForgetThing",
+    "GraphExcerpt",
     "GraphList",
     "GraphNames",
+    "GraphOutline",
     "GraphPolicy",
     "GraphPreview",
     "GraphReport",
+    "GraphSuggestions",
     "GraphSummary",
     "Item",
     "ItemKind",
@@ -148,6 +174,7 @@ __all__ = [
     "TokenBudget",
     "TraceContent",
     "TracedCall",
+    "Understood",
     "Usage",
     "Wire",
 ]

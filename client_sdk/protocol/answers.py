@@ -36,6 +36,15 @@ class Fact(Wire):
     tail_concept: str
     size: str = Field(default="1", description="bucket of the tail's size: 1, 2-5, 6-20, more")
     cited: bool = False
+    tail_count: int | None = Field(default=None, description="how many things the tail is; null: not known")
+
+
+class Understood(Wire):
+    """One thing or value that the question was understood to name; `known`: the graph holds it."""
+
+    pseudonym: str
+    concept: str
+    known: bool = True
 
 
 class Ambiguity(Wire):
@@ -77,13 +86,17 @@ class Usage(Wire):
     currency: str = ""
     anonymity: int | None = Field(
         default=None,
-        description="how many entities of the graph, at the least, fit what one of the question's prompts showed of a "
-        "thing; null where none was shown, or nothing left the service",
+        description="how many entities of the graph, at the least, match what one of the question's prompts showed of "
+        "a thing; null where none was shown, or nothing left the service",
     )
     withheld: int = Field(
         default=0,
-        description="prompts that were not sent, since too few entities fit; the service took these steps itself, or "
-        "ended the question",
+        description="prompts that were not sent, since too few entities match; the service took these steps itself, "
+        "or ended the question",
+    )
+    left_out: list[str] = Field(
+        default_factory=list,
+        description="what the search left out and why, in words: for whoever looks into an answer",
     )
     milliseconds: dict[str, float] = Field(
         default_factory=dict, description="per stage; where replies keep a pace, `total` in its steps"
@@ -103,7 +116,13 @@ class ChatAnswer(Wire):
     grounded: bool
     ambiguous: list[Ambiguity]
     inexact: list[Reading] = Field(default_factory=list, description="names that are spelt otherwise in the graph")
-    notes: list[str] = Field(default_factory=list, description="what was cut or could not be used, in words")
+    notes: list[str] = Field(default_factory=list, description="what could not be used of the question, in words")
+    worked_out: list[str] = Field(
+        default_factory=list, description="how the answer was worked out from its evidence or from all of a kind"
+    )
+    understood: list[Understood] = Field(
+        default_factory=list, description="what the question was understood to name, where there is no answer"
+    )
     usage: Usage
     capsule: Capsule | None = None
 

@@ -24,6 +24,9 @@ class NewKey(Wire):
     days: float | None = Field(
         default=None, gt=0, le=3650, strict=True, description="days until it expires; null: never"
     )
+    label: Annotated[str, StringConstraints(max_length=80)] = Field(
+        default="", description="what to call it, for those who look after keys"
+    )
 
 
 class KeyCreated(Wire):
@@ -45,6 +48,8 @@ class KeyListed(Wire):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    label: str = ""
+    last_used_at: datetime | None = Field(default=None, description="kept to ten minutes; null: never used")
 
 
 class KeyList(Wire):

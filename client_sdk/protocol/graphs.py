@@ -19,6 +19,7 @@ class GraphNames(Wire):
     """GET /graphs: the names of the graphs that the caller may ask, and the strategies that the service offers."""
 
     graphs: list[str]
+    inspectable: list[str] = Field(default_factory=list, description="those of them that it may look through, too")
     strategies: list[str] = Field(default=["sets"], description="the default one first")
 
 

@@ -26,6 +26,9 @@ class LedgerRow(Wire):
     digest: str = Field(description="SHA-256 of the request's body, hex")
     verdict: str = Field(description="`clear` or `blocked`")
     payload: str | None = None
+    key_id: str = Field(default="", description="the API key that asked")
+    asker: str = Field(default="", description="what that key is called, where it has a label")
+    graph: str | None = Field(default=None, description="null once the conversation is no longer kept")
 
 
 class LedgerPage(Wire):

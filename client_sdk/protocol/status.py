@@ -20,7 +20,7 @@ class EndpointStatus(Wire):
 
     position: int
     state: EndpointState
-    model: str = Field(default="", description="told to the operator alone")
+    model: str = Field(default="", description="shown to the operator alone")
     dialect: str = Field(default="", description="json_schema, structured_outputs, json_object or prompt")
     enforces_schema: bool = False
     streams: bool = False

@@ -153,13 +153,15 @@ def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> dict[str,
     for sheet in (sheet for sheet in sheets if sheet.name not in found):
         fitting = [table for table in open_tables if _fits(sheet, table)]
         if len(fitting) > 1:
-            raise LoadError("the header fits several tables of the policy: give the file the name of one", sheet.name)
+            raise LoadError(
+                "the header matches several tables of the policy: give the file the name of one", sheet.name
+            )
         if fitting:
             found[sheet.name] = (sheet, fitting[0])
     mapped = [table for _, table in found.values()]
     for number, table in enumerate(tables, start=1):
         if table not in mapped:
-            raise LoadError(f"table {number} of the policy fits none of the files, by name or by its columns")
+            raise LoadError(f"table {number} of the policy matches none of the files, by name or by its columns")
     return found
 
 

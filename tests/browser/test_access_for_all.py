@@ -42,7 +42,6 @@ def test_no_state_of_the_page_has_a_serious_fault(visit: Visit, look: str) -> No
     turn = visit.ask("What is Marta Lindqvist's date of birth?")
     faults["choices"] = faults_on(page)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    turn.get_by_role("button", name="Evidence").click()
     turn.locator(".picture[data-drawn=true]").wait_for()
     faults["picture"] = faults_on(page)
     turn.get_by_role("button", name="Table").click()

@@ -42,7 +42,7 @@ def spoken(visit: Visit) -> Visit:
     panel.get_by_role("button", name="With names").click()
     expect(panel).to_contain_text("Zeno Mbekani")
     visit.ask(QUESTIONS[1]).get_by_role("group").get_by_role("button").first.click()
-    visit.answered(2).get_by_role("button", name="Evidence").click()
+    visit.answered(2)
     visit.ask(QUESTIONS[2])
     visit.page.reload()
     expect(visit.turns.nth(3).locator(".answer-text")).to_contain_text("Sanavita Werke")
@@ -165,7 +165,6 @@ def test_nothing_is_loaded_from_anywhere_else(visit: Visit, house: House) -> Non
     visit.page.on("request", lambda request: addresses.append(request.url))
     visit.begin(*DEMO)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")
-    turn.get_by_role("button", name="Evidence").click()
     turn.locator(".picture[data-drawn=true]").wait_for()
     assert addresses
     assert not [address for address in addresses if not address.startswith(house.wire.url)]

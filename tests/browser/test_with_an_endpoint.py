@@ -62,7 +62,7 @@ def test_what_the_model_saw_is_what_its_endpoint_got(visit: Visit, model: ModelS
     expect(panel).to_contain_text("left for the language model")
     (got,) = (request for request in model.received if request.task == "step")
     assert hashlib.sha256(got.body).hexdigest()[:16] in panel.inner_text()
-    expect(panel.get_by_text("fits the ledger")).to_be_visible()
+    expect(panel.get_by_text("matches the ledger")).to_be_visible()
     shown = " ".join(panel.locator("pre").all_inner_texts())
     for message in got.json["messages"]:
         assert " ".join(message["content"].split()) in " ".join(shown.split())

@@ -31,7 +31,7 @@ def test_devices_are_registered_listed_and_revoked(service: FakeService) -> None
 def test_what_fits_no_single_device_revokes_none(service: FakeService, fingerprint: str) -> None:
     with Devices(service.url, API_KEY) as devices:
         devices.register(KeyPair.generate().public_text)
-        with pytest.raises(BadRequestError, match="devices fit"):
+        with pytest.raises(BadRequestError, match="devices match"):
             devices.revoke(fingerprint)
     assert [one.revoked_at for one in service.devices] == [None]
 

@@ -3,6 +3,18 @@
 Imports the services that `wiring` builds, and the wire types of the SDK.
 """
 
-from app.api.routes import chat, concepts, devices, erasure, graphs, jobs, keys, ledger, previews, status
+from app.api.routes import browsing, chat, concepts, devices, erasure, graphs, jobs, keys, ledger, previews, status
 
-__all__ = ["chat", "concepts", "devices", "erasure", "graphs", "jobs", "keys", "ledger", "previews", "status"]
+__all__ = [
+    "browsing",
+    "chat",
+    "concepts",
+    "devices",
+    "erasure",
+    "graphs",
+    "jobs",
+    "keys",
+    "ledger",
+    "previews",
+    "status",
+]

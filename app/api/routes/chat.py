@@ -57,4 +57,5 @@ async def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
     """The graphs that this key may ask, and the strategies that are offered."""
     names = await run_in_threadpool(services.graphs.names, caller.tenant)
     graphs = [name for name in names if caller.may_ask(name)]
-    return GraphNames(graphs=graphs, strategies=services.chat.strategies)
+    inspectable = [name for name in graphs if caller.may_inspect(name)]
+    return GraphNames(graphs=graphs, inspectable=inspectable, strategies=services.chat.strategies)

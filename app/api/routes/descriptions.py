@@ -87,6 +87,13 @@ TRACE_ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
+BROWSE_ERRORS: dict[int | str, dict[str, Any]] = {
+    403: {"model": ErrorBody, "description": "not_permitted: it takes the grant inspect:GRAPH; device_not_admitted"},
+    404: {"model": ErrorBody, "description": "unknown_graph (not there, or no grant) or unknown_conversation"},
+    409: {"model": ErrorBody, "description": "conversation_busy: ask again"},
+}
+
+
 DEVICE_ERRORS: dict[int | str, dict[str, Any]] = {
     403: {"model": ErrorBody, "description": "not_permitted; or device_not_admitted: it was revoked"},
     404: {"model": ErrorBody, "description": "unknown_device or unknown_key"},

@@ -20,7 +20,9 @@ async def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> 
     """Makes a key. It is shown this once. Only the operator's key may make keys for another tenant."""
     if wanted.tenant != caller.tenant and not caller.is_operator:
         raise NotPermittedError
-    create = partial(services.store.access.create, wanted.tenant, wanted.role, wanted.grants, wanted.days)
+    create = partial(
+        services.store.access.create, wanted.tenant, wanted.role, wanted.grants, wanted.days, wanted.label
+    )
     issued = await run_in_threadpool(create)
     return KeyCreated(
         key_id=issued.key_id, key=issued.key, tenant=wanted.tenant, grants=wanted.grants, role=wanted.role
@@ -56,4 +58,6 @@ def _listed(record: KeyRecord) -> KeyListed:
         created_at=record.created_at,
         expires_at=record.expires_at,
         revoked_at=record.revoked_at,
+        label=record.label,
+        last_used_at=record.last_used_at,
     )

@@ -24,7 +24,9 @@ async def get_ledger(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> LedgerPage:
     """Lists what the model was shown for this key's questions, newest first; an admin sees the whole tenant's."""
-    return await run_in_threadpool(read_ledger_page, services.store.ledger, caller, answer, limit)
+    return await run_in_threadpool(
+        read_ledger_page, services.store.ledger, services.store.engine, caller, answer, limit
+    )
 
 
 @caller_router.get("/trace/{id}", response_model=SealedTrace, responses=TRACE_ERRORS)

@@ -11,6 +11,7 @@ from app.chat.answers.execution import GraphView
 from app.privacy.pseudonym_format import words_in
 from client_sdk.crypto.sealing import (
     capsule_context,
+    excerpt_context,
     parse_public_key,
     preview_context,
     seal,
@@ -21,6 +22,7 @@ from client_sdk.protocol import (
     Capsule,
     CapsuleContent,
     ChatAnswer,
+    GraphExcerpt,
     GraphPreview,
     Names,
     TraceContent,
@@ -54,6 +56,12 @@ def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str
     """`preview` with the names of its sample sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
     content = CapsuleContent(answer_id=preview.id, table=dict(table))
     return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
+
+
+def seal_excerpt(public_key_text: str, excerpt: GraphExcerpt, table: Mapping[str, Names]) -> GraphExcerpt:
+    """`excerpt` with its names sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
+    content = CapsuleContent(answer_id=excerpt.id, table=dict(table))
+    return excerpt.model_copy(update={"capsule": _sealed(public_key_text, content, excerpt_context(excerpt))})
 
 
 def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:

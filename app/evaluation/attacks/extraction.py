@@ -118,7 +118,8 @@ class Crawler:
 
     def _ways_seen(self, answer_id: str) -> Iterator[Way]:
         """Off GET /ledger: the candidates that leave what the question named, with the kind of that."""
-        for row in read_ledger_page(self.target.bench.services.store.ledger, self.caller, answer_id, 10).entries:
+        store = self.target.bench.services.store
+        for row in read_ledger_page(store.ledger, store.engine, self.caller, answer_id, 10).entries:
             shown = json.loads(row.payload or "{}")
             kinds = {thing["name"]: thing["concept"].split(",")[0] for thing in shown.get("things", [])}
             for candidate in shown.get("candidates", []):

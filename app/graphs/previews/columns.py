@@ -92,7 +92,7 @@ def _why_table(table: TablePolicy) -> str:
     if table.links:
         return "No column tells its rows apart, and it refers to other files: a row joins the things of those."
     if table.key is None:
-        return "No column tells its rows apart: they are told apart by their lines."
+        return "No column tells its rows apart: each line is a thing of its own."
     return "Each row is a thing of its own."
 
 
@@ -108,7 +108,7 @@ def _column(
         file=table.file,
         column=name,
         role=role,
-        type=cast(ColumnType, settings.kind.value) if settings is not None and role == "value" else None,
+        type=settings.kind.value if settings is not None and role == "value" else None,
         unit=(settings.unit or "") if settings is not None else "",
         refers_to=(settings.table or "") if settings is not None else "",
         relation=_words(relation, settings.label(name) if settings is not None else ""),

@@ -129,7 +129,7 @@ class ArogStrategy:
         nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
         nearest = [ways[int(i)] for i in np.argsort(-nearness, kind="stable")[:MAX_CANDIDATES]]
         if len(nearest) < len(ways):
-            progress.notes.append(f"{len(ways) - len(nearest)} ways on, ranked last, were not offered.")
+            progress.notes.append(f"{len(ways) - len(nearest)} possible paths, ranked last, were not offered.")
         width = inquiry.limits.width
         shown = as_many_as_fit(inquiry.reasoner, nearest, width, lambda shown: _choice(inquiry, progress, shown))
         if len(shown) < len(nearest):

@@ -148,7 +148,7 @@ class SetsStrategy:
             progress.path = nearest_paths(inquiry, ways)
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
-            raise QuestionBudgetUsedUpError("not one way on could be shown")
+            raise QuestionBudgetUsedUpError("not one path could be shown")
         reply = (await inquiry.reasoner.ask(step_of(shown))).value
         by_number = show_candidates(inquiry, shown)[1]
         if not progress.path:
@@ -228,7 +228,7 @@ def _draft(
 
 def _note_what_was_cut(progress: _Progress, number: int, count: int) -> None:
     if count:
-        progress.notes.append(f"Round {number}: {count} ways on, ranked last, were not offered.")
+        progress.notes.append(f"Step {number}: {count} possible paths, ranked last, were not offered.")
 
 
 def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:

@@ -91,7 +91,8 @@ def test_the_operators_key_is_an_admin_of_the_default_tenant(engine: Engine) -> 
 
 def test_keys_are_listed_per_tenant_with_their_end(engine: Engine) -> None:
     access = Access(engine)
-    first, second = access.create("north", "user", ["b", "a"]), access.create("north", "admin", ["*"], days=1)
+    first = access.create("north", "user", ["b", "a"])
+    second = access.create("north", "admin", ["*"], days=1, label="night shift")
     access.create("south", "user", [])
     access.revoke("north", first.key_id)
     records = access.keys("north")
@@ -99,6 +100,9 @@ def test_keys_are_listed_per_tenant_with_their_end(engine: Engine) -> None:
     assert records[0].revoked_at is not None
     assert records[0].revoked_at.tzinfo is not None
     assert records[1].expires_at is not None
+    assert (records[1].label, records[1].last_used_at) == ("night shift", None)
+    access.authenticate(second.key)
+    assert access.keys("north")[1].last_used_at is not None
 
 
 def test_a_graph_is_closed_without_a_grant() -> None:

@@ -432,4 +432,4 @@ async def test_an_end_by_the_budget_is_not_told_as_one_by_the_graph(
     answer = await house.ask(DOCTOR_OF)
     assert (answer.answered, answer.text) == (False, OVER_BUDGET)
     assert (house.last.usage.over_budget, house.last.usage.calls, server.received) == (True, 0, [])
-    assert answer.notes == ("The question's budget of tokens was used up in round 1.",)
+    assert answer.notes == ("The question's budget of tokens was used up in step 1.",)

@@ -67,7 +67,7 @@ async def test_a_load_warns_of_what_prompts_tell(tmp_path: Path) -> None:
     assert job.privacy is not None
     assert job.privacy.k == 20
     assert [each.profile for each in job.privacy.profiles][-1] == "paths of two"
-    assert "100.0% of the prompts that show all its relations fit fewer than 20 entities" in job.privacy.warnings
+    assert "100.0% of the prompts that show all its relations match fewer than 20 entities" in job.privacy.warnings
     assert "4 things have no name that the guard can hold back: all of theirs are public words" in job.privacy.warnings
 
 
@@ -145,7 +145,7 @@ def test_without_its_library_there_is_no_picture_and_that_is_said(
 def test_who_is_asked_may_keep_a_version_from_going_live(folder: Path) -> None:
     refused = arog("graph", "load", "clinic", "clinic.ttl", "--ask", answer="n\n")
     assert refused.exit_code == 2
-    assert "fit fewer than 20 entities" in refused.stderr
+    assert "match fewer than 20 entities" in refused.stderr
     assert refused.stderr.endswith("arog: this version is dropped, and nothing has changed.\n")
     assert "clinic" not in arog("graph", "list").stdout
     assert arog("graph", "load", "clinic", "clinic.ttl", "--ask", answer="y\n").exit_code == 0

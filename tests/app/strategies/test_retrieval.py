@@ -139,7 +139,7 @@ async def test_a_short_budget_shows_the_nearest_ways_alone_and_says_so(
     assert given["further"] == 0
     assert (finding.draft, finding.over_budget) == (None, True)
     (note,) = finding.notes
-    assert note.startswith("Round 1: ")
+    assert note.startswith("Step 1: ")
     assert note.endswith("were not offered: the question's budget of tokens was short.")
     assert int(note.split()[2]) == count - len(shown) + whole.input["further"] + int(cut.split()[2])
 
@@ -194,7 +194,7 @@ async def test_arog_offers_fewer_relations_by_rank(
     assert 0 < len(fewer) < len(choice.input["candidates"])
     assert "works in" not in fewer or len(fewer) > 1
     assert "treated by" in fewer
-    assert [note for note in finding.notes if note.startswith("Round 1: ") and "budget" in note]
+    assert [note for note in finding.notes if note.startswith("Step 1: ") and "budget" in note]
     assert finding.over_budget
 
 

@@ -335,7 +335,7 @@ def test_ledger_shows_payloads_only_when_asked(env: FakeService, capsys: pytest.
 
 TRACED = """\
 1. structure  2026-01-02T03:04:05+00:00  (the reply broke its rules)
-(entities of the graph that fit what it shows of a thing: 1,234)
+(entities of the graph that match what it shows of a thing: 1,234)
 --- prompt, as the model had it
 [user]
 Who treats

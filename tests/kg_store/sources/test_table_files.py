@@ -163,7 +163,7 @@ def test_references_to_no_row_and_cells_of_another_kind_are_noted_with_their_fir
 
 
 def test_a_table_without_a_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match="table 2 of the policy fits none"):
+    with pytest.raises(LoadError, match="table 2 of the policy matches none"):
         read_sources([written(tmp_path, PATIENTS, "patients.csv")], tables=tables_of())
     no_doctors = tables_of()[:1]
     with pytest.raises(LoadError, match="column 3 of this table refers to a table that is not loaded"):

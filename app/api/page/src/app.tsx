@@ -3,11 +3,12 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { AskView } from "./ask/ask_view";
+import { BrowseView } from "./browse/browse_view";
 import { OwnerView } from "./owner/owner_view";
 import { ErrorNote } from "./shared/components/error_note";
 import { TopBar } from "./shared/components/top_bar";
 import { told } from "./shared/service";
-import { begin, phase } from "./shared/session";
+import { begin, isInspectable, phase } from "./shared/session";
 import type { ArogError } from "./protocol/errors";
 import { Locked } from "./welcome/locked";
 import { Welcome } from "./welcome/welcome";
@@ -15,6 +16,7 @@ import { Welcome } from "./welcome/welcome";
 /** Each view under its tab: to add one, add a line here. */
 export const VIEWS = [
   { id: "ask", title: "Ask", view: AskView },
+  { id: "browse", title: "Browse", view: BrowseView },
   { id: "graphs", title: "Graphs", view: OwnerView },
 ] as const;
 
@@ -55,7 +57,7 @@ export function App() {
       const View = VIEWS.find((each) => each.id === shownView.value)?.view ?? AskView;
       return (
         <div class="frame">
-          <TopBar views={VIEWS} shown={shownView.value} />
+          <TopBar views={VIEWS.filter((each) => each.id !== "browse" || isInspectable.value)} shown={shownView.value} />
           <View />
         </div>
       );

@@ -87,7 +87,7 @@ describe("evidence", () => {
     const rows = rowsOf([...facts].reverse(), TABLE);
     expect(rows.map((row) => row.cited)).toEqual([true, true, false]);
     expect(rows[1]).toMatchObject({ head: "Jörg Berg", relation: "treated by", isBackward: true, tail: "A, B, C and D" });
-    expect(rows[0]).toMatchObject({ relation: "has stay / on ward › part of", isBackward: false, tail: "Eunkn1" });
+    expect(rows[0]).toMatchObject({ relation: "has stay / on ward › part of", isBackward: false, tail: "1 t" });
   });
 
   test("the picture holds what leads to the answer, in columns, small sets as a box of their members", () => {

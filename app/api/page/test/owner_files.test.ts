@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { ArogError } from "../src/protocol/errors";
-import { type ChosenFile, endingOf, formOf, linesAround, placeOf, withFileNames } from "../src/owner/load/files";
+import { type ChosenFile, endingOf, formOf, linesAround, placeOf } from "../src/owner/load/files";
 import { faultLines } from "../src/owner/load/policy_faults";
 
 const file = (name: string, content: string | Uint8Array<ArrayBuffer> = "") => new File([content], name);
@@ -17,10 +17,10 @@ const chosen: ChosenFile[] = [
 ];
 
 describe("what is sent", () => {
-  test("of a file's name only the ending", () => {
+  test("each file under its own name", () => {
     const form = formOf(chosen, " \n");
     const sent = [...form.entries()].map(([part, value]) => [part, (value as File).name]);
-    expect(sent).toEqual([["file", "file.ttl"], ["ontology", "ontology.owl"], ["file", "file.nt.gz"]]);
+    expect(sent).toEqual([["file", "Nora Lindqvist.TTL"], ["ontology", "words.owl"], ["file", "more.nt.gz"]]);
     expect(formOf(chosen, "types = 'hide'").get("policy")).toBe("types = 'hide'");
   });
 
@@ -32,16 +32,11 @@ describe("what is sent", () => {
 });
 
 describe("a fault's place", () => {
-  test("is the file of that number and part", () => {
-    expect(placeOf("file-2.nt.gz, line 7: not valid", chosen)).toEqual({ file: chosen[2]?.file, line: 7 });
-    expect(placeOf("ontology-1.owl: not valid", chosen)).toEqual({ file: chosen[1]?.file, line: null });
-    expect(placeOf("file-3.nt, line 7: not valid", chosen)).toBeNull();
+  test("is the file of that name", () => {
+    expect(placeOf("more.nt.gz, line 7: not valid", chosen)).toEqual({ file: chosen[2]?.file, line: 7 });
+    expect(placeOf("words.owl: not valid", chosen)).toEqual({ file: chosen[1]?.file, line: null });
+    expect(placeOf("other.nt, line 7: not valid", chosen)).toBeNull();
     expect(placeOf("the graph is too large", chosen)).toBeNull();
-  });
-
-  test("is told with the file's own name", () => {
-    const told = withFileNames("2 references of file-2.nt.gz lead to no row (file-9.ttl)", chosen);
-    expect(told).toBe("2 references of more.nt.gz lead to no row (file-9.ttl)");
   });
 
   test("has its lines, packed or not, whatever the line ends are", async () => {

@@ -168,6 +168,8 @@ def make_account_tables() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("label", sa.String(length=80), server_default="", nullable=False),
+        sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("key_id"),
         sa.UniqueConstraint("digest"),
     )

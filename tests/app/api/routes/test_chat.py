@@ -139,7 +139,7 @@ WRONG = {
     "no JSON": (b"{", "not valid JSON"),
     "no object": (b"[]", "The body must be an object"),
     "no graph": (b'{"messages": [{"role": "user", "content": "x"}]}', "`graph` is missing"),
-    "bad graph": (asked(graph="No Name"), "`graph` must fit the pattern"),
+    "bad graph": (asked(graph="No Name"), "`graph` must match the pattern"),
     "no messages": (asked(messages=[]), "`messages` has fewer than 1 items"),
     "an empty message": (asked(content=""), "`messages[0].content` must not be empty"),
     "a truth value for a number": (asked(options={"width": True}), "`options.width` must be a whole number"),

@@ -225,7 +225,7 @@ async def test_what_is_cut_by_rank_is_told(
     (chosen,) = sent_to(server, "choose_relations")
     assert len(chosen["candidates"]) == MAX_CANDIDATES
     assert ["treated by"] in [each["path"] for each in chosen["candidates"]]
-    assert any(note.startswith("6 ways on") for note in finding.notes)
+    assert any(note.startswith("6 possible paths") for note in finding.notes)
 
 
 async def test_nothing_to_start_from_costs_no_call(embedder: Embedder, tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ async def test_what_is_cut_by_rank_is_told(
     server.replies = in_turn(step("not_in_graph"))
     finding = await find(asked, model, embedder, "What is part of Gribblewerk?")
     assert len(sent_to(server, "step")[0]["candidates"]) == MAX_OFFERED
-    assert [note.startswith("Round 1: ") for note in finding.notes] == [True]
+    assert [note.startswith("Step 1: ") for note in finding.notes] == [True]
 
 
 async def in_pages(
@@ -284,7 +284,7 @@ async def test_where_no_candidate_fits_the_further_ones_are_shown(
     assert {given["round"] for given in inputs} == {1}
     assert inputs[-1]["further"] == 0
     assert (finding.draft, finding.rounds) == (None, 1)
-    assert [note.startswith("Round 1: ") for note in finding.notes] == [True]  # A kind has more ways than numbers.
+    assert [note.startswith("Step 1: ") for note in finding.notes] == [True]  # A kind has more ways than numbers.
 
 
 async def test_pages_that_nobody_needed_are_no_cut(

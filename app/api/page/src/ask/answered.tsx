@@ -1,16 +1,20 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { segmentsOf } from "../protocol/restoration";
-import type { ChatAnswer, NameTable, Usage } from "../protocol/wire";
+import { inShort, segmentsOf } from "../protocol/restoration";
+import type { ChatAnswer, NameTable } from "../protocol/wire";
 import { ErrorNote } from "../shared/components/error_note";
+import type { Turn } from "../shared/stored_types";
 import { Ambiguous } from "./ambiguous";
+import { listOf, tableOf } from "./answer_table";
+import { AnswerTable, TakeOut } from "./answer_table_view";
 import { askAgain, live } from "./asking";
 import { Chips } from "./chips";
-import type { Turn } from "../shared/stored_types";
 import { Evidence } from "./evidence_view";
 import { NamedText } from "./named_text";
 import { useNames } from "./opened";
+import { pathLines } from "./path_line";
 import { wordsRead } from "./readings";
+import { Understood } from "./understood";
 
 /** The turn whose prompts are looked at, if any. */
 export const seenTurn = signal<Turn | null>(null);
@@ -23,22 +27,28 @@ interface Props {
 
 /** An answer with its names: its text, what it lists, what it asks back, and what lies behind it. */
 export function Answered({ turn, reply, isLast }: Props) {
-  const [showsEvidence, setShowsEvidence] = useState(false);
+  const [showsEvidence, setShowsEvidence] = useState(true);
   const opened = useNames(reply);
   if (opened === null) {
     return <p class="answer-text" aria-busy="true" />;
   }
   const { table, problem } = opened;
+  const tables = reply.entities.flatMap((item) => tableOf(item, table) ?? []);
+  const list = tables[0] ?? listOf(reply.entities, table);
+  const hasEvidence = reply.answered && (reply.evidence.length > 0 || reply.entities.length > 0);
   return (
     <>
       <p class="answer-text"><NamedText segments={segmentsOf(reply.message.content, table)} /></p>
       {problem && <ErrorNote problem={problem} />}
-      <Chips entities={reply.entities} table={table} />
+      {tables.map((each, at) => <AnswerTable key={at} table={each} />)}
+      <Chips entities={reply.entities} table={table} conversation={reply.conversation} />
+      <Path reply={reply} table={table} />
       {!reply.grounded && <p class="quiet">Not all of this answer is in the evidence.</p>}
       <Remarks turn={turn} reply={reply} table={table} />
+      {!reply.answered && <Understood reply={reply} table={table} />}
       {isLast && <Ambiguous reply={reply} table={table} />}
       <div class="row answer-bar">
-        {reply.evidence.length > 0 && (
+        {hasEvidence && (
           <button type="button" class="small" aria-expanded={showsEvidence} onClick={() => setShowsEvidence(!showsEvidence)}>
             Evidence
           </button>
@@ -53,14 +63,26 @@ export function Answered({ turn, reply, isLast }: Props) {
             What the model saw
           </button>
         )}
+        {list !== null && <TakeOut table={list} />}
         {isLast && live.value === null && (
           <button type="button" class="small" onClick={() => void askAgain()}>Ask again</button>
         )}
-        <span class="quiet">{usageWords(reply.usage)}</span>
       </div>
-      {showsEvidence && <Evidence facts={reply.evidence} table={table} />}
+      {hasEvidence && showsEvidence && <Evidence reply={reply} table={table} />}
     </>
   );
+}
+
+/** How the answer was reached, in a line. */
+function Path({ reply, table }: { reply: ChatAnswer; table: NameTable }) {
+  const paths = pathLines(reply.evidence, table);
+  const lines = paths.length > 0 ? paths : workedOut(reply, table);
+  return lines.length === 0 ? null : <p class="quiet path-line">{lines.join(" · ")}</p>;
+}
+
+function workedOut(reply: ChatAnswer, table: NameTable): string[] {
+  const short = inShort(table);
+  return reply.worked_out.map((sentence) => segmentsOf(sentence, short).map((each) => each.text).join(""));
 }
 
 /** How names were read that the question spells otherwise, and the service's own notes. */
@@ -75,16 +97,4 @@ function Remarks({ turn, reply, table }: { turn: Turn; reply: ChatAnswer; table:
       {reply.notes.map((note) => <li key={note}><NamedText segments={segmentsOf(note, table)} /></li>)}
     </ul>
   );
-}
-
-function usageWords(usage: Usage): string {
-  const milliseconds = [...usage.milliseconds.values()].reduce((sum, each) => sum + each, 0);
-  const tokens = usage.prompt_tokens + usage.completion_tokens;
-  const parts = [
-    usage.calls === 1 ? "1 call" : `${usage.calls} calls`,
-    tokens > 0 ? `${tokens.toLocaleString()} tokens` : "",
-    milliseconds > 0 ? `${(milliseconds / 1000).toFixed(1)} s` : "",
-    usage.cost !== null ? `${usage.cost.toFixed(4)} ${usage.currency}` : "",
-  ];
-  return parts.filter(Boolean).join(" · ");
 }

@@ -1,30 +1,30 @@
 /** The view of those who ask: the history at the side, the dialogue, and the box to ask in. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Dialog } from "../shared/components/dialog";
 import { graph } from "../shared/session";
 import { seenTurn } from "./answered";
-import { announcement, current, failures, followGraph, live, loadHistory } from "./asking";
+import { announcement, current, failures, followGraph, loadHistory } from "./asking";
 import { Composer } from "./composer";
 import { EmptyState } from "./empty_state";
 import { History } from "./history";
 import { SeenPanel } from "./seen_panel";
 import { TurnView } from "./turn_view";
 
+const LEAST_SEEN = 120; // pixels
 const isHistoryOpen = signal(false);
 
 export function AskView() {
-  const end = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
     void loadHistory();
   }, []);
   useEffect(() => followGraph(graph.value), [graph.value]);
   const { turns } = current.value;
-  const latest = live.value;
-  useEffect(() => {
-    end.current?.scrollIntoView({ block: "end" });
-  }, [current.value.id, turns.length, latest?.stage, latest?.segments.length, failures.value]);
+  // The newest question goes to the top, and its answer grows below it: nothing moves while it does.
+  useLayoutEffect(() => list.current?.lastElementChild?.scrollIntoView({ block: "start" }), [current.value.id, turns.length]);
+  useLayoutEffect(() => showAnswer(list.current?.lastElementChild ?? null), [turns.at(-1)?.reply, failures.value]);
   // Of the conversation on the screen alone: another one's prompts would stand beside the wrong answer.
   const seen = turns.find((turn) => turn.id === seenTurn.value?.id)?.reply ?? null;
   return (
@@ -39,12 +39,11 @@ export function AskView() {
             <h1 class="hidden">Ask</h1>
             <p class="hidden" role="status">{announcement.value}</p>
             {turns.length === 0 && <EmptyState />}
-            <ol class="turns">
+            <ol class="turns" ref={list}>
               {turns.map((turn, at) => (
                 <li key={turn.id}><TurnView turn={turn} number={at + 1} isLast={at === turns.length - 1} /></li>
               ))}
             </ol>
-            <div ref={end} />
           </div>
         </div>
         <Composer />
@@ -57,4 +56,13 @@ export function AskView() {
       )}
     </div>
   );
+}
+
+/** Below a question that fills the screen its answer would begin out of sight. */
+function showAnswer(turn: Element | null): void {
+  const answer = turn?.querySelector(".answer");
+  const scroll = turn?.closest(".ask-scroll");
+  if (answer && scroll && answer.getBoundingClientRect().top > scroll.getBoundingClientRect().bottom - LEAST_SEEN) {
+    answer.scrollIntoView({ block: "start" });
+  }
 }

@@ -67,6 +67,17 @@ export async function drop(conversation: Conversation): Promise<void> {
   }
 }
 
+/** Gives a conversation a title of its own; without one it is called by its first question. */
+export async function rename(conversation: Conversation, title: string): Promise<void> {
+  const { title: _old, ...rest } = conversation;
+  const kept = title.trim() === "" ? rest : { ...rest, title: title.trim() };
+  if (current.value.id === kept.id) {
+    current.value = { ...current.value, ...kept };
+  }
+  history.value = history.value.map((one) => (one.id === kept.id ? kept : one));
+  await keepConversation(kept);
+}
+
 /** Asks `typed`; `sent` is what travels, where that is something else. */
 export async function ask(typed: string, sent: string = typed): Promise<void> {
   const now = session.value;

@@ -1,23 +1,25 @@
 import { useState } from "preact/hooks";
+import { hrefOfThing } from "../browse/place";
+import { isInspectable } from "../shared/session";
 import type { Item, NameTable } from "../protocol/wire";
 
 const SHOWN = 12;
 
 /** The parts of the answer, a chip for each name; of many names the first, until all are wanted. */
-export function Chips({ entities, table }: { entities: readonly Item[]; table: NameTable }) {
+export function Chips({ entities, table, conversation }: { entities: readonly Item[]; table: NameTable; conversation: string }) {
   const [showsAll, setShowsAll] = useState(false);
   const all = entities
     .filter((item) => item.kind === "entity" || item.kind === "set")
-    .flatMap((item) => (table.get(item.pseudonym)?.names ?? []).map((name) => ({ name, concept: item.concept })));
+    .flatMap((item) => (table.get(item.pseudonym)?.names ?? []).map((name) => ({ name, concept: item.concept, thing: item.pseudonym })));
   if (all.length === 0) {
     return null;
   }
   const shown = showsAll ? all : all.slice(0, SHOWN);
   return (
     <ul class="chips" aria-label="Named in the answer">
-      {shown.map(({ name, concept }, at) => (
+      {shown.map(({ name, concept, thing }, at) => (
         <li key={at} class="chip">
-          {name} <span class="chip-kind">{concept}</span>
+          {isInspectable.value ? <a href={hrefOfThing(thing, conversation)}>{name}</a> : name} <span class="chip-kind">{concept}</span>
         </li>
       ))}
       {all.length > shown.length && (

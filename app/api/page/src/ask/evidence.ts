@@ -2,6 +2,7 @@
 
 import { inShort, restore, shown } from "../protocol/restoration";
 import type { Fact, NameTable } from "../protocol/wire";
+import { endOf } from "./path_line";
 
 /** Sets of so many members or fewer are drawn one by one at once. */
 export const FEW = 12;
@@ -27,14 +28,18 @@ export interface Row {
 export function rowsOf(facts: readonly Fact[], table: NameTable): Row[] {
   const short = inShort(table);
   const rows = facts.map((fact) => ({
-    head: restore(fact.head, short),
-    headConcept: fact.head_concept,
+    head: endOf(fact, "head", short),
+    headConcept: hasName(fact.head, short) ? fact.head_concept : "",
     ...relationOf(fact, table),
-    tail: restore(fact.tail, short),
-    tailConcept: fact.tail_concept,
+    tail: endOf(fact, "tail", short),
+    tailConcept: hasName(fact.tail, short) ? fact.tail_concept : "",
     cited: fact.cited,
   }));
   return [...rows.filter((row) => row.cited), ...rows.filter((row) => !row.cited)];
+}
+
+function hasName(pseudonym: string, table: NameTable): boolean {
+  return (table.get(pseudonym)?.names.length ?? 0) > 0;
 }
 
 export interface PictureNode {
@@ -67,11 +72,12 @@ export function pictureOf(facts: readonly Fact[], table: NameTable, opensAll: bo
   const cited = facts.filter((fact) => fact.cited);
   const drawn = cited.length > 0 ? cited : facts;
   const concepts = new Map(drawn.flatMap((fact) => [[fact.head, fact.head_concept], [fact.tail, fact.tail_concept]]));
+  const words = new Map(drawn.flatMap((fact) => [[fact.head, endOf(fact, "head", table)], [fact.tail, endOf(fact, "tail", table)]]));
   const nodes: PictureNode[] = [];
   let left = 0;
   let tallest = 0;
   for (const column of columnsOf(drawn)) {
-    const placed = column.map((pseudonym) => block(pseudonym, concepts.get(pseudonym) ?? "", table, opensAll));
+    const placed = column.map((pseudonym) => block(pseudonym, { concept: concepts.get(pseudonym) ?? "", words: words.get(pseudonym) ?? "" }, table, opensAll));
     const width = Math.max(...placed.map((each) => each.width));
     const height = placed.reduce((sum, each) => sum + each.height + GAP, -GAP);
     tallest = Math.max(tallest, height);
@@ -116,11 +122,16 @@ interface Block {
   height: number;
 }
 
+interface Labels {
+  concept: string;
+  words: string;
+}
+
 /** One thing, or a set as a box around its members; places are counted from the block's middle. */
-function block(pseudonym: string, concept: string, table: NameTable, opensAll: boolean): Block {
+function block(pseudonym: string, { concept, words }: Labels, table: NameTable, opensAll: boolean): Block {
   const names = table.get(pseudonym);
-  if (names === undefined) {
-    return single({ id: pseudonym, ...labelled(concept || pseudonym), concept, kind: "unnamed", parent: null });
+  if (names === undefined || names.names.length === 0) {
+    return single({ id: pseudonym, ...labelled(words), concept, kind: "unnamed", parent: null });
   }
   const kind = pseudonym.startsWith("V") ? "value" : "thing";
   if (names.total <= 1) {

@@ -1,6 +1,7 @@
 /** The picture of the evidence. Its library is loaded when the first picture is looked at. */
 
 import type { Core, ElementDefinition, StylesheetJson } from "cytoscape";
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fact, NameTable } from "../protocol/wire";
 import { chosenTheme, isDark } from "../shared/theme";
@@ -24,7 +25,12 @@ export function EvidencePicture({ facts, table }: Props) {
   const picture = pictureOf(facts, table, opensAll);
   const hasLargeSet = facts.some((fact) => [fact.head, fact.tail].some((each) => (table.get(each)?.names.length ?? 0) > FEW));
 
+  // Drawn when it comes near the screen: a long conversation holds many.
+  const isNear = useIsNear(box);
   useEffect(() => {
+    if (!isNear) {
+      return;
+    }
     let isShown = true;
     setDrawn(false);
     void draw(box.current, picture).then((drawn) => {
@@ -40,7 +46,7 @@ export function EvidencePicture({ facts, table }: Props) {
       drawing.current?.destroy();
       drawing.current = null;
     };
-  }, [facts, table, opensAll, chosenTheme.value, isDark.value]);
+  }, [facts, table, opensAll, chosenTheme.value, isDark.value, isNear]);
 
   const zoom = (by: number) => {
     const now = drawing.current;
@@ -65,6 +71,22 @@ export function EvidencePicture({ facts, table }: Props) {
   );
 }
 
+/** Whether the element has been near the screen. */
+function useIsNear(box: RefObject<HTMLDivElement | null>): boolean {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    const watching = new IntersectionObserver((seen) => setNear((before) => before || seen.some((each) => each.isIntersecting)), {
+      root: box.current?.closest(".ask-scroll") ?? null,
+      rootMargin: "400px",
+    });
+    if (box.current !== null) {
+      watching.observe(box.current);
+    }
+    return () => watching.disconnect();
+  }, []);
+  return isNear;
+}
+
 async function draw(container: HTMLDivElement | null, picture: Picture): Promise<Core | null> {
   const { default: cytoscape } = await import("cytoscape");
   if (container === null) {
@@ -87,11 +109,24 @@ async function draw(container: HTMLDivElement | null, picture: Picture): Promise
     minZoom: 0.05,
     maxZoom: 3,
   });
+  whole(drawn);
+  // Its place grows and shrinks, as when the panel beside it opens: all of it stays in sight.
+  const watching = new ResizeObserver(() => {
+    drawn.resize();
+    whole(drawn);
+  });
+  watching.observe(container);
+  drawn.one("destroy", () => watching.disconnect());
+  return drawn;
+}
+
+/** All of the picture, no larger than it is. */
+function whole(drawn: Core): void {
+  drawn.fit(undefined, MARGIN);
   if (drawn.zoom() > 1) {
     drawn.zoom(1);
     drawn.center();
   }
-  return drawn;
 }
 
 const STYLE_ID = "__________cytoscape_stylesheet";

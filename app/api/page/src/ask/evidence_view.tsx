@@ -1,27 +1,45 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { Fact, NameTable } from "../protocol/wire";
-import { EvidencePicture } from "./evidence_picture";
+import { useState } from "preact/hooks";
+import { inShort, segmentsOf } from "../protocol/restoration";
+import type { ChatAnswer, NameTable } from "../protocol/wire";
 import { type Row, rowsOf } from "./evidence";
+import { EvidencePicture } from "./evidence_picture";
+import { NamedText } from "./named_text";
 
-/** What the answer rests on, as a picture and as a table of the same. */
-export function Evidence({ facts, table }: { facts: readonly Fact[]; table: NameTable }) {
+/** What the answer rests on: facts as a picture and as a table of the same, and how it was worked out of them. */
+export function Evidence({ reply, table }: { reply: ChatAnswer; table: NameTable }) {
   const [kind, setKind] = useState<"picture" | "table">("picture");
-  const section = useRef<HTMLElement>(null);
-  useEffect(() => section.current?.scrollIntoView({ block: "nearest" }), []);
+  const facts = reply.evidence;
   return (
-    <section ref={section} class="evidence" aria-label="Evidence">
-      <div class="segments" role="group" aria-label="Show the evidence as">
-        <button type="button" aria-pressed={kind === "picture"} onClick={() => setKind("picture")}>Picture</button>
-        <button type="button" aria-pressed={kind === "table"} onClick={() => setKind("table")}>Table</button>
-      </div>
-      {kind === "picture" ? <EvidencePicture facts={facts} table={table} /> : <EvidenceTable rows={rowsOf(facts, table)} />}
-    </section>
+    <div class="evidence" role="group" aria-label="Evidence">
+      {facts.length > 0 && (
+        <div class="segments" role="group" aria-label="Show the evidence as">
+          <button type="button" aria-pressed={kind === "picture"} onClick={() => setKind("picture")}>Picture</button>
+          <button type="button" aria-pressed={kind === "table"} onClick={() => setKind("table")}>Table</button>
+        </div>
+      )}
+      {facts.length > 0 && (kind === "picture" ? <EvidencePicture facts={facts} table={table} /> : <EvidenceTable rows={rowsOf(facts, table)} />)}
+      <WorkedOut reply={reply} table={table} />
+    </div>
+  );
+}
+
+function WorkedOut({ reply, table }: { reply: ChatAnswer; table: NameTable }) {
+  const short = inShort(table);
+  if (reply.worked_out.length === 0 && reply.evidence.length > 0) {
+    return null;
+  }
+  return (
+    <ul class="worked-out">
+      {reply.evidence.length > 0
+        ? reply.worked_out.map((sentence) => <li key={sentence}><NamedText segments={segmentsOf(sentence, short)} /></li>)
+        : <li>It rests on the values of all things of a kind: no path from one thing to another had to be followed.</li>}
+    </ul>
   );
 }
 
 function EvidenceTable({ rows }: { rows: readonly Row[] }) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Evidence as a table">
+    <div class="table-scroll" tabIndex={0} role="group" aria-label="Evidence as a table">
       <table>
         <thead>
           <tr><th scope="col">From</th><th scope="col">Relation</th><th scope="col">To</th><th scope="col">Leads to the answer</th></tr>
@@ -32,7 +50,7 @@ function EvidenceTable({ rows }: { rows: readonly Row[] }) {
               <td>{row.head} <span class="quiet">{row.headConcept}</span></td>
               <td>{row.isBackward ? `← ${row.relation}` : `${row.relation} →`}</td>
               <td>{row.tail} <span class="quiet">{row.tailConcept}</span></td>
-              <td>{row.cited ? "yes" : "found on the way"}</td>
+              <td>{row.cited ? "yes" : "also found"}</td>
             </tr>
           ))}
         </tbody>

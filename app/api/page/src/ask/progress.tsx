@@ -1,6 +1,5 @@
 import type { Stage } from "../protocol/wire";
 
-const ROUNDS = 3;
 const WORDS = new Map([
   ["linking", "Finding the names in your question"],
   ["finding", "Searching the graph"],
@@ -24,7 +23,7 @@ export function wordsOf(stage: Stage | null): string {
     return "Asking";
   }
   if (stage.name === "round") {
-    return `Searching the graph, round ${stage.number ?? 1} of ${ROUNDS}`;
+    return `Searching the graph, step ${stage.number ?? 1}`;
   }
   return WORDS.get(stage.name) ?? "Working";
 }

@@ -69,6 +69,9 @@ export function SeenPanel({ reply, onClose }: Props) {
               needs the grant to inspect.
             </p>
           )}
+          {reply.usage.left_out.length > 0 && (
+            <ul class="quiet">{reply.usage.left_out.map((each) => <li key={each}>{each}</li>)}</ul>
+          )}
           <NameTip>
             {seen.calls.map((call, at) => (
               <Call key={at} call={call} number={at + 1} table={seen.table} showsNames={showsNames} isOpen={at === 0} />
@@ -85,7 +88,7 @@ function introOf(seen: Seen): string {
   if (seen.reasoner === "embedded") {
     return `${prompts} went to the reasoner inside the service, which sees what a language model would: pseudonyms, relations and kinds. Nothing left the machine.`;
   }
-  return `${prompts} left for the language model. Point at a marked word, or step to it, to see whom it stands for.`;
+  return `${prompts} left for the language model. Point at a marked word, or go to it with the arrow keys, to see whom it stands for.`;
 }
 
 function Figures({ reply }: { reply: ChatAnswer }) {
@@ -93,12 +96,13 @@ function Figures({ reply }: { reply: ChatAnswer }) {
   const milliseconds = [...usage.milliseconds.values()].reduce((sum, each) => sum + each, 0);
   const figures: [string, string | null][] = [
     ["Calls", String(usage.calls)],
-    ["Rounds", String(usage.rounds)],
+    ["Steps", String(usage.rounds)],
     ["Tokens sent", usage.prompt_tokens > 0 ? usage.prompt_tokens.toLocaleString() : null],
     ["Tokens back", usage.prompt_tokens > 0 ? usage.completion_tokens.toLocaleString() : null],
+    ["Cost", usage.cost === null ? null : `${usage.cost.toFixed(4)} ${usage.currency}`],
     ["Time", `${(milliseconds / 1000).toFixed(1)} s`],
-    ["Fits at least", usage.anonymity === null ? null : thingsOf(usage.anonymity)],
-    // Too few things fit what these would have shown: the service took the steps itself.
+    ["Hidden among", usage.anonymity === null ? null : thingsOf(usage.anonymity)],
+    // They would have shown too much: the service took the steps itself.
     ["Prompts not sent", usage.withheld > 0 ? String(usage.withheld) : null],
   ];
   return (
@@ -137,7 +141,7 @@ function Call({ call, number, table, showsNames, isOpen }: CallProps) {
           {[
             call.step,
             call.bytes === null ? "" : `${(call.bytes / 1000).toFixed(1)} kB`,
-            call.anonymity === null ? "" : `fits ${thingsOf(call.anonymity)}`,
+            call.anonymity === null ? "" : `hidden among ${thingsOf(call.anonymity)}`,
             outcome ?? "",
           ].filter(Boolean).join(" · ")}
         </span>
@@ -152,7 +156,7 @@ function Call({ call, number, table, showsNames, isOpen }: CallProps) {
       ))}
       {call.digest && (
         <p class="quiet digest">
-          SHA-256 <code>{call.digest.slice(0, 16)}…</code> {call.fits ? "fits the ledger: this is what was recorded." : "of the ledger."}
+          SHA-256 <code>{call.digest.slice(0, 16)}…</code> {call.fits ? "matches the ledger: this is what was recorded." : "of the ledger."}
         </p>
       )}
     </details>

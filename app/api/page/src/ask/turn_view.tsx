@@ -11,7 +11,7 @@ export function TurnView({ turn, number, isLast }: { turn: Turn; number: number;
   const now = live.value?.turn === turn.id ? live.value : null;
   const failure = failures.value.get(turn.id);
   return (
-    <article class="turn" aria-label={`Question ${number}`}>
+    <article class="turn" aria-label={`Question ${number}`} data-answered={now === null && turn.reply !== null}>
       <h2 class="question">{turn.typed}</h2>
       <div class="answer" aria-busy={now !== null}>
         {now !== null && now.segments.length === 0 && <Progress stage={now.stage} />}

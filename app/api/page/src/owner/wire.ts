@@ -85,6 +85,59 @@ const predicateSeenOf = fields({
   shown_as: nullable(text),
 });
 export type PredicateSeen = Decoded<typeof predicateSeenOf>;
+export const ROLES = ["key", "name", "alias", "concept", "value", "reference", "class", "schema", "unused"] as const;
+export type ColumnRole = (typeof ROLES)[number];
+export const EXPOSURES = ["private", "shown", "masked"] as const;
+export type Exposure = (typeof EXPOSURES)[number];
+export const TYPES = ["number", "date", "text", "truth"] as const;
+const columnSeenOf = fields({
+  file: text,
+  column: text,
+  role: oneOf(...ROLES),
+  type: optional(nullable(oneOf(...TYPES)), null),
+  unit: optional(text, ""),
+  refers_to: optional(text, ""),
+  relation: optional(text, ""),
+  concept: optional(text, ""),
+  exposure: optional(oneOf(...EXPOSURES), "private"),
+  why: optional(text, ""),
+  filled: optional(number, 0),
+  distinct: optional(number, 0),
+  roles: optional(list(oneOf(...ROLES)), []),
+  exposures: optional(list(oneOf(...EXPOSURES)), []),
+});
+export type ColumnSeen = Decoded<typeof columnSeenOf>;
+const tableSeenOf = fields({
+  file: text,
+  concept: text,
+  rows: number,
+  links: optional(truth, false),
+  exposure: optional(oneOf("private", "masked"), "private"),
+  why: optional(text, ""),
+});
+export type TableSeen = Decoded<typeof tableSeenOf>;
+
+/** What the owner chose otherwise of one column, or of one table. */
+export interface ColumnChange {
+  file: string;
+  column: string;
+  role?: ColumnRole;
+  type?: string;
+  unit?: string;
+  refers_to?: string;
+  relation?: string;
+  exposure?: Exposure;
+}
+export interface TableChange {
+  file: string;
+  concept?: string;
+  exposure?: "private" | "masked";
+}
+export interface PolicyChanges {
+  columns: ColumnChange[];
+  tables: TableChange[];
+}
+
 const entitySeenOf = fields({
   pseudonym: text,
   concept: text,
@@ -103,6 +156,8 @@ export const graphPreviewOf = fields({
   concepts: list(text),
   sample: list(entitySeenOf),
   notes: list(text),
+  columns: optional(list(columnSeenOf), []),
+  tables: optional(list(tableSeenOf), []),
   capsule: nullable(capsuleOf),
 });
 export type GraphPreview = Decoded<typeof graphPreviewOf>;
@@ -114,6 +169,8 @@ const keyListedOf = fields({
   created_at: text,
   expires_at: nullable(text),
   revoked_at: nullable(text),
+  label: optional(text, ""),
+  last_used_at: optional(nullable(text), null),
 });
 export type KeyListed = Decoded<typeof keyListedOf>;
 export const keyListOf = fields({ tenant: text, own: text, keys: list(keyListedOf) });

@@ -1,6 +1,6 @@
 /** HPKE's `info` of what is sealed: it binds names to what they are restored in. The twin of client_sdk/crypto/sealing.py. */
 
-import type { ChatAnswer } from "./wire";
+import type { ChatAnswer, GraphExcerpt } from "./wire";
 
 /**
  * Binds a capsule to all of its answer but `usage` and the capsule itself: where the text, the evidence or anything
@@ -19,6 +19,12 @@ export function traceContext(answerId: string): Uint8Array {
 /** Binds the names in a preview to its sample. */
 export async function previewContext(preview: { id: string; sample: unknown[] }): Promise<Uint8Array> {
   return utf8(["arog preview 2", preview.id, await digestOf(preview.sample)].join("\n"));
+}
+
+/** Binds the names in an excerpt of a graph to all of it. */
+export async function excerptContext(excerpt: GraphExcerpt): Promise<Uint8Array> {
+  const { capsule: _capsule, ...bound } = excerpt;
+  return utf8(["arog excerpt 1", await digestOf(bound)].join("\n"));
 }
 
 /** SHA-256, hex, of JSON as RFC 8785 writes it. */

@@ -38,6 +38,7 @@ export const factOf = fields({
   tail_concept: text,
   size: optional(text, "1"),
   cited: optional(truth, false),
+  tail_count: optional(nullable(number), null),
 });
 export type Fact = Decoded<typeof factOf>;
 
@@ -59,6 +60,7 @@ export const usageOf = fields({
   currency: optional(text, ""),
   anonymity: optional(nullable(number), null),
   withheld: optional(number, 0),
+  left_out: optional(list(text), []),
   milliseconds: optional(mapOf(number), new Map<string, number>()),
 });
 export type Usage = Decoded<typeof usageOf>;
@@ -75,6 +77,8 @@ export const chatAnswerOf = fields({
   ambiguous: list(ambiguityOf),
   inexact: optional(list(readingOf), []),
   notes: optional(list(text), []),
+  worked_out: optional(list(text), []),
+  understood: optional(list(fields({ pseudonym: text, concept: text, known: optional(truth, true) })), []),
   usage: usageOf,
   capsule: nullable(capsuleOf),
 });
@@ -86,7 +90,29 @@ export const textEventOf = fields({ text });
 export const errorBodyOf = fields({ code: text, message: text, hint: text, id: text });
 export const errorEventOf = fields({ code: text, message: text, hint: text, id: text, status: number });
 
-export const graphNamesOf = fields({ graphs: list(text) });
+export const graphNamesOf = fields({ graphs: list(text), inspectable: optional(list(text), []) });
+
+const excerptThingOf = fields({ pseudonym: text, concept: text, is_value: truth });
+export type ExcerptThing = Decoded<typeof excerptThingOf>;
+const excerptFactOf = fields({ relation: text, inverse: truth, ends: list(excerptThingOf), total: number });
+export type ExcerptFact = Decoded<typeof excerptFactOf>;
+export const graphExcerptOf = fields({
+  id: text,
+  graph: text,
+  conversation: text,
+  total: number,
+  things: list(excerptThingOf),
+  facts: list(excerptFactOf),
+  capsule: nullable(capsuleOf),
+});
+export type GraphExcerpt = Decoded<typeof graphExcerptOf>;
+export const graphOutlineOf = fields({
+  graph: text,
+  concepts: list(fields({ concept: text, things: number })),
+  relations: list(text),
+});
+
+export const graphSuggestionsOf = fields({ questions: list(text) });
 
 export const tracedCallOf = fields({
   step: text,
@@ -115,6 +141,9 @@ export const ledgerRowOf = fields({
   digest: text,
   verdict: text,
   payload: nullable(text),
+  key_id: optional(text, ""),
+  asker: optional(text, ""),
+  graph: optional(nullable(text), null),
 });
 export type LedgerRow = Decoded<typeof ledgerRowOf>;
 export const ledgerPageOf = fields({ entries: list(ledgerRowOf) });

@@ -13,6 +13,8 @@ export interface Session {
   service: Service;
   key: ReaderKey;
   graphs: string[];
+  /** Those of them that the key may look through. */
+  inspectable: string[];
 }
 
 /** `insecure`: the browser gives no cryptography here. `locked`: the key waits for its passphrase. */
@@ -22,6 +24,8 @@ export const phase = signal<Phase>("starting");
 export const session = signal<Session | null>(null);
 export const settings = signal<KeptSettings>({ apiKey: "", graph: "", names: 50 });
 export const graph = computed(() => settings.value.graph);
+/** Whether the chosen graph may be looked through. */
+export const isInspectable = computed(() => session.value?.inspectable.includes(settings.value.graph) ?? false);
 
 /** What is kept here becomes the session; without it the first-run screen comes. Raises ArogError. */
 export async function begin(): Promise<void> {
@@ -46,7 +50,7 @@ export async function begin(): Promise<void> {
 export async function unlock(passphrase: string): Promise<void> {
   const key = (await openKeptKey(passphrase)) ?? (await makeKey(passphrase));
   const { apiKey, graph } = settings.value;
-  session.value = { apiKey, service: new Service(apiKey), key, graphs: [graph] };
+  session.value = { apiKey, service: new Service(apiKey), key, graphs: [graph], inspectable: [] };
   phase.value = "ready";
   // The graphs may have changed since; without the service the history can still be read.
   await refreshGraphs().catch(() => undefined);
@@ -55,26 +59,33 @@ export async function unlock(passphrase: string): Promise<void> {
 export async function refreshGraphs(): Promise<void> {
   const now = session.value;
   if (now !== null) {
-    session.value = { ...now, graphs: await graphsOf(now.apiKey) };
+    session.value = { ...now, ...(await graphsOf(now.apiKey)) };
   }
 }
 
 /** The graphs that an API key may ask. Raises ArogError. */
-export async function graphsOf(apiKey: string): Promise<string[]> {
-  return (await new Service(apiKey).ask("/graphs", graphNamesOf)).graphs;
+export async function graphsOf(apiKey: string): Promise<KnownGraphs> {
+  return new Service(apiKey).ask("/graphs", graphNamesOf);
 }
 
+export type KnownGraphs = Pick<Session, "graphs" | "inspectable">;
+
 /** Ends the first run: keeps the settings, and makes the reader's key where there is none. */
-export async function enter(apiKey: string, graphs: string[], graph: string, passphrase: string): Promise<void> {
+export async function enter(apiKey: string, known: KnownGraphs, graph: string, passphrase: string): Promise<void> {
   const key = (await openKeptKey(passphrase)) ?? (await makeKey(passphrase));
   await change({ apiKey, graph });
-  session.value = { apiKey, service: new Service(apiKey), key, graphs };
+  session.value = { apiKey, service: new Service(apiKey), key, ...known };
   phase.value = "ready";
 }
 
 /** Back to the first-run screen for another API key; key and conversations stay. */
 export function enterAgain(): void {
   phase.value = "welcome";
+}
+
+/** Back from there with the key that was in use. */
+export function stay(): void {
+  phase.value = "ready";
 }
 
 /** Changes what is kept of the settings. */

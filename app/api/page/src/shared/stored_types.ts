@@ -31,7 +31,7 @@ export interface Turn {
   reply: ChatAnswer | null;
 }
 
-/** `conversation` is the service's id of it, null before the first answer. */
+/** `conversation` is the service's id of it, null before the first answer; `title` is the reader's own for it. */
 export interface Conversation {
   id: string;
   graph: string;
@@ -39,4 +39,5 @@ export interface Conversation {
   created: number;
   updated: number;
   turns: Turn[];
+  title?: string;
 }

@@ -7,11 +7,11 @@ import { ErrorNote } from "../shared/components/error_note";
 import { PassphraseField } from "../shared/components/passphrase_field";
 import { LEAST_PASSPHRASE, needsPassphrase } from "../shared/keys";
 import { told } from "../shared/service";
-import { enter, graphsOf } from "../shared/session";
+import { type KnownGraphs, enter, graphsOf, session, stay } from "../shared/session";
 
 export function Welcome() {
   const [apiKey, setApiKey] = useState("");
-  const [graphs, setGraphs] = useState<string[] | null>(null);
+  const [graphs, setGraphs] = useState<KnownGraphs | null>(null);
   const [graph, setGraph] = useState("");
   const [passphrase, setPassphrase] = useState("");
   const [wantsPassphrase, setWantsPassphrase] = useState(false);
@@ -38,8 +38,14 @@ export function Welcome() {
     if (graphs === null) {
       void tryIt(async () => {
         const found = await graphsOf(apiKey.trim());
+        const [first = ""] = found.graphs;
+        const isSettled = found.graphs.length < 2 && !(await needsPassphrase());
+        if (isSettled) {
+          await enter(apiKey.trim(), found, first, "");
+          return;
+        }
         setGraphs(found);
-        setGraph(found[0] ?? "");
+        setGraph(first);
       });
     } else {
       void tryIt(() => enter(apiKey.trim(), graphs, graph, passphrase));
@@ -75,13 +81,13 @@ export function Welcome() {
       {graphs !== null && (
         <fieldset class="field">
           <legend>Graph</legend>
-          {graphs.map((name) => (
+          {graphs.graphs.map((name) => (
             <label class="option" key={name}>
               <input type="radio" name="graph" checked={name === graph} onChange={() => setGraph(name)} />
               <span>{name}</span>
             </label>
           ))}
-          {graphs.length === 0 && <p class="quiet">This key may ask no graph yet: you can look after graphs with it.</p>}
+          {graphs.graphs.length === 0 && <p class="quiet">This key may ask no graph yet: you can look after graphs with it.</p>}
         </fieldset>
       )}
       {graphs !== null && wantsPassphrase && <PassphraseField isNew value={passphrase} onInput={setPassphrase} />}
@@ -89,6 +95,7 @@ export function Welcome() {
       <p class="row">
         <button class="primary" disabled={!isReady || isBusy}>{graphs === null ? "Continue" : "Begin"}</button>
         {graphs !== null && <button type="button" onClick={() => setGraphs(null)}>Another key</button>}
+        {graphs === null && session.value !== null && <button type="button" onClick={stay}>Back</button>}
       </p>
     </form>
   );

@@ -4,7 +4,7 @@ import { ErrorNote } from "../../shared/components/error_note";
 import { refreshGraphs } from "../../shared/session";
 import { service, useAsked, useDoing } from "../asked";
 import { HREFS } from "../place";
-import { offerFile } from "../saving";
+import { offerFile } from "../../shared/saving";
 import { graphListOf, graphReportOf } from "../wire";
 import { time } from "../words";
 import { Counts } from "./graph_list";

@@ -9,17 +9,31 @@ const SHOWN = new Map([
   ["paths of two", "all its paths of two relations"],
 ]);
 
-/** What there is to warn of, in the service's own words. */
+// From this share of prompts on that few things match, the graph is better looked at again.
+const MUCH = 0.5;
+
+/** A verdict, what there is to warn of in the service's own words, and the next step. */
 export function Warnings({ privacy }: { privacy: PrivacySummary }) {
   if (privacy.warnings.length === 0) {
-    return <p class="note">Nothing to warn of.</p>;
+    return (
+      <section class="note note-good">
+        <h3>Good to ask</h3>
+        <p>Nothing stands out. Next: ask it.</p>
+      </section>
+    );
   }
+  const worst = Math.max(0, ...privacy.profiles.map((each) => each.few));
   return (
     <section class="note note-mark">
-      <h3>Before questions are asked about it</h3>
+      <h3>{worst >= MUCH ? "Look again before others ask it" : "Good to ask, with a few things to know"}</h3>
       <ul class="warnings">
         {privacy.warnings.map((warning) => <li key={warning}>{warning}</li>)}
       </ul>
+      <p>
+        {worst >= MUCH
+          ? "Next: mask or make private the relations named here, and load it again. On a model inside the service nothing of this leaves the machine."
+          : "Next: ask it. What is named here can be masked by loading it again."}
+      </p>
     </section>
   );
 }
@@ -42,8 +56,8 @@ export function RiskChart({ privacy }: { privacy: PrivacySummary }) {
             <th scope="col">a prompt shows</th>
             <th scope="col"><span class="hidden">as a bar</span></th>
             <th scope="col" class="number">named</th>
-            <th scope="col" class="number">fewer than {privacy.k} fit</th>
-            <th scope="col" class="number">fewest that fit</th>
+            <th scope="col" class="number">fewer than {privacy.k} match</th>
+            <th scope="col" class="number">fewest that match</th>
           </tr>
         </thead>
         <tbody>

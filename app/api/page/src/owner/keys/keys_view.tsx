@@ -5,7 +5,7 @@ import { Dialog } from "../../shared/components/dialog";
 import { ErrorNote } from "../../shared/components/error_note";
 import { service, useAsked, useDoing } from "../asked";
 import { type KeyList, type KeyListed, keyListOf } from "../wire";
-import { counted, day } from "../words";
+import { counted, day, time } from "../words";
 import { Devices } from "./devices";
 import { NewKey } from "./new_key";
 
@@ -45,7 +45,7 @@ function KeyCard({ listed, all, onChange }: { listed: KeyListed; all: KeyList; o
   return (
     <article class={hasEnded(listed) ? "card key-card ended" : "card key-card"}>
       <header class="owner-head">
-        <h2><code>{listed.key_id}</code></h2>
+        <h2>{listed.label || <code>{listed.key_id}</code>}</h2>
         <p class="row">
           <button type="button" aria-expanded={showsDevices} onClick={() => setShowsDevices(!showsDevices)}>Devices</button>
           {!hasEnded(listed) && <button type="button" class="danger" onClick={() => setEnding(true)}>Revoke …</button>}
@@ -58,12 +58,14 @@ function KeyCard({ listed, all, onChange }: { listed: KeyListed; all: KeyList; o
         {listed.grants.length === 0 && <span class="quiet">may ask no graph</span>}
       </p>
       <p class="quiet">
-        Made {day(listed.created_at)}
+        {listed.label && <><code>{listed.key_id}</code>, </>}
+        made {day(listed.created_at)}
         {listed.revoked_at !== null
           ? `, revoked ${day(listed.revoked_at)}`
           : listed.expires_at !== null
             ? `, ${hasEnded(listed) ? "ended" : "ends"} ${day(listed.expires_at)}`
             : ", without an end"}
+        {listed.last_used_at === null ? ", never used" : `, last used ${time(listed.last_used_at)}`}
       </p>
       {showsDevices && <Devices keyId={listed.key_id} />}
       {isEnding && <EndDialog listed={listed} isOwn={listed.key_id === all.own} onEnded={onChange} onClose={() => setEnding(false)} />}

@@ -26,6 +26,7 @@ export function NewKey({ tenant, onMade, onClose }: { tenant: string; onMade: ()
   const graphs = useAsked("/admin/graphs", graphListOf);
   const [isAdmin, setAdmin] = useState(false);
   const [grants, setGrants] = useState<ReadonlyMap<string, Grant>>(new Map());
+  const [label, setLabel] = useState("");
   const [days, setDays] = useState<number | null>(null);
   const [made, setMade] = useState<KeyCreated | null>(null);
   const { isBusy, problem, attempt } = useDoing();
@@ -41,7 +42,7 @@ export function NewKey({ tenant, onMade, onClose }: { tenant: string; onMade: ()
   const submit = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
     attempt(async () => {
-      const body = { tenant, role: isAdmin ? "admin" : "user", grants: [...grants].flatMap(words), days };
+      const body = { tenant, role: isAdmin ? "admin" : "user", grants: [...grants].flatMap(words), days, label: label.trim() };
       setMade(await service().ask("/admin/keys", keyCreatedOf, { method: "POST", body }));
       onMade();
     });
@@ -59,6 +60,16 @@ export function NewKey({ tenant, onMade, onClose }: { tenant: string; onMade: ()
   return (
     <Dialog title="Make a key" onClose={onClose}>
       <form class="key-form" onSubmit={submit}>
+        <label class="field">
+          <span>Label</span>
+          <input
+            maxLength={80}
+            autocomplete="off"
+            placeholder="night shift"
+            value={label}
+            onInput={(event) => setLabel(event.currentTarget.value)}
+          />
+        </label>
         <fieldset class="field">
           <legend>May ask</legend>
           <label class="check">

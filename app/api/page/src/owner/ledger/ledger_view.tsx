@@ -7,7 +7,7 @@ import { type LedgerRow, ledgerPageOf } from "../../protocol/wire";
 import { ErrorNote } from "../../shared/components/error_note";
 import { session } from "../../shared/session";
 import { service, useAsked, useDoing } from "../asked";
-import { offerFile } from "../saving";
+import { offerFile } from "../../shared/saving";
 import { type LedgerCheck, ledgerCheckOf } from "../wire";
 import { bytes, count, counted, time } from "../words";
 
@@ -59,7 +59,7 @@ function Verification() {
       <h2>Is it whole?</h2>
       <p class="quiet">
         Each row holds a digest of the one before it, and the end is signed every hour. A row that was changed, deleted,
-        added or moved is told.
+        added or moved is reported.
       </p>
       <p class="row">
         <button type="button" class="primary" disabled={isBusy} onClick={check}>{isBusy ? "Working …" : "Check it"}</button>
@@ -91,7 +91,7 @@ function Outcome({ checked }: { checked: LedgerCheck }) {
       {checked.findings.length < checked.wrong && <p>And {count(checked.wrong - checked.findings.length)} more.</p>}
       {checked.remarks.map((remark) => <p key={remark}>{remark}</p>)}
       <p class="quiet">
-        Signed with <code>{checked.key.slice(0, 16)}…</code>. A database that was set back as a whole is told only by a
+        Signed with <code>{checked.key.slice(0, 16)}…</code>. A database that was set back as a whole is found only by a
         checkpoint kept elsewhere: keep an export.
       </p>
     </div>
@@ -105,6 +105,8 @@ function Entry({ row }: { row: LedgerRow }) {
       <summary>
         <span class={isBlocked ? "tag tag-bad" : "tag"}>{isBlocked ? "blocked" : row.step}</span>
         <span>{time(row.at)}</span>
+        <span>{row.graph ?? "a graph no longer kept"}</span>
+        <span class="quiet">{row.key_id === "suggestions" ? "the service, for suggestions" : row.asker || row.key_id}</span>
         <span class="quiet">{bytes(row.size)}</span>
         <span class="grow" />
         <code>{row.digest.slice(0, 12)}</code>

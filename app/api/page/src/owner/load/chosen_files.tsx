@@ -3,6 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { bytes } from "../words";
 import { ACCEPTED, type ChosenFile, endingOf } from "./files";
 import { files, policy } from "./load_state";
+import { lookAtOnce } from "./preview_state";
 
 const MOST_POLICY_BYTES = 1_000_000;
 
@@ -27,6 +28,7 @@ export function ChosenFiles() {
     if (isRead) {
       policy.value = await last.text();
     }
+    lookAtOnce();
   };
   const onDrop = (event: TargetedEvent<HTMLElement, DragEvent>) => {
     event.preventDefault();
@@ -51,8 +53,8 @@ export function ChosenFiles() {
     >
       <h2 id="files-title">Files</h2>
       <p class="quiet">
-        Turtle, N-Triples, N-Quads, TriG, N3, RDF/XML, JSON-LD, or tables as CSV and TSV; each also packed as .gz. A
-        policy (.toml) may be among them. Of their names only the ending is sent.
+        Tables as CSV, TSV, Excel or JSON; graphs as Turtle, N-Triples, N-Quads, TriG, N3, RDF/XML or JSON-LD; each also
+        packed as .gz. A policy (.toml) may be among them.
       </p>
       <p class="row">
         <button type="button" onClick={() => input.current?.click()}>Choose files …</button>
@@ -89,6 +91,7 @@ function FileRow({ chosen, at }: { chosen: ChosenFile; at: number }) {
   };
   const remove = () => {
     files.value = files.value.filter((_each, position) => position !== at);
+    lookAtOnce();
   };
   return (
     <li class="file-row">

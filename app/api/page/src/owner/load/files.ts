@@ -1,6 +1,8 @@
 /** The files of a load: their formats, and lines of them, read in this browser. */
 
-export const ENDINGS = [".ttl", ".nt", ".nq", ".trig", ".n3", ".rdf", ".owl", ".xml", ".jsonld", ".tsv", ".csv", ".txt"];
+const GRAPHS = [".ttl", ".turtle", ".nt", ".nq", ".trig", ".n3", ".rdf", ".owl", ".xml", ".jsonld"];
+const TABLES = [".csv", ".tsv", ".txt", ".xlsx", ".json", ".jsonl", ".ndjson"];
+export const ENDINGS = [...GRAPHS, ...TABLES];
 export const ACCEPTED = [...ENDINGS, ".gz", ".toml"].join(",");
 
 export interface ChosenFile {
@@ -16,11 +18,11 @@ export function endingOf(name: string): string | null {
   return ending === undefined ? null : ending + packed;
 }
 
-/** The parts of an upload; of a file's name only its ending is sent. */
+/** The parts of an upload. Tables keep the names of their files: the policy calls them so. */
 export function formOf(files: readonly ChosenFile[], policy: string): FormData {
   const form = new FormData();
   for (const { file, part } of files) {
-    form.append(part, file, part + (endingOf(file.name) ?? ""));
+    form.append(part, file, file.name);
   }
   if (policy.trim() !== "") {
     form.append("policy", policy);
@@ -28,29 +30,21 @@ export function formOf(files: readonly ChosenFile[], policy: string): FormData {
   return form;
 }
 
-const NUMBERED = /\b(file|ontology)-(\d+)((?:\.[a-z0-9]+)+)/g;
-
-/** The service calls files by their number; here they have their names again. */
-export function withFileNames(words: string, files: readonly ChosenFile[]): string {
-  return words.replace(NUMBERED, (found, part: string, number: string) => {
-    return fileOf(files, part, Number(number))?.name ?? found;
-  });
-}
-
 export interface FaultPlace {
   file: File;
   line: number | null;
 }
 
-/** The place that a load's error begins with: `file-2.ttl, line 7: ...`. */
+/** The place that a load's error begins with: `customers.csv, line 7: ...`. */
 export function placeOf(message: string, files: readonly ChosenFile[]): FaultPlace | null {
-  const found = /^(file|ontology)-(\d+)(?:\.[a-z0-9]+)+(?:, line (\d+))?: /.exec(message);
-  const file = found && fileOf(files, found[1] ?? "", Number(found[2]));
-  return file ? { file, line: found[3] === undefined ? null : Number(found[3]) } : null;
-}
-
-function fileOf(files: readonly ChosenFile[], part: string, number: number): File | undefined {
-  return files.filter((each) => each.part === part)[number - 1]?.file;
+  // The longest name first, or "a.csv" would hide in "data.csv".
+  const named = [...files].sort((one, other) => other.file.name.length - one.file.name.length);
+  const file = named.find((each) => message.startsWith(`${each.file.name}, `) || message.startsWith(`${each.file.name}: `))?.file;
+  if (file === undefined) {
+    return null;
+  }
+  const line = /^, line (\d+): /.exec(message.slice(file.name.length));
+  return { file, line: line === null ? null : Number(line[1]) };
 }
 
 export interface Line {

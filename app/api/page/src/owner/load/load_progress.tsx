@@ -3,9 +3,10 @@ import { ErrorNote } from "../../shared/components/error_note";
 import { useDoing } from "../asked";
 import { Counts } from "../graphs/graph_list";
 import { RiskChart, Warnings } from "../graphs/risk_chart";
+import { change } from "../../shared/session";
 import { hrefOfGraph } from "../place";
 import { FaultLines } from "./fault_lines";
-import { type ChosenFile, placeOf, withFileNames } from "./files";
+import { type ChosenFile, placeOf } from "./files";
 import { type Load, forget, makeLive, stop } from "./load_state";
 
 /** How far a load is, and how it ended. */
@@ -45,7 +46,7 @@ function Waiting({ load }: { load: Load }) {
     <section class="load-progress" aria-labelledby="waiting-title">
       <div class="card">
         <h2 id="waiting-title">{load.name} is ready to go live</h2>
-        <p role="status">This is what prompts about it will tell. Without your word it is dropped after ten minutes.</p>
+        <p role="status">This is what prompts about it will show. Without your word it is dropped after ten minutes.</p>
         <p class="row">
           <button type="button" class="primary" disabled={isBusy} onClick={() => attempt(makeLive)}>Make it live</button>
           <button type="button" disabled={isBusy} onClick={() => attempt(stop)}>Drop it</button>
@@ -79,9 +80,15 @@ const OWNERS_OWN = new Set(["load_failed", "bad_policy", "stopped"]);
 /** The same with the file's own name, and as this page can help. What is the owner's own needs no operator. */
 export function inFile(problem: ArogError, files: readonly ChosenFile[]): ArogError {
   const { code, status, retryAfterS } = problem;
-  const message = placeOf(problem.message, files) ? `In ${withFileNames(problem.message, files)}` : problem.message;
+  const message = placeOf(problem.message, files) ? `In ${problem.message}` : problem.message;
   const hint = code === "bad_policy" ? "With nothing in the editor a policy is proposed, which you can go on from." : problem.hint;
   return new ArogError({ code, message, hint, id: OWNERS_OWN.has(code) ? "" : problem.id, status, retryAfterS });
+}
+
+/** To the box to ask in, with this graph chosen. */
+async function askNow(graph: string): Promise<void> {
+  await change({ graph });
+  location.hash = "#/ask";
 }
 
 function Done({ load }: { load: Load }) {
@@ -91,14 +98,15 @@ function Done({ load }: { load: Load }) {
       <div class="card">
         <h2>{load.name} is loaded</h2>
         <p class="row">
-          <a class="button primary" href={hrefOfGraph(load.name)}>See its report</a>
+          <button type="button" class="primary" onClick={() => void askNow(load.name)}>Ask it now</button>
+          <a class="button" href={hrefOfGraph(load.name)}>See its report</a>
           {job?.policy && <button type="button" onClick={() => forget(true)}>Change the policy that was proposed</button>}
           <button type="button" onClick={() => forget()}>Load another</button>
         </p>
         {job?.graph && <Counts graph={job.graph} />}
         {job !== null && job.notes.length > 0 && (
           <ul class="notes">
-            {job.notes.map((note) => <li key={note}>{withFileNames(note, load.files)}</li>)}
+            {job.notes.map((note) => <li key={note}>{note}</li>)}
           </ul>
         )}
       </div>

@@ -6,6 +6,7 @@ import { ErrorNote } from "../../shared/components/error_note";
 import { service, useAsked, useDoing } from "../asked";
 import { graphListOf, graphPolicyOf } from "../wire";
 import { ChosenFiles } from "./chosen_files";
+import { ColumnsView } from "./columns_view";
 import { FaultLines } from "./fault_lines";
 import { placeOf } from "./files";
 import { LoadProgress, inFile } from "./load_progress";
@@ -13,20 +14,21 @@ import { begin, files, load, policy } from "./load_state";
 import { PolicyEditor } from "./policy_editor";
 import { faultLines } from "./policy_faults";
 import { isLooking, look, lookProblem, seen } from "./preview_state";
-import { PreviewView } from "./preview_view";
+import { PreviewView, Sample } from "./preview_view";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export function LoadView() {
   const known = useAsked("/admin/graphs", graphListOf);
   const [name, setName] = useState(load.value?.name ?? "");
+  const [showsText, setShowsText] = useState(false);
   const [hold, setHold] = useState(true);
   const now = load.value;
   const isUnderWay = now?.state === "sending" || now?.state === "running" || now?.state === "waiting";
   const isNew = !known.value?.graphs.some((graph) => graph.name === name);
   const hasFiles = files.value.some((each) => each.part === "file");
   const isReady = hasFiles && NAME.test(name) && !isUnderWay;
-  const found = lookProblem.value;
+  const found = now?.state === "failed" ? null : lookProblem.value;
   const place = found && placeOf(found.message, files.value);
   const { problem, attempt } = useDoing();
   const takeOver = async () => {
@@ -35,6 +37,7 @@ export function LoadView() {
   const submit = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (isReady) {
+      lookProblem.value = null;
       void begin(name, hold).then(known.again);
     }
   };
@@ -70,33 +73,43 @@ export function LoadView() {
                   : `A new version of ${name}: it takes the old one's place when it is whole.`}
             </p>
           </section>
-          <section class="card">
-            <h2>Policy</h2>
-            <p class="quiet">
-              What is a name, and what a model may be shown. Left empty, one is proposed from the files, used, and shown
-              afterwards.
-            </p>
-            <PolicyEditor
-              value={policy.value}
-              onInput={(value) => (policy.value = value)}
-              faults={faultLines(policy.value, found ?? now?.problem ?? null)}
-            />
+          <section class="card" aria-labelledby="model-title">
+            <header class="owner-head">
+              <h2 id="model-title">What a model may see</h2>
+              <span class="segments" role="group" aria-label="Choose it by">
+                <button type="button" aria-pressed={!showsText} onClick={() => setShowsText(false)}>Columns</button>
+                <button type="button" aria-pressed={showsText} onClick={() => setShowsText(true)}>TOML</button>
+              </span>
+            </header>
+            <p role="status" class="quiet">{isLooking.value ? "Looking at the files …" : ""}</p>
+            {showsText && (
+              <PolicyEditor
+                value={policy.value}
+                onInput={(value) => (policy.value = value)}
+                faults={faultLines(policy.value, found ?? now?.problem ?? null)}
+              />
+            )}
             <p class="row">
-              <button type="button" disabled={!hasFiles || isLooking.value} onClick={() => void look()}>
-                {isLooking.value ? "Looking …" : "Look first"}
-              </button>
+              {(showsText || seen.value === null) && (
+                <button type="button" disabled={!hasFiles || isLooking.value} onClick={() => void look()}>Look first</button>
+              )}
               {!isNew && <button type="button" onClick={() => attempt(takeOver)}>Take the policy of {name}</button>}
-              <span class="quiet">Shows what a model would see of these files. Nothing is loaded for it.</span>
+              <span class="quiet">Nothing is loaded for a look.</span>
             </p>
             {found && <ErrorNote problem={inFile(found, files.value)} />}
             {problem && <ErrorNote problem={problem} />}
             {place && <FaultLines place={place} />}
           </section>
-          {seen.value && <PreviewView seen={seen.value} />}
+          {seen.value && (
+            <div class="choices-and-sample">
+              {showsText ? <PreviewView seen={seen.value} /> : <ColumnsView seen={seen.value} />}
+              <Sample sample={seen.value.preview.sample} names={seen.value.names} />
+            </div>
+          )}
           <section class="card">
             <label class="check">
               <input type="checkbox" checked={hold} onChange={(event) => setHold(event.currentTarget.checked)} />
-              <span>Show me what prompts about it tell, before it goes live</span>
+              <span>Show me what prompts about it show, before it goes live</span>
             </label>
             <p class="row"><button class="primary" disabled={!isReady}>Load</button></p>
           </section>

@@ -7,7 +7,7 @@ import { openCapsule } from "../../protocol/sealing";
 import type { NameTable } from "../../protocol/wire";
 import { isAborted, told } from "../../shared/service";
 import { session } from "../../shared/session";
-import { type GraphPreview, graphPreviewOf } from "../wire";
+import { type GraphPreview, type PolicyChanges, graphPreviewOf } from "../wire";
 import { type ChosenFile, formOf } from "./files";
 import { files, policy } from "./load_state";
 import { upload } from "./uploading";
@@ -25,6 +25,24 @@ export const seen = signal<Seen | null>(null);
 export const isLooking = signal(false);
 export const lookProblem = signal<ArogError | null>(null);
 
+/** So much is looked at as soon as it is chosen. */
+const SMALL = 20_000_000; // bytes
+
+/** Looks at files as they are chosen, where they are not large. A policy that was proposed for others is dropped. */
+export function lookAtOnce(): void {
+  if (isLooking.value) {
+    return;
+  }
+  const before = seen.value?.preview;
+  if (before?.is_proposed && policy.value === before.policy) {
+    policy.value = "";
+  }
+  const size = files.value.reduce((sum, { file }) => sum + file.size, 0);
+  if (size <= SMALL && files.value.some((each) => each.part === "file")) {
+    void look();
+  }
+}
+
 effect(() => {
   if (session.value === null || files.value.length === 0) {
     seen.value = null;
@@ -32,8 +50,21 @@ effect(() => {
   }
 });
 
-/** Asks for a preview; a policy that is proposed goes into the editor. Does not raise. */
-export async function look(): Promise<void> {
+/** Chosen and not sent yet: while one preview is made, the next choices wait for it. */
+let waiting: PolicyChanges = { columns: [], tables: [] };
+
+/** Makes one choice: the service writes it into the policy, and shows what it does. Does not raise. */
+export async function choose({ columns = [], tables = [] }: Partial<PolicyChanges>): Promise<void> {
+  waiting = { columns: [...waiting.columns, ...columns], tables: [...waiting.tables, ...tables] };
+  while (!isLooking.value && waiting.columns.length + waiting.tables.length > 0) {
+    const sent = waiting;
+    waiting = { columns: [], tables: [] };
+    await look(sent);
+  }
+}
+
+/** Asks for a preview; the policy that it is of goes into the editor where it was proposed or changed. Does not raise. */
+export async function look(changes: PolicyChanges | null = null): Promise<void> {
   const now = session.value;
   if (now === null) {
     return;
@@ -41,17 +72,21 @@ export async function look(): Promise<void> {
   isLooking.value = true;
   lookProblem.value = null;
   const sent = files.value;
+  const form = formOf(sent, policy.value);
+  if (changes !== null) {
+    form.append("changes", JSON.stringify(changes));
+  }
   try {
     const path = `/admin/preview?public_key=${encodeURIComponent(now.key.publicText)}`;
     const preview = await upload(path, graphPreviewOf, {
       apiKey: now.apiKey,
-      form: formOf(sent, policy.value),
+      form,
       onProgress: () => undefined,
       signal: new AbortController().signal,
     });
     const { capsule } = preview;
     const opened = capsule && (await openCapsule(capsule, now.key, await previewContext(preview)));
-    if (preview.is_proposed) {
+    if (preview.is_proposed || changes !== null) {
       policy.value = preview.policy;
     }
     seen.value = { preview, names: opened?.table ?? new Map(), policy: policy.value, files: sent };
@@ -61,5 +96,8 @@ export async function look(): Promise<void> {
     }
   } finally {
     isLooking.value = false;
+  }
+  if (files.value !== sent) {
+    lookAtOnce();
   }
 }

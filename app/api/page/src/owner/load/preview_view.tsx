@@ -16,7 +16,7 @@ export function PreviewView({ seen }: { seen: Seen }) {
   return (
     <section class="preview" aria-labelledby="preview-title">
       <header class="owner-head">
-        <h2 id="preview-title">What a model would see</h2>
+        <h2 id="preview-title">Predicates and counts</h2>
         {isStale && (
           <button type="button" disabled={isLooking.value} onClick={() => void look()}>Look again</button>
         )}
@@ -34,7 +34,6 @@ export function PreviewView({ seen }: { seen: Seen }) {
         </p>
       )}
       <Predicates predicates={preview.predicates} />
-      <Sample sample={preview.sample} names={seen.names} />
       {preview.notes.length > 0 && (
         <ul class="notes">{preview.notes.map((note) => <li key={note}>{note}</li>)}</ul>
       )}
@@ -144,10 +143,10 @@ function Words({ seen, short }: { seen: PredicateSeen; short: string }) {
   );
 }
 
-function Sample({ sample, names }: { sample: EntitySeen[]; names: NameTable }) {
+export function Sample({ sample, names }: { sample: EntitySeen[]; names: NameTable }) {
   return (
     <div class="card">
-      <h3>{counted(sample.length, "entity", "entities")} of it</h3>
+      <h3>{counted(sample.length, "sample prompt")}</h3>
       <p class="quiet">
         On the left as you know them: their names came sealed, and this browser opened them. On the right as a model
         would see them.

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { change, leave, settings } from "../session";
+import { change, enterAgain, leave, settings } from "../session";
 import { Dialog } from "./dialog";
 import { THEMES, chosenTheme, chooseTheme } from "../theme";
 
@@ -35,6 +35,21 @@ export function Settings({ onClose }: { onClose: () => void }) {
           ))}
         </div>
       </fieldset>
+      <section class="field">
+        <h3>API key</h3>
+        <p class="quiet">Another key asks other graphs. Your conversations and the key that opens names stay.</p>
+        <p>
+          <button
+            type="button"
+            onClick={() => {
+              onClose();
+              enterAgain();
+            }}
+          >
+            Use another API key
+          </button>
+        </p>
+      </section>
       <section class="field">
         <h3>Kept in this browser</h3>
         <p class="quiet">

@@ -1,0 +1,120 @@
+"""Words for whoever asked: what a question was understood to name, and how its answer was worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from app.chat.question_run import QuestionRun
+from app.llm.embedded.sentences.relation_phrases import plural
+from client_sdk.protocol import Understood
+from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.errors import ExpressionError
+from kg_store.graph.traversal import concept_of
+from kg_store.terms import Mids, ValueKind
+
+MAX_UNDERSTOOD: Final = 10
+_OPERATORS: Final = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "", "!=": "not"}
+_OF_DATES: Final = {"<": "before", "<=": "not after", ">": "after", ">=": "not before"}
+_SENTENCES: Final = {
+    "count": "{0}, counted",
+    "exists": "any of {0}",
+    "intersect": "those that are among {0}",
+    "union": "those that are among {0}",
+    "difference": "{0} without {1}",
+    "sum": "the sum of {0}",
+    "average": "the average of {0}",
+    "min": "the least of {0}",
+    "max": "the greatest of {0}",
+    "argmax": 'of {0} the greatest "{r}"',
+    "argmin": 'of {0} the least "{r}"',
+    "group": '{0}, counted for each "{r}"',
+    "reach": '"{r}" of {0}',
+    "compare": '{0} and {1}, compared by "{r}"',
+    "limit": "the first {r} of {0}",
+}
+_ALL: Final = "all "
+_Describe = Callable[[str], str]
+
+
+def count_of(run: QuestionRun, pseudonym: str) -> int | None:
+    """The number of things that `pseudonym` stands for; None where it stands for none of the graph."""
+    return len(run.conversation.table.resolve(pseudonym, run.graph.blind)[0]) or None
+
+
+def understood(run: QuestionRun) -> list[Understood]:
+    """The things and values that the question was read to name, where it has no answer.
+
+    Names that several things share are left out: the answer's choices tell them.
+    """
+    if run.ended.conclusion is not None:
+        return []
+    table, found = run.conversation.table, {}
+    for topic in run.read.dialogue.topics:
+        meaning = table.meaning(topic.pseudonym)
+        if topic.newest and meaning is not None and meaning.kind != "group":
+            kind = topic.value_kind.value if topic.value_kind else _concept(run, topic.mids)
+            known = len(topic.mids) > 0 or topic.value_kind in (ValueKind.NUMBER, ValueKind.DATE)
+            found[topic.pseudonym] = Understood(pseudonym=topic.pseudonym, concept=kind, known=known)
+    return list(found.values())[:MAX_UNDERSTOOD]
+
+
+def worked_out(run: QuestionRun) -> list[str]:
+    """Sentences on the road to each part of the answer; none for a part that the evidence holds as it is."""
+    if run.ended.conclusion is None or run.found.draft is None:
+        return []
+    sentences: list[str] = []
+    for text in run.found.draft.expressions:
+        try:
+            expression = parse(text)
+        except ExpressionError:
+            continue
+        # That there is any, or what several sets share, the facts tell by themselves.
+        if isinstance(expression, Call) and expression.function not in ("exists", "intersect", "union"):
+            words = in_words(expression, lambda word: _described(run, word), lambda word: _is_date(run, word))
+            sentences.append(words[:1].upper() + words[1:] + ".")
+    return sentences
+
+
+def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str], bool]) -> str:
+    """`expression` as an English phrase; `describe` says what a pseudonym stands for."""
+    if isinstance(expression, Name):
+        return describe(expression.pseudonym)
+    parts = [in_words(each, describe, is_date) for each in expression.operands]
+    words = [each.replace("^", "").replace("|", " / ") for each in expression.words]
+    if expression.function == "filter":
+        value = expression.operands[1]
+        dated = isinstance(value, Name) and is_date(value.pseudonym)
+        operator = ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[expression.words[1]]
+        return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {parts[1]}".strip()}'
+    if expression.function == "sort":
+        return f'{parts[0]} by "{words[0]}", {"greatest" if words[1] == "descending" else "least"} first'
+    if expression.function in ("intersect", "union"):
+        narrow = [part for part in parts if not part.startswith(_ALL)] or parts
+        if len(narrow) == 1:
+            return narrow[0]
+        parts = [f" {'and' if expression.function == 'intersect' else 'or'} among ".join(narrow)]
+    if expression.function in ("sum", "average", "min", "max") and words:
+        parts[0] = f'"{words[0]}" of {parts[0]}'
+    return _SENTENCES[expression.function].format(*parts, r=words[0] if words else "")
+
+
+def _described(run: QuestionRun, pseudonym: str) -> str:
+    """`all 12 cities`, `4 patients`; what is one thing keeps its pseudonym, which its name takes the place of."""
+    meaning = run.conversation.table.meaning(pseudonym)
+    if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
+        return pseudonym
+    mids = run.conversation.table.resolve(pseudonym, run.graph.blind)[0]
+    if len(mids) < 2:
+        return pseudonym
+    words = f"{len(mids):,} {plural(_concept(run, mids))}"
+    return f"{_ALL}{words}" if meaning.kind == "kind" else words
+
+
+def _concept(run: QuestionRun, mids: Mids) -> str:
+    return concept_of(run.graph.blind, mids) if len(mids) else "thing"
+
+
+def _is_date(run: QuestionRun, pseudonym: str) -> bool:
+    meaning = run.conversation.table.meaning(pseudonym)
+    return meaning is not None and meaning.value_kind is ValueKind.DATE

@@ -1,0 +1,28 @@
+"""Words for whoever asked: how an answer was worked out, as an English phrase."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.chat.understanding import in_words
+from kg_store.algebra.expressions import parse
+
+WORDS = {"Sa": "4 patients", "Sb": "19 patients", "K": "all 90 patients", "V": "Vx81zp", "E": "Eq7f2k"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "phrase"),
+    [
+        ("count(Sa)", "4 patients, counted"),
+        ("count(intersect(Sa, K))", "4 patients, counted"),
+        ("count(intersect(Sa, Sb))", "those that are among 4 patients and among 19 patients, counted"),
+        ('filter(K, "opened on", <, V)', 'of all 90 patients those whose "opened on" is before Vx81zp'),
+        ('argmax(K, "monthly salary")', 'of all 90 patients the greatest "monthly salary"'),
+        ('group(K, "insured by")', 'all 90 patients, counted for each "insured by"'),
+        ('average(Sa, "^has|age")', 'the average of "has / age" of 4 patients'),
+        ('limit(sort(Sa, "age", descending), 3)', 'the first 3 of 4 patients by "age", greatest first'),
+        ("difference(Sa, E)", "4 patients without Eq7f2k"),
+    ],
+)
+def test_an_expression_is_told_as_a_phrase(expression: str, phrase: str) -> None:
+    assert in_words(parse(expression), lambda word: WORDS[word], lambda word: word == "V") == phrase

@@ -1,0 +1,130 @@
+"""Answers on the page: in sight, how they were reached, as tables, refused; conversations, keys and suggestions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from app.demo import GRAPH_FILE, POLICY_FILE
+from tests.browser.conftest import DESK, PHONE, Visit
+
+DEMO = ("demo", "inspect:demo")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_new_answer_is_in_sight_and_nothing_moves_while_it_comes(visit: Visit, size: dict[str, int]) -> None:
+    visit.page.set_viewport_size(size)  # type: ignore[arg-type]
+    visit.begin(*DEMO)
+    visit.page.evaluate(WATCH_SHIFTS)
+    for question in ("Which patients are treated by Dr. Mbekani?", "How many patients are treated by Dr. Mbekani?"):
+        turn = visit.ask(question)
+        turn.locator(".picture[data-drawn=true]").wait_for()
+        expect(turn.locator(".question")).to_be_in_viewport(ratio=1)
+        expect(turn.locator(".answer-text")).to_be_in_viewport(ratio=1)
+    assert visit.page.evaluate("window.shifts") < MOST_SHIFT
+
+
+MOST_SHIFT = 0.05
+WATCH_SHIFTS = """() => {
+  window.shifts = 0;
+  new PerformanceObserver((seen) => seen.getEntries().forEach((each) => { window.shifts += each.value; }))
+    .observe({type: 'layout-shift', buffered: false});
+}"""
+
+
+def test_each_form_of_answer_says_how_it_was_reached_and_shows_no_pseudonym(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    for question, path in (
+        ("How many patients are treated by Dr. Mbekani?", "Zeno Mbekani ← treated by ← 4 patients"),
+        ("Is Bibo treated by Runa Rabenhorst?", "Giulia D'Amaro → treated by → Runa Rabenhorst"),
+        ("Which cities have a population below 20,000?", "Of all 8 cities those whose"),
+    ):
+        turn = visit.ask(question)
+        expect(turn.locator(".path-line")).to_contain_text(path)
+        evidence = turn.get_by_role("group", name="Evidence", exact=True)
+        if "Picture" in evidence.inner_text():
+            evidence.get_by_role("button", name="Table").click()
+        assert not PSEUDONYM.findall(evidence.inner_text())
+
+
+PSEUDONYM = re.compile(r"\b[ESV](?=[a-z]*[0-9])[a-z0-9]{5}\b")
+
+
+def test_an_answer_of_two_columns_is_a_table_to_sort_and_to_take_out(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    turn = visit.ask("How many patients are insured by each insurer?")
+    table = turn.get_by_role("group", name="The answer as a table")
+    counts = table.get_by_role("row").locator("td:nth-child(2)")
+    table.get_by_role("button", name="Count").click()
+    least_first = [int(each) for each in counts.all_inner_texts()]
+    assert len(least_first) == len(set(least_first)) == 3
+    assert least_first == sorted(least_first)
+    table.get_by_role("button", name="Count").click()
+    assert [int(each) for each in counts.all_inner_texts()] == least_first[::-1]
+    visit.picture("answer-table")
+    with visit.page.expect_download() as saved:
+        turn.get_by_role("button", name="CSV").click()
+    assert Path(saved.value.path()).read_text("utf-8").splitlines()[0] == "Name,Count"
+
+
+def test_a_question_without_an_answer_tells_what_was_understood(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    turn = visit.ask("What is the airspeed of Dr. Mbekani?")
+    expect(turn.locator(".understood")).to_contain_text("Understood: Zeno Mbekani doctor")
+    assert "not offered" not in turn.inner_text()
+    visit.picture("no-answer")
+
+
+def test_conversations_are_found_renamed_exported_and_deleted_one_by_one(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    visit.ask("Where does Rose live?")
+    history = visit.page.get_by_role("complementary", name="Conversations")
+    more = history.get_by_role("button", name="More for: ")
+    more.click()
+    history.get_by_role("button", name="Rename").click()
+    history.get_by_label("New title").fill("Where people live")
+    history.get_by_role("button", name="Save").click()
+    expect(history.get_by_text("Where people live")).to_be_visible()
+    more.click()
+    visit.picture("conversations")
+    with visit.page.expect_download() as saved:
+        history.get_by_role("button", name="Export").click()
+    written = Path(saved.value.path()).read_text("utf-8")
+    assert written.startswith("# Where people live\n")
+    assert "Lower Gallenbach" in written
+    more.click()
+    history.get_by_role("button", name="Delete", exact=True).click()
+    history.get_by_role("button", name="Delete for good").click()
+    expect(history.get_by_text("Your conversations stay in this browser.")).to_be_visible()
+    expect(visit.turns).to_have_count(0)
+
+
+def test_another_key_is_used_and_the_conversations_stay(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    visit.ask("Where does Rose live?")
+    visit.page.get_by_role("button", name="Settings").click()
+    visit.page.get_by_role("button", name="Use another API key").click()
+    visit.page.get_by_role("button", name="Back").click()
+    visit.page.get_by_role("button", name="Settings").click()
+    visit.page.get_by_role("button", name="Use another API key").click()
+    visit.enter(visit.house.key("demo"))
+    expect(visit.turns.first.locator(".answer-text")).to_contain_text("Lower Gallenbach")
+
+
+def test_a_graph_of_ones_own_comes_with_questions_that_it_answers(visit: Visit) -> None:
+    clinic = GRAPH_FILE.read_bytes()
+    visit.house.load("ward", ("ward.ttl", clinic), POLICY_FILE.read_bytes())
+    try:
+        visit.begin("ward")
+        examples = visit.page.locator(".examples").get_by_role("button")
+        expect(examples.first).to_be_visible(timeout=60_000)
+        assert examples.count() == 3
+        visit.picture("suggestions")
+        examples.first.click()
+        expect(visit.answered(0)).to_have_attribute("data-answered", "true")
+        expect(visit.turns.first.locator(".understood")).to_have_count(0)
+    finally:
+        visit.house.call("DELETE", "/admin/graphs/ward")
