@@ -14,7 +14,7 @@ PAGE = ROOT / "app" / "api" / "page" / "src"
 OURS = re.compile(r"\b(ways|ways? on|(?<!way )rounds?|told|kin|fits?|in[- ]house|the house)\b", re.IGNORECASE)
 # Whence sentences come: replies, errors, notes, reports, commands. Prompts and measures are for models and ourselves.
 PLACES = (
-    *("app/accounts", "app/api", "app/chat", "app/cli", "app/egress", "app/graphs", "app/main.py", "app/settings.py"),
+    *("app/accounts", "app/api", "app/chat", "app/cli", "app/egress", "app/graphs", "app/main.py", "app/settings"),
     *("app/strategies", "app/wiring", "client_sdk", "kg_store"),
 )
 FOR_MODELS = ("prompts.py",)

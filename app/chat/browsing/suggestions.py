@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Final
-
-from starlette.concurrency import run_in_threadpool
 
 from app.accounts.api_keys import Caller
 from app.chat.service import ChatService
@@ -37,7 +36,7 @@ class QuestionSuggester:
     async def suggest(self, caller: Caller, graph: str) -> GraphSuggestions:
         """At most three; none rather than one that can't be answered. Raises UnknownGraphError."""
         role = caller.role_in(graph)
-        opened = await run_in_threadpool(self._catalog.open_as, caller.tenant, graph, role)
+        opened = await asyncio.to_thread(self._catalog.open_as, caller.tenant, graph, role)
         kept = opened.blind.schema.derived
         if _KEY_ID not in kept:
             asking = replace(caller, key_id=_KEY_ID)
