@@ -19,9 +19,7 @@ from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from kg_store.errors import ExpressionError
-from kg_store.graph.compact_graph import (
-    RememberedGraph,
-)
+from kg_store.graph.compact_graph import RememberedGraph
 from kg_store.terms import NO_MIDS, Mids
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
