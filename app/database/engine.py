@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ _LOCK_NUMBER = 0x61726F67  # "arog"
 
 
 _PRIVATE = 0o600
+_making = threading.Lock()
 _BESIDE = ("", "-wal", "-shm", "-journal")
 """The files that SQLite writes: the database, and the files that it makes beside it with the database's own mode."""
 
@@ -81,9 +83,11 @@ def _close_to_others(file: Path | None, *_connecting: object) -> None:
     """Makes the file where it is missing, so that it is private from its first byte on."""
     if file is None:
         return
-    # A folder that is missing, or may not be written, is SQLite's to tell.
-    with suppress(OSError):
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, _PRIVATE))
+    # Closing a file drops every lock that this process holds on it: SQLite's own connections would lose theirs, and
+    # another process would take itself for the last one and delete the log that they write. So it is opened here only
+    # where it is missing, and nobody connects meanwhile. A folder that may not be written is SQLite's to tell.
+    with _making, suppress(OSError):
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, _PRIVATE))
     for path in (Path(f"{file}{ending}") for ending in _BESIDE):
         with suppress(FileNotFoundError):
             _make_private(path)

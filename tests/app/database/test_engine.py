@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,6 +125,36 @@ def test_a_database_that_was_open_to_others_is_closed_to_them(tmp_path: Path, na
         assert {mode_of(path) for path in tmp_path.iterdir()} == {0o600}
         second.dispose()
     first.dispose()
+
+
+COMMIT = """
+import sys
+from sqlalchemy import text
+from app.database.engine import make_engine
+engine = make_engine(sys.argv[1])
+with engine.begin() as connection:
+    connection.execute(text("INSERT INTO t VALUES (1)"))
+engine.dispose()
+"""
+
+
+@pytest.mark.process
+def test_a_process_that_ends_takes_no_log_from_one_that_goes_on(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arog.db'}"
+    engine = make_engine(url)
+    count = text("SELECT count(*) FROM t")
+    with engine.connect() as staying:
+        staying.execute(text("CREATE TABLE t (c INTEGER)"))
+        staying.commit()
+        with engine.connect() as another:  # the pool opens the file once more
+            another.execute(count)
+        staying.rollback()
+        for seen in (1, 2):
+            subprocess.run([sys.executable, "-c", COMMIT, url], check=True)
+            assert (tmp_path / "arog.db-wal").exists()
+            assert staying.execute(count).scalar() == seen
+            staying.rollback()
+    engine.dispose()
 
 
 def test_a_database_in_memory_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
