@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from app.graphs.jobs import JobResult, Progress
 from app.graphs.privacy_report import summarise
@@ -42,9 +42,9 @@ class LoadRequest:
         """For each file whose name is not all common words, what it is called in a record: `file-2.csv`."""
         found = {}
         for number, path in enumerate(self.sources, start=1):
-            stem, dot, endings = path.name.partition(".")
+            stem, ending = _parted(path.name)
             if self.is_recorded and not _is_common(stem):
-                found[path.name] = f"file-{number}{dot}{endings}"
+                found[path.name] = f"file-{number}{ending}"
         return found
 
 
@@ -104,6 +104,13 @@ def _renamed(text: str, names: dict[str, str]) -> str:
         longest = sorted(known, key=len, reverse=True)
         text = re.sub("|".join(map(re.escape, longest)), lambda found: known[found[0]], text)
     return _SHEET.sub(lambda found: found[0] if _is_common(found[2]) else found[1], text)
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """A file's name and its ending, with that of its packing: all before it may be somebody's name."""
+    packed = ".gz" if name.endswith(".gz") else ""
+    path = PurePath(name.removesuffix(packed))
+    return path.stem, path.suffix + packed
 
 
 def _is_common(name: str) -> bool:

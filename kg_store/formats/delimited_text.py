@@ -16,6 +16,8 @@ DELIMITERS = (",", ";", "\t", "|")
 _OF_TRIPLES = ("\t", "|", ",")
 _SAMPLE_LINES = 20
 
+_ENCODINGS = ": save it anew as UTF-8, or say `encoding` in its [[tables]] of the policy"
+
 Cells = list[str]
 Rows = Iterator[tuple[int, Cells]]
 """The number of each line, where it ends in the file, with its cells; an empty line has none."""
@@ -84,7 +86,7 @@ def _text_lines(stream: IO[bytes], file: str, encoding: str, newline: str) -> It
             number += 1
             yield line
     except UnicodeError:
-        raise LoadError(f"the file is not {encoding.upper()} text", file, number + 1) from None
+        raise LoadError(f"the file is not {encoding.upper()} text{_ENCODINGS}", file, number + 1) from None
     finally:
         with contextlib.suppress(ValueError):  # It may be closed already.
             text.detach()

@@ -27,7 +27,8 @@ _UPLOADED = re.compile(r"file-\d+")
 
 
 def propose_tables(paths: Iterable[Path]) -> tuple[TablePolicy, ...]:
-    """A mapping for every table of `paths`. Files that are none, or broken, are left to `reader`."""
+    """A mapping for every table of `paths`; text files that are none are left to `reader`. Raises LoadError for a
+    table that is broken."""
     found = [profile for path in paths for sheet in _sheets(path) if (profile := _profile(sheet)) is not None]
     tables = with_links(found)
     certain = [table for table in tables if table.is_certain or _joins(table, tables)]
@@ -40,16 +41,23 @@ def _sheets(path: Path) -> list[Sheet]:
     try:
         return sheets_of(path)
     except LoadError:
-        return []
+        if Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS:
+            return []
+        raise
 
 
 def _profile(sheet: Sheet) -> TableProfile | None:
     is_text = sheet.name.lower().endswith(TEXT_ENDINGS)
+    is_called = not is_text
     try:
         header = sheet.header()
-        columns = _columns(sheet, header) if _may_be_header(header, is_text) else {}
-        is_called = not is_text or _is_called_as_table(header, delimiter_of(sheet.path))
+        if not _may_be_header(header, is_text):
+            return None
+        is_called = is_called or _is_called_as_table(header, delimiter_of(sheet.path))
+        columns = _columns(sheet, header)
     except LoadError:
+        if is_called:
+            raise
         return None
     rows = len(next(iter(columns.values()), ()))
     if rows == 0 or len(sheet.name) > MAX_COLUMN_CHARS:

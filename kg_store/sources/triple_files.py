@@ -16,7 +16,10 @@ from kg_store.sources.triple_columns import IN_ORDER, MAX_SAMPLE, Places, places
 
 TOO_LONG = f"a relation of more than {MAX_PREDICATE_CHARS} characters"
 
-_OF_TABLES = "; a table with a header needs [[tables]] in its policy, see `graph inspect`"
+_OF_TABLES = (
+    "; a table needs a header of names that differ, and a column that tells its rows apart, such as an id; any other "
+    "is described by [[tables]] in the policy"
+)
 _HEADER_ALONE = "this file has a header and no row below it: there is nothing to load"
 _IRI = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|^`\\]+)>|(https?://[^\s<>\"{}|^`\\]+)")
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<[^\s<>]+>)?')

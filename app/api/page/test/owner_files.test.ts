@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { ArogError } from "../src/protocol/errors";
-import { type ChosenFile, endingOf, formOf, linesAround, placeOf } from "../src/owner/load/files";
+import { type ChosenFile, endingOf, formOf, linesAround, placeOf, withOwnNames } from "../src/owner/load/files";
 import { faultLines } from "../src/owner/load/policy_faults";
 
 const file = (name: string, content: string | Uint8Array<ArrayBuffer> = "") => new File([content], name);
@@ -28,6 +28,14 @@ describe("what is sent", () => {
     expect(["a.ttl", "a.CSV.GZ", "a.exe", "a.gz", "ttl", "a.ttl.zip"].map(endingOf)).toEqual([
       ".ttl", ".csv.gz", null, null, null, null,
     ]);
+  });
+});
+
+describe("a record of a load", () => {
+  test("gets the names of the files back, in the order in which they are read", () => {
+    const told = "file-1.ttl, line 3: as in file-2.nt.gz and file-3.owl";
+    expect(withOwnNames(told, chosen)).toBe("Nora Lindqvist.TTL, line 3: as in more.nt.gz and words.owl");
+    expect(withOwnNames("file-2.csv and file-9.ttl", chosen)).toBe("file-2.csv and file-9.ttl");
   });
 });
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -94,16 +95,17 @@ async def test_nothing_of_an_upload_stays_on_the_disk(service: Running, tmp_path
         assert not [name for name in SECRET_NAMES if name.encode() in content], path.name
 
 
-async def test_a_broken_file_is_told_by_number_and_line_and_changes_nothing(service: Running) -> None:
+@pytest.mark.parametrize("name", ["Valdis.ttl", "patients.Valdis.ttl"])
+async def test_a_broken_file_is_told_by_number_and_line_and_changes_nothing(service: Running, name: str) -> None:
     before = (await service.http.get("/admin/graphs", headers=OPERATOR)).json()
-    files = [("file", ("Valdis.ttl", CLINIC.encode() + b':p9 rdfs:label "Nora Lindqvist .\n'))]
+    files = [("file", (name, CLINIC.encode() + b':p9 rdfs:label "Nora Lindqvist .\n'))]
     reply = await service.http.post("/admin/graphs/clinic", files=files, headers=OPERATOR)
     job = JobStatus.model_validate(await service.ended(reply.json()["id"], OPERATOR))
     assert job.state == "failed"
     assert job.error is not None
     assert job.error.code == "load_failed"
     assert job.error.message.startswith("file-1.ttl, line ")
-    assert "Nora" not in job.model_dump_json()
+    assert not {"Nora", "Valdis"} & {word for word in re.findall(r"\w+", job.model_dump_json())}
     assert (await service.http.get("/admin/graphs", headers=OPERATOR)).json() == before
 
 

@@ -33,14 +33,18 @@ export function EvidencePicture({ facts, table }: Props) {
     }
     let isShown = true;
     setDrawn(false);
-    void draw(box.current, picture).then((drawn) => {
-      if (isShown) {
-        drawing.current = drawn;
-        setDrawn(true);
-      } else {
-        drawn?.destroy();
-      }
-    });
+    void draw(box.current, picture).then(
+      (drawn) => {
+        if (isShown) {
+          drawing.current = drawn;
+          setDrawn(true);
+        } else {
+          drawn?.destroy();
+        }
+      },
+      // The service went before its library was there: the table beside it holds the same.
+      () => undefined,
+    );
     return () => {
       isShown = false;
       drawing.current?.destroy();

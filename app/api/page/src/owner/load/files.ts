@@ -30,6 +30,15 @@ export function formOf(files: readonly ChosenFile[], policy: string): FormData {
   return form;
 }
 
+/** What a load tells of its files: `file-2.csv` is the second that was sent, whose name stands in no record. */
+export function withOwnNames(text: string, files: readonly ChosenFile[]): string {
+  const sent = [...files.filter((each) => each.part === "file"), ...files.filter((each) => each.part === "ontology")];
+  return text.replace(/\bfile-(\d+)(\.[a-z0-9]+(?:\.gz)?)/g, (told: string, number: string, ending: string) => {
+    const name = sent[Number(number) - 1]?.file.name ?? "";
+    return endingOf(name) === ending ? name : told;
+  });
+}
+
 export interface FaultPlace {
   file: File;
   line: number | null;

@@ -6,7 +6,7 @@ import { RiskChart, Warnings } from "../graphs/risk_chart";
 import { change } from "../../shared/session";
 import { hrefOfGraph } from "../place";
 import { FaultLines } from "./fault_lines";
-import { type ChosenFile, placeOf } from "./files";
+import { type ChosenFile, placeOf, withOwnNames } from "./files";
 import { type Load, forget, makeLive, stop } from "./load_state";
 
 /** How far a load is, and how it ended. */
@@ -64,7 +64,7 @@ function Waiting({ load }: { load: Load }) {
 }
 
 function Failed({ load, problem }: { load: Load; problem: ArogError }) {
-  const place = placeOf(problem.message, load.files);
+  const place = placeOf(withOwnNames(problem.message, load.files), load.files);
   return (
     <section class="load-progress" aria-label="The load failed">
       <ErrorNote problem={inFile(problem, load.files)}>
@@ -80,7 +80,8 @@ const OWNERS_OWN = new Set(["load_failed", "bad_policy", "stopped"]);
 /** The same with the file's own name, and as this page can help. What is the owner's own needs no operator. */
 export function inFile(problem: ArogError, files: readonly ChosenFile[]): ArogError {
   const { code, status, retryAfterS } = problem;
-  const message = placeOf(problem.message, files) ? `In ${problem.message}` : problem.message;
+  const told = withOwnNames(problem.message, files);
+  const message = placeOf(told, files) ? `In ${told}` : told;
   const hint = code === "bad_policy" ? "With nothing in the editor a policy is proposed, which you can go on from." : problem.hint;
   return new ArogError({ code, message, hint, id: OWNERS_OWN.has(code) ? "" : problem.id, status, retryAfterS });
 }
@@ -106,7 +107,7 @@ function Done({ load }: { load: Load }) {
         {job?.graph && <Counts graph={job.graph} />}
         {job !== null && job.notes.length > 0 && (
           <ul class="notes">
-            {job.notes.map((note) => <li key={note}>{note}</li>)}
+            {job.notes.map((note) => <li key={note}>{withOwnNames(note, load.files)}</li>)}
           </ul>
         )}
       </div>
