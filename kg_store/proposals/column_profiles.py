@@ -31,6 +31,7 @@ MAX_CONCEPT_CELLS = 1_000
 MAX_CONCEPT_CHARS = 60
 MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
+MIN_CODE_DIGITS = 10
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
@@ -76,7 +77,11 @@ class Column:
     def is_private_text(self) -> bool:
         """True of e-mails, phones, addresses and links."""
         by_word = bool(PRIVATE_TEXT & {*self.words, *self.full}) or self.words[:2] == ["e", "mail"]
-        return by_word or self._share(_EMAIL) >= ALIKE or self._share(_LINK) >= ALIKE
+        return by_word or self.holds_emails or self._share(_LINK) >= ALIKE
+
+    @cached_property
+    def holds_emails(self) -> bool:
+        return self._share(_EMAIL) >= ALIKE
 
     @cached_property
     def has_words(self) -> bool:
@@ -116,9 +121,15 @@ class Column:
     def _is_counted(self) -> bool:
         if COUNT_WORDS & {*self.words, *self.full} or self.full[:2] == ["number", "of"]:
             return True
-        if (KEPT_AS_TEXT | KEY_WORDS) & {*self.words, *self.full}:
+        if (KEPT_AS_TEXT | KEY_WORDS) & {*self.words, *self.full} or self.is_code:
             return False
         return not any(re.fullmatch(r"0\d+", cell) for cell in self._sample)
+
+    @cached_property
+    def is_code(self) -> bool:
+        """True of long digits of one length, such as bar codes: nobody counts so high, and always that high."""
+        lengths = {len(cell) for cell in self._sample}
+        return len(lengths) == 1 and min(lengths) >= MIN_CODE_DIGITS and self._is_all_digits
 
     @property
     def _is_all_digits(self) -> bool:

@@ -10,12 +10,19 @@ from kg_store.text.labels import readable
 KEY_WORDS = frozenset(
     {"id", "ids", "key", "code", "nr", "no", "number", "num", "uuid", "guid", "isbn", "sku", "ean", "cd", "pk", "fk"}
     | {"nummer", "kennung", "issn", "oid", "identifier", "schluessel", "ref", "reference", "serial", "plate"}
-    | {"registration", "matricula", "codigo", "numero", "clave", "referenz"}
+    | {"registration", "matricula", "codigo", "numero", "clave", "referenz", "barcode", "strichcode"}
 )
 NAME_WORDS = frozenset(
     {"name", "names", "title", "label", "bezeichnung", "titel", "benennung", "nom", "nombre", "naam"}
 )
-ALIAS_WORDS = frozenset({"nickname", "alias", "nick", "spitzname", "aka", "synonym"})
+ALIAS_WORDS = frozenset(
+    {"nickname", "alias", "aliases", "nick", "spitzname", "aka", "synonym", "handle", "rufname", "kürzel", "kuerzel"}
+    | {"abbreviation", "abkürzung", "acronym", "suchbegriff", "matchcode", "apodo", "surnom", "bijnaam"}
+)
+ALIAS_PHRASES = frozenset(
+    {"known as", "also known as", "goes by", "called", "also called", "short form", "other name", "other names"}
+    | {"former name", "formerly", "trading as", "search term", "screen name", "user name", "username"}
+)
 # Words that say nothing of what is named: `hasName`, `display name`, `legal name`.
 NAME_PREFIXES = frozenset({"has", "is", "full", "display", "official", "legal", "short", "common", "the", "preferred"})
 FIRST = frozenset(
@@ -33,7 +40,18 @@ OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", 
 # Digits that nobody counts with.
 KEPT_AS_TEXT = frozenset(
     {"phone", "telephone", "mobile", "fax", "zip", "postcode", "postal", "plz", "iban", "bic", "ssn", "telefon", "tel"}
-    | {"account", "konto", "passport", "licence", "license", "handy"}
+    | {
+        "account",
+        "konto",
+        "passport",
+        "licence",
+        "license",
+        "handy",
+        "extension",
+        "durchwahl",
+        "zipcode",
+        "postleitzahl",
+    }
 )
 PRIVATE_TEXT = frozenset(
     {"email", "mail", "phone", "telephone", "mobile", "fax", "telefon", "tel", "handy", "address", "street", "adresse"}
@@ -122,7 +140,10 @@ COUNT_WORDS = frozenset(
         "tax",
     }
 )
-YEAR_WORDS = frozenset({"year", "jahr", "yr", "año", "anno", "annee", "année", "jaar"})
+YEAR_WORDS = frozenset(
+    {"year", "jahr", "yr", "año", "anno", "annee", "année", "jaar", "published", "founded", "established", "built"}
+    | {"released", "opened", "born", "gegründet", "baujahr", "since", "seit"}
+)
 # Words of relations that lead to things: `taughtBy`, `assigned_to`.
 LEADING_WORDS = frozenset({"by", "to", "from", "von"})
 TRUTH_WORDS = frozenset({"is", "has", "flag", "can", "active", "enabled", "deleted", "aktiv", "was", "allow", "in"})
@@ -148,7 +169,13 @@ _UNITS = {
     "days": "days", "hours": "hours", "minutes": "minutes", "seconds": "seconds", "mins": "minutes", "hrs": "hours",
     "m2": "m2",
     "sqm": "m2", "horas": "hours", "stunden": "hours", "tage": "days", "jahre": "years",
-    "gb": "GB", "mb": "MB", "bpm": "bpm",
+    "gb": "GB", "mb": "MB", "bpm": "bpm", "m²": "m2", "m³": "m3", "km²": "km2", "km/h": "km/h", "kwp": "kWp",
+}  # fmt: skip
+# One letter is a unit where it stands in brackets.
+_SHORT_UNITS = {
+    "h": "hours", "hr": "hours", "std": "hours", "d": "days", "min": "minutes", "s": "seconds", "sec": "seconds",
+    "m": "m", "l": "l", "t": "t", "w": "W", "v": "V", "a": "A", "ha": "ha", "y": "years", "yrs": "years",
+    "°c": "°C", "c": "°C",
 }  # fmt: skip
 _IN_BRACKETS = re.compile(r"[(\[{]\s*(?:in\s+)?([^()\[\]{}]{1,12}?)\s*[)\]}]")
 _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
@@ -181,7 +208,7 @@ def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
 def unit_of(column: str) -> str | None:
     """The unit that a column names in brackets or as its last word; years for an age."""
     bracket = _IN_BRACKETS.search(column)
-    if bracket is not None and (unit := _UNITS.get(bracket[1].lower())) is not None:
+    if bracket is not None and (unit := (_UNITS | _SHORT_UNITS).get(bracket[1].lower())) is not None:
         return unit
     words = words_of_column(column)
     if len(words) > 1 and words[-1] in _UNITS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.column_words import (
+    ALIAS_PHRASES,
     ALIAS_WORDS,
     COUNT_WORDS,
     FIRST,
@@ -63,7 +64,7 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
 def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
     """The column that is a key and is called so, one of the table's own kind first; else a name without doubles."""
     unique = [column for column in columns if column.is_unique and not _is_counted(column)]
-    called = [column for column in unique if column.is_called_key]
+    called = [column for column in unique if column.is_called_key or column.is_code]
     own = [column for column in called if _is_of_kind(column, concept)]
     kinds = [column for column in unique if column.words == list(concept)]
     named = [column for column in unique if _is_plain_name(column)]
@@ -89,7 +90,11 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     if not found and table.key is not None and not table.columns[table.key].is_called_key:
         # A key that calls itself nothing is what people call the thing.
         found = [table.key]
-    return found + [column.name for column in rest if column.name not in found and ALIAS_WORDS & set(column.full)]
+    return found + [column.name for column in rest if column.name not in found and _is_called_alias(column)]
+
+
+def _is_called_alias(column: Column) -> bool:
+    return bool(ALIAS_WORDS & {*column.words, *column.full}) or " ".join(column.full) in ALIAS_PHRASES
 
 
 def _is_counted(column: Column) -> bool:

@@ -13,7 +13,7 @@ from kg_store.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import ALIKE, Column
 from kg_store.proposals.column_words import FIRST, KEY_WORDS, NAME_WORDS, PLACES, full_words, relation_words, unit_of
 from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
-from kg_store.proposals.table_references import find_target, with_links
+from kg_store.proposals.table_references import find_named_target, find_target, with_links
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
 from kg_store.sources.table_cells import day_and_month
 from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy, stem_of
@@ -147,11 +147,16 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         for name, column in table.columns.items()
         if name != table.key and (target := find_target(column, table, tables)) is not None
     }
+    named = {
+        name: found
+        for name, column in table.columns.items()
+        if name not in targets and (found := find_named_target(column, table, tables)) is not None
+    }
     key = table.key
-    names = find_names(table, frozenset(targets)) if key is not None or not targets else []
+    names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
     taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
     columns = {
-        name: _column(column, targets.get(name))
+        name: _column(column, targets.get(name), named.get(name))
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
@@ -176,7 +181,12 @@ def _beside_its_name(
     return settings.model_copy(update={"concept": None}) if is_named else settings
 
 
-def _column(column: Column, target: TableProfile | None) -> ColumnPolicy:
+def _column(
+    column: Column, target: TableProfile | None, named: tuple[TableProfile, str] | None = None
+) -> ColumnPolicy:
+    if named is not None:
+        by_key = _column(column, named[0])
+        return by_key.model_copy(update={"by": named[1]})
     separator = SEPARATOR if any(SEPARATOR in cell for cell in column.cells) else None
     if target is not None:
         label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"

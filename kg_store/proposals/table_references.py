@@ -1,18 +1,31 @@
-"""References between tables: columns whose cells are the keys of another, told by their words and by their cells."""
+"""References between tables: columns whose cells are keys or names of another, told by their words and cells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kg_store.proposals.column_profiles import Column
-from kg_store.proposals.column_words import COUNT_WORDS, KEY_WORDS, LEADING_WORDS, LONG_TEXT, OF_THE_SAME, any_alike
-from kg_store.proposals.table_keys import TableProfile
+from kg_store.proposals.column_words import (
+    CONCEPTS,
+    COUNT_WORDS,
+    KEY_WORDS,
+    LEADING_WORDS,
+    LONG_TEXT,
+    OF_THE_SAME,
+    any_alike,
+)
+from kg_store.proposals.table_keys import TableProfile, find_names
+from kg_store.terms import ValueKind
+from kg_store.text.literals import is_year
 
 MIN_KNOWN = 0.5
 """The share of cells that are keys of the other table, where the words of a column speak of it."""
 MIN_KNOWN_WITHOUT_WORDS = 0.95
 MIN_DISTINCT = 3
+MIN_FIGURES = 5
+"""So many different figures that are all keys of one table are no chance, where its keys lie close together."""
+MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
@@ -30,12 +43,58 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
     leads = column.is_called_key or (bool(column.full) and column.full[-1] in LEADING_WORDS)
     # Small figures are keys of many tables: only one may have them all.
     holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
-    is_sure = leads and len(holding) == 1 and len(column.distinct) >= MIN_DISTINCT
+    if len(holding) != 1:
+        return None
+    is_sure = (leads and len(column.distinct) >= MIN_DISTINCT) or _are_figures_of(column, holding[0])
     return holding[0] if is_sure else None
+
+
+def find_named_target(
+    column: Column, table: TableProfile, tables: Sequence[TableProfile]
+) -> tuple[TableProfile, str] | None:
+    """The one table of which a column holds names, short signs or e-mails instead of keys, and the column of those."""
+    is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
+    if not is_text or column.name == table.key or column.is_unique or len(column.distinct) < MIN_DISTINCT:
+        return None
+    others = [other for other in tables if other is not table or OF_THE_SAME & set(column.full)]
+    if CONCEPTS & set(column.full):
+        # A subject may be called as a department is, and is none.
+        others = [other for other in others if any_alike(column.full, other.concept_words)]
+    found = [
+        (other, by)
+        for other in others
+        if (by := next((each.name for each in _told_by(other) if _holds(each, column)), None)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _told_by(table: TableProfile) -> Iterator[Column]:
+    """The columns that tell the rows of a table apart beside its key, as people use them."""
+    names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
+    for column in table.columns.values():
+        is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
+        if table.key is not None and is_filled and (column.name in names or column.holds_emails):
+            yield column
+
+
+def _holds(told: Column, column: Column) -> bool:
+    return sum(cell in told.distinct for cell in column.cells) >= MIN_KNOWN_WITHOUT_WORDS * len(column.cells)
 
 
 def _known(column: Column, other: TableProfile) -> float:
     return sum(cell in other.keys for cell in column.cells) / len(column.cells)
+
+
+def _are_figures_of(column: Column, other: TableProfile) -> bool:
+    """True of many figures that are all keys of a table whose keys lie in a narrow band, such as 4100 to 4190."""
+    assert other.key is not None
+    keys = other.columns[other.key].distinct
+    if column.is_unique or len(column.distinct) < MIN_FIGURES or all(map(is_year, column.distinct)):
+        return False
+    if not all(key.isdecimal() and len(key) >= MIN_DIGITS for key in keys):
+        return False
+    figures = [int(key) for key in keys]
+    return max(figures) < 2 * min(figures)
 
 
 def _rank(column: Column, table: TableProfile, other: TableProfile, share: float) -> float:
@@ -64,11 +123,16 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
 
 
 def _is_telling(key: Column) -> bool:
-    return not all(cell.isdigit() for cell in key.distinct)
+    """True of keys that no count is like: with letters or marks, a zero in front, or many digits."""
+    if not all(cell.isdigit() for cell in key.distinct):
+        return True
+    return any(cell[0] == "0" and len(cell) > 1 for cell in key.distinct) or min(map(len, key.distinct)) >= (
+        MIN_DIGITS_OF_CODES
+    )
 
 
 def _is_long(key: Column) -> bool:
-    return all(len(cell) >= 4 for cell in key.distinct)
+    return all(len(cell) >= MIN_DIGITS for cell in key.distinct)
 
 
 def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:

@@ -39,6 +39,7 @@ class Tables:
         self._policies = _assigned(paths, tables) if tables else {}
         self._by_file = {table.file: table for _, table in self._policies.values()}
         self._keys: dict[str, set[str]] = {}
+        self._keys_by: dict[tuple[str, str], dict[str, str | None]] = {}
         for sheet, table in self._policies.values():
             self._keys.setdefault(table.file, set()).update(_keys(sheet, table))
         for table in self._by_file.values():
@@ -48,6 +49,19 @@ class Tables:
                     raise LoadError(f"column {number} of this table refers to a table that is not loaded", table.file)
                 if target is not None and target.key is None:
                     raise LoadError(f"column {number} of this table refers to a table without a key", table.file)
+                if target is not None and column.by is not None:
+                    self._read_keys_by(target, column.by)
+
+    def _read_keys_by(self, target: TablePolicy, by: str) -> None:
+        """Notes which row each cell of a column is of; None where several rows have it."""
+        found = self._keys_by.setdefault((target.file, by), {})
+        for sheet, table in self._policies.values():
+            if table is target and not found:
+                if by not in sheet.header(table):
+                    raise LoadError("the header has no column for `by` of a reference to this table", sheet.name, 1)
+                for row in read_rows(sheet, table):
+                    key = row.cells[table.key or ""]
+                    found[row.cells[by]] = key if found.get(row.cells[by], key) == key else None
 
     def has(self, path: Path) -> bool:
         return any(sheet.path == path for sheet, _ in self._policies.values())
@@ -101,10 +115,14 @@ class Tables:
 
     def _tail(self, cell: str, column: ColumnPolicy, file: str, line: int, skipped: Counter[str]) -> Term | None:
         if column.table is not None:
-            if cell not in self._keys[column.table]:
+            key = cell if column.by is None else self._keys_by[column.table, column.by].get(cell, "")
+            if key is None:
+                _count(skipped, f"references of {file} fit several rows and were left out", line)
+                return None
+            if key not in self._keys[column.table]:
                 _count(skipped, f"references of {file} lead to no row and were left out", line)
                 return None
-            return _subject(self._by_file[column.table], cell)
+            return _subject(self._by_file[column.table], key)
         lexical = read_cell(cell, column)
         if lexical is None:
             _count(skipped, f"cells of {file} are no {column.kind.value} and were kept as text", line)

@@ -28,8 +28,9 @@ class PolicyPart(BaseModel):
 
 
 class ColumnPolicy(PolicyPart):
-    """One column as a relation. `table`: its cells are keys of the table of that file. `concept`: each different cell
-    is a thing of that kind. Else they are values of `kind`.
+    """One column as a relation. `table`: its cells are keys of the table of that file, or where `by` names another
+    column of it, such as one of names, cells of that. `concept`: each different cell is a thing of that kind. Else they
+    are values of `kind`.
 
     `relation` is the column's own name where it is left out; `separator` parts several values in one cell. `unit` is
     what a number counts, `first` the part that dates like 05/03/1980 begin with. `own`: its relation is this table's
@@ -39,6 +40,7 @@ class ColumnPolicy(PolicyPart):
     relation: Label | None = None
     kind: ValueKind = ValueKind.TEXT
     table: Column | None = None
+    by: Column | None = None
     concept: Label | None = None
     unit: Label | None = None
     first: Literal["day", "month"] | None = None
@@ -49,6 +51,8 @@ class ColumnPolicy(PolicyPart):
     def _is_one_thing(self) -> Self:
         if self.table is not None and self.concept is not None:
             raise ValueError("a column has a table or a concept, not both")
+        if self.by is not None and self.table is None:
+            raise ValueError("`by` is a column of a table, which is not given")
         return self
 
     def label(self, column: str) -> str:

@@ -146,7 +146,7 @@ def _roles(column: Column, table: TablePolicy, keyed: Sequence[TablePolicy]) -> 
         return ["key"]
     roles: list[ColumnRole] = ["key"] if column.is_unique else []
     roles += ["name", "alias", "value", "concept"]
-    return [*roles, *(["reference"] if any(each is not table for each in keyed) else []), "unused"]  # type: ignore[list-item]
+    return [*roles, *(["reference"] if keyed else []), "unused"]  # type: ignore[list-item]
 
 
 def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
@@ -159,7 +159,9 @@ def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
     if role == "concept":
         return f"{distinct:,} different texts in {filled:,} rows: each is a thing of its own."
     if role == "reference":
-        return f"Its cells are keys of {table.columns[column.name].table}."
+        settings = table.columns[column.name]
+        of = f"cells of {settings.by} in" if settings.by is not None else "keys of"
+        return f"Its cells are {of} {settings.table}."
     if role == "unused":
         return "It is empty." if not filled else "The policy does not read it."
     return _why_value(column, table, distinct, filled)

@@ -79,7 +79,7 @@ def _in_role(table: TablePolicy, change: ColumnChange, policy: Policy, place: st
 def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy, place: str) -> ColumnPolicy:
     given = change.model_dump(include={"relation", "unit", "separator"}, exclude_none=True)
     fields = {**old.model_dump(), **{name: value or None for name, value in given.items()}}
-    fields |= {"table": None, "concept": None}
+    fields |= {"table": None, "by": None, "concept": None}
     if change.type is not None:
         fields["kind"] = ValueKind(change.type)
     if role == "reference":
@@ -87,7 +87,8 @@ def _settings(old: ColumnPolicy, role: str, change: ColumnChange, policy: Policy
         if target is None or _table(policy, target, place).key is None:
             raise PolicyError(f"{place}: a reference needs the file of a table with a key in `refers_to`")
         words = relation_words(change.column, KEY_WORDS)
-        fields |= {"table": target, "kind": ValueKind.TEXT, "unit": None, "first": None}
+        fields |= {"table": target, "by": old.by if target == old.table else None}
+        fields |= {"kind": ValueKind.TEXT, "unit": None, "first": None}
         fields["relation"] = change.relation or (words if role_changes(old, role) else None) or old.relation
     elif role == "concept":
         called = change.concept or old.concept or old.relation or relation_words(change.column)

@@ -1,4 +1,4 @@
-"""Proposals for tables that are broken: what is wrong with them is told, and not that they have no key."""
+"""Proposals for tables: references by figures, names and e-mails, aliases, codes, units; and tables that are broken."""
 
 from __future__ import annotations
 
@@ -7,7 +7,119 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError
+from kg_store.loading.load import load_graph
 from kg_store.proposals.propose import read_and_propose
+from kg_store.proposals.table_proposals import propose_tables
+from kg_store.sources.reader import read_sources
+from kg_store.sources.table_policy import ColumnPolicy, TablePolicy
+from kg_store.terms import ValueKind
+from tests.kg_store.loading.test_load import facts_of
+from tests.support.stores import MID_KEY
+
+CREW = """Crew No,Sailor,Goes By,Mail,Bosun,Watch (h),Joined
+0101,Tjark Brookmer,Tucker,t.brookmer@fleet.example,,4,1998
+0102,Maren Oltmanns,,m.oltmanns@fleet.example,Tjark Brookmer,6,2001
+0103,Wiebke Harms,Wib,w.harms@fleet.example,Tjark Brookmer,6,2004
+0104,Onno Janssen,,o.janssen@fleet.example,Maren Oltmanns,4,2010
+"""
+SHIPS = """Hull,Ship,Known As,Master,Contact,Draught (m),Built,Berth
+7300000000011,Gannet of Esk,The Gannet,0101,t.brookmer@fleet.example,3.1,1988,5301
+7300000000028,Petrel of Esk,,0102,m.oltmanns@fleet.example,2.7,1990,5304
+7300000000035,Dunlin of Esk,,0103,w.harms@fleet.example,2.9,1991,5307
+7300000000042,Curlew of Esk,,0102,t.brookmer@fleet.example,4.0,2003,5310
+7300000000059,Godwit of Esk,,0103,w.harms@fleet.example,4.4,2003,5313
+7300000000066,Plover of Esk,Old Plover,0101,m.oltmanns@fleet.example,4.1,2004,5301
+"""
+QUAYS = """Quay Number,Quay Name,Depth (m)
+5301,North Mole,6
+5304,South Mole,5
+5307,Salt Steps,4
+5310,Rope Walk,6
+5313,Tar Yard,7
+5316,Coal Wharf,8
+"""
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> list[Path]:
+    for name, text in (("crew.csv", CREW), ("ships.csv", SHIPS), ("quays.csv", QUAYS)):
+        (tmp_path / name).write_text(text, "utf-8")
+    return sorted(tmp_path.glob("*.csv"))
+
+
+def table_of(fleet: list[Path], file: str) -> TablePolicy:
+    return next(table for table in propose_tables(fleet) if table.file == file)
+
+
+def test_long_codes_of_one_length_are_keys_and_long_figures_of_one_table_refer_to_it(fleet: list[Path]) -> None:
+    ships = table_of(fleet, "ships.csv")
+    assert ships.key == "Hull"
+    assert ships.names == ("Ship", "Known As")
+    assert {name: ships.columns[name].table for name in ("Master", "Berth")} == {
+        "Master": "crew.csv",
+        "Berth": "quays.csv",
+    }
+
+
+def test_a_reference_may_hold_names_or_emails_in_place_of_keys(fleet: list[Path]) -> None:
+    contact = table_of(fleet, "ships.csv").columns["Contact"]
+    assert (contact.table, contact.by) == ("crew.csv", "Mail")
+    quays = table_of(fleet, "quays.csv")
+    assert [each.table for each in quays.columns.values()] == [None]
+
+
+def test_a_name_of_the_same_table_is_a_reference_only_where_the_column_says_so(fleet: list[Path]) -> None:
+    crew = fleet[0].read_text("utf-8")
+    fleet[0].write_text(crew.replace("Bosun", "Boss").replace("Maren Oltmanns\n", "Wiebke Harms\n"), "utf-8")
+    assert table_of(fleet, "crew.csv").columns["Boss"].table is None  # two different ones are few
+    fleet[0].write_text(
+        crew.replace("Bosun", "Boss") + "0105,Imke Ahlers,,i@fleet.example,Wiebke Harms,4,2011\n", "utf-8"
+    )
+    boss = table_of(fleet, "crew.csv").columns["Boss"]
+    assert (boss.table, boss.by) == ("crew.csv", "Sailor")
+
+
+def test_a_kind_is_no_reference_though_things_are_called_so(tmp_path: Path) -> None:
+    rooms = "id,name\n" + "".join(f"r{at},{name}\n" for at, name in enumerate(("Botany", "Optics", "Greek", "Law")))
+    pupils = "id,name,subject\n" + "".join(
+        f"p{at},Pupil {at},{('Botany', 'Optics', 'Greek')[at % 3]}\n" for at in range(9)
+    )
+    (tmp_path / "rooms.csv").write_text(rooms, "utf-8")
+    (tmp_path / "pupils.csv").write_text(pupils, "utf-8")
+    files = sorted(tmp_path.glob("*.csv"))
+    assert table_of(files, "pupils.csv").columns["subject"].concept == "subject"
+
+
+def test_units_in_brackets_and_years_are_read(fleet: list[Path]) -> None:
+    ships, crew = table_of(fleet, "ships.csv"), table_of(fleet, "crew.csv")
+    assert (ships.columns["Draught (m)"].unit, crew.columns["Watch (h)"].unit) == ("m", "hours")
+    assert ships.columns["Built"].kind is ValueKind.DATE
+    assert crew.names == ("Sailor", "Goes By")
+
+
+def test_references_by_another_column_lead_to_its_rows(fleet: list[Path]) -> None:
+    raw, policy = read_and_propose(fleet)
+    text = policy.to_toml()
+    assert 'by = "Mail"' in text
+    loaded = load_graph(raw, policy, MID_KEY)
+    assert ("Curlew of Esk", "contact", "Tjark Brookmer") in facts_of(loaded)
+
+
+def test_two_rows_of_one_name_are_no_reference_and_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,name\n1,Ann\n2,Ann\n3,Bo\n", "utf-8")
+    (tmp_path / "b.csv").write_text("id,name,of\nx,X,Ann\ny,Y,Bo\n", "utf-8")
+    tables = [
+        TablePolicy(file="a.csv", key="id", names=("name",)),
+        TablePolicy(file="b.csv", key="id", names=("name",), columns={"of": ColumnPolicy(table="a.csv", by="name")}),
+    ]
+    raw = read_sources([tmp_path / "a.csv", tmp_path / "b.csv"], tables=tables)
+    assert raw.notes == ("1 references of b.csv fit several rows and were left out (the first in line 2)",)
+    tables[1] = tables[1].model_copy(update={"columns": {"of": ColumnPolicy(table="a.csv", by="nom")}})
+    with pytest.raises(LoadError, match="a\\.csv, line 1: the header has no column for `by`"):
+        read_sources([tmp_path / "a.csv", tmp_path / "b.csv"], tables=tables)
+    with pytest.raises(ValueError, match="`by` is a column of a table"):
+        ColumnPolicy(by="name")
+
 
 BROKEN = {
     "cells.csv": (b"id,name\n1,Tern,Gull\n2,Bram\n", r"cells\.csv, line 2: this line has 3 cells, the header has 2"),
