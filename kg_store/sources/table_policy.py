@@ -29,8 +29,8 @@ class PolicyPart(BaseModel):
 
 class ColumnPolicy(PolicyPart):
     """One column as a relation. `table`: its cells are keys of the table of that file, or where `by` names another
-    column of it, such as one of names, cells of that. `concept`: each different cell is a thing of that kind. Else they
-    are values of `kind`.
+    column of it, such as one of names, cells of that. `concept`: each different cell is a thing of that kind. Else
+    they are values of `kind`.
 
     `relation` is the column's own name where it is left out; `separator` parts several values in one cell. `unit` is
     what a number counts, `first` the part that dates like 05/03/1980 begin with. `own`: its relation is this table's

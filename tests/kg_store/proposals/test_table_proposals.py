@@ -1,4 +1,4 @@
-"""Proposals for tables: references by figures, names and e-mails, aliases, codes, units; and tables that are broken."""
+"""Proposals for tables: references by figures, names and e-mails, aliases, codes, units; and broken tables."""
 
 from __future__ import annotations
 
