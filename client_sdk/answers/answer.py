@@ -96,6 +96,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
     """
     table = open_names(answer, key)
     short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
+    unnamed = _unnamed(answer) if key is not None else {}
     return Answer(
         id=answer.id,
         conversation=answer.conversation,
@@ -104,7 +105,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
         answered=answer.answered,
         grounded=answer.grounded,
         entities=tuple(_entity(item, table) for item in answer.entities),
-        evidence=tuple(_known(fact, table, short) for fact in answer.evidence),
+        evidence=tuple(_known(fact, table, {**unnamed, **short}) for fact in answer.evidence),
         ambiguous=_choices(answer, table),
         path=reasons(answer.evidence, short),
         notes=tuple(restore(note, table) for note in answer.notes),
@@ -152,6 +153,16 @@ def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
         total=names.total if names else item.size,
         ordered=item.ordered,
     )
+
+
+def _unnamed(answer: ChatAnswer) -> dict[str, Names]:
+    """Words for what the evidence holds and no name was sent of: how many there are, where that is known."""
+    found: dict[str, Names] = {}
+    for fact in answer.evidence:
+        found.setdefault(fact.head, Names(names=["not named"], total=1))
+        words = "not named" if fact.tail_count is None else f"{fact.tail_count:,} not named"
+        found[fact.tail] = Names(names=[words], total=1)
+    return found
 
 
 def _known(fact: Fact, table: Mapping[str, Names], short: Mapping[str, Names]) -> RestoredFact:

@@ -10,7 +10,8 @@ from client_sdk.restore import shown
 
 @dataclass(frozen=True, slots=True)
 class RestoredFact:
-    """One fact of the evidence, names restored where the capsule holds them, else in pseudonyms.
+    """One fact of the evidence, names restored where the capsule holds them, else in counts (`19 not named`); without
+    a key to open it in pseudonyms.
 
     `head` and `tail` show at most five names of a set; `head_names` and `tail_names` hold all that came. `cited`
     facts lead to the answer. The pseudonyms tell apart what has the same name.

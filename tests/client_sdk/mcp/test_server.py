@@ -92,6 +92,8 @@ async def test_the_last_answer_is_explained(service: FakeService) -> None:
         told = text(await client.call_tool("why", {}))
     assert "Anna Keller -> treated by (doctor) -> Dr. Bruno Weiß" in told.replace("\\", "")
     assert "3 relations of Anna Keller were left out" in told
+    assert "not named (patient), ward > ^works in, Dr. Bruno Weiß (doctor)" in told.replace("\\", "")
+    assert "Ehid01" not in told
 
 
 async def test_what_the_model_saw_is_shown_as_it_left_with_the_names_apart(service: FakeService) -> None:
