@@ -254,9 +254,12 @@ def _unreachable(reason: str) -> Problem:
 
 
 def _is_disk_full(error: BaseException) -> bool:
+    """True of the disk's own errors, and of one that was raised in their place: what can't be recorded is not sent."""
     if isinstance(error, OperationalError):
         return "disk is full" in str(error.orig)
-    return isinstance(error, OSError) and error.errno == errno.ENOSPC
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOSPC
+    return error.__context__ is not None and _is_disk_full(error.__context__)
 
 
 def error_body(error: BaseException, error_id: str, problem: Problem | None = None) -> ErrorBody:

@@ -156,10 +156,14 @@ class JobRunner:
             ended = JobStatus(id=job_id, state="failed", error=body)
         finally:
             clean_up()
+        unwritten = None
         try:
             self._write(ended, finished=True)
-        finally:
-            self._release(tenant, graph, job_id)
+        except Exception as error:
+            # As on a full disk: whoever waits for the job is told from memory, and the next start marks its row.
+            log.error("job_not_recorded", job=job_id, exc_info=error)
+            unwritten = ended
+        self._release(tenant, graph, job_id, unwritten)
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:
@@ -185,10 +189,12 @@ class JobRunner:
         with self._engine.begin() as connection:
             connection.execute(update(jobs).where(jobs.c.id == status.id).values(row))
 
-    def _release(self, tenant: str, graph: str, job_id: str) -> None:
+    def _release(self, tenant: str, graph: str, job_id: str, unwritten: JobStatus | None = None) -> None:
         with self._lock:
             self._graphs.discard((tenant, graph))
             self._live.pop(job_id, None)
+            if unwritten is not None:
+                self._live[job_id] = unwritten
             self._gates.pop(job_id, None)
 
 

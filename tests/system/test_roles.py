@@ -105,13 +105,17 @@ def read(reply: httpx2.Response) -> tuple[object, ...]:
     def named(text: str) -> str:
         return PSEUDONYM.sub(lambda word: " and ".join(sorted(table.get(word[0], ["?"]))), text)
 
-    facts = [(named(f.head), f.head_concept, f.path, named(f.tail), f.tail_concept, f.size) for f in answer.evidence]
+    facts = [
+        (named(f.head), f.head_concept, f.path, named(f.tail), f.tail_concept, f.size, f.tail_count)
+        for f in answer.evidence
+    ]
     items = [(named(item.pseudonym), item.kind, item.concept, item.size) for item in answer.entities]
     names = sorted(map(sorted, table.values()))
     return (
         answer.answered, named(answer.message.content), items, sorted(facts, key=repr), answer.grounded,
         len(answer.ambiguous), len(answer.inexact), [named(note) for note in answer.notes], names,
-        answer.usage.rounds, answer.usage.calls,
+        answer.usage.rounds, answer.usage.calls, answer.usage.left_out,
+        [(named(each.pseudonym), each.concept) for each in answer.understood], [named(each) for each in answer.worked_out],
     )  # fmt: skip
 
 

@@ -1,0 +1,64 @@
+"""The parts of a reply that stand outside of its capsule tell counts and steps, and no name: canaries of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from app.evaluation.checks.canaries import GRAPH, POLICY, canaries_in
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.protocol import ChatAnswer
+from tests.support.service import OPERATOR, Running, running
+
+pytestmark = pytest.mark.model
+
+PAIR = KeyPair.generate()
+QUESTIONS = (
+    "Who is Vexquilda Thrombury treated by?",
+    "Who lives in Žofštenbrück?",
+    "How many people live in Žofštenbrück?",
+    "What illness does Vexquilda Thrombury have?",
+    "Who was told in confidence to the neighbour Plumbrechtson?",
+)
+# More relations than are offered at once.
+MANY = "".join(f':p1 :of{a}{b} :y{a}{b}, :z{a}{b} . :y{a}{b} rdfs:label "Corner {a} {b}" . :z{a}{b} rdfs:label "Yard {a} {b}" . :of{a}{b} rdfs:label "{a} {b}" .\n' for a, b in product(
+    ("visits", "knows", "paints", "cleans", "likes", "sells", "mends", "rents", "loves", "guards"),
+    ("often", "early", "late", "twice", "daily", "gladly", "rarely", "slowly"),
+))  # fmt: skip
+TOLD = re.compile(
+    r"(Step \d+: )?\d+ (possible paths|groups), ranked last, were not (offered|kept as evidence)(: .* was short)?\.|"
+    r"The question's budget of tokens was used up (in step \d+|before the first step)\."
+)
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[Running]:
+    async with running(tmp_path, thinks=True) as house:
+        house.load(name="house", turtle=GRAPH + MANY, policy=POLICY)
+        yield house
+
+
+async def asked(house: Running, text: str, strategy: str) -> tuple[ChatAnswer, bytes]:
+    body = {"graph": "house", "public_key": PAIR.public_text, "messages": [{"role": "user", "content": text}]}
+    narrow = {"strategy": strategy, "options": {"relations_per_concept": 1, "width": 1}}
+    reply = await house.http.post("/chat", json={**body, **narrow}, headers=OPERATOR)
+    assert reply.status_code == 200, reply.text
+    return ChatAnswer.model_validate_json(reply.content), reply.content
+
+
+async def test_what_was_left_out_and_how_many_there_are_name_nothing(house: Running) -> None:
+    left_out, counts = [], []
+    for text in QUESTIONS:
+        for strategy in ("sets", "arog"):
+            answer, content = await asked(house, text, strategy)
+            assert canaries_in(content) == []
+            left_out += answer.usage.left_out
+            counts += [fact.tail_count for fact in answer.evidence]
+    print(left_out, counts)
+    assert left_out
+    assert [told for told in left_out if not TOLD.fullmatch(told)] == []
+    assert all(count is None or count > 0 for count in counts)
