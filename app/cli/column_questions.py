@@ -16,43 +16,87 @@ from rich.text import Text
 from app.graphs.previews.columns import columns_of, columns_seen
 from app.graphs.previews.policy_changes import with_changes
 from client_sdk.protocol import ColumnChange, ColumnSeen, PolicyChanges
-from kg_store.errors import PolicyError
+from kg_store.errors import StoreError
 from kg_store.proposals.propose import preview
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_sources
 
 Ask = Callable[..., str]
-DONE = "done"
+DONE, UNDO, BACK = "done", "undo", "back"
 TYPES = ["number", "date", "text", "truth"]
+
+
+class _BackError(Exception):
+    """The owner wants the list again, and nothing of this column changed."""
 
 
 def ask_columns(
     console: Console, files: Sequence[Path], raw: RawGraph, policy: Policy, ask: Ask | None = None
 ) -> Policy:
-    """`policy` as its owner wants it: shows every column, takes changes one by one, and shows what they lead to."""
+    """`policy` as its owner wants it: shows every column, takes changes one by one, and shows what they lead to.
+
+    A change that can't be leaves all as it was. Raises KeyboardInterrupt where the owner stops at the list.
+    """
     asked = ask or partial(Prompt.ask, console=console)
-    while True:
-        listed = list(columns_seen(columns_of(files, policy), preview(raw, policy, 0)))
-        _show(console, listed)
-        chosen = asked("Number of a column to change, or Enter when all is right", default=DONE)
-        if chosen == DONE:
-            return policy
-        if not chosen.isdecimal() or not 1 <= int(chosen) <= len(listed):
-            console.print(f"There is no such number: 1 to {len(listed)}, or {DONE}.")
+    before: list[tuple[RawGraph, Policy]] = []
+    listed = _shown(console, files, raw, policy)
+    while (chosen := asked(_question(before), default=DONE)) != DONE:
+        if chosen == UNDO and before:
+            raw, policy = before.pop()
+        elif chosen.isdecimal() and 1 <= int(chosen) <= len(listed):
+            try:
+                changed = _changed(console, listed, int(chosen) - 1, files, policy, asked)
+            except StoreError as error:
+                console.print(f"That can't be, so nothing has changed: {error}.", markup=False)
+                continue
+            except (_BackError, KeyboardInterrupt, EOFError):
+                console.print("Nothing of this column has changed.")
+                continue
+            before.append((raw, policy))
+            raw, policy = changed
+        else:
+            console.print(f"Give a number from 1 to {len(listed)}, or {DONE}.", highlight=False)
             continue
-        try:
-            change = _asked_of(listed[int(chosen) - 1], [each.file for each in listed], asked)
-            headers = {
-                file: [each.column for each in group] for file, group in groupby(listed, lambda each: each.file)
-            }
-            policy = with_changes(policy, PolicyChanges(columns=[change]), headers)
-            raw = read_sources(files, tables=policy.tables, triples=policy.triples)
-        except PolicyError as error:
-            console.print(f"That can't be: {error}.", markup=False)
+        listed = _shown(console, files, raw, policy)
+    return policy
 
 
-def _asked_of(column: ColumnSeen, files: Sequence[str], ask: Ask) -> ColumnChange:
+def _question(before: Sequence[object]) -> str:
+    undo = f", {UNDO} for the last change" if before else ""
+    return f"Number of a column to change{undo}, or Enter when all is right"
+
+
+def _shown(console: Console, files: Sequence[Path], raw: RawGraph, policy: Policy) -> list[ColumnSeen]:
+    listed = list(columns_seen(columns_of(files, policy), preview(raw, policy, 0)))
+    _show(console, listed)
+    return listed
+
+
+def _changed(
+    console: Console, listed: Sequence[ColumnSeen], place: int, files: Sequence[Path], policy: Policy, asked: Ask
+) -> tuple[RawGraph, Policy]:
+    """The policy with one column as its owner wants it, and the files read by it. Raises StoreError, _BackError."""
+    column = listed[place]
+    console.print(Text(f"{column.column}: {column.why} ({BACK} leaves it as it is.)"))
+    change = _asked_of(column, [each.file for each in listed], partial(_asked, asked))
+    headers = {file: [each.column for each in group] for file, group in groupby(listed, lambda each: each.file)}
+    policy = with_changes(policy, PolicyChanges(columns=[change]), headers)
+    return read_sources(files, tables=policy.tables, triples=policy.triples), policy
+
+
+def _asked(asked: Ask, question: str, default: str, choices: Sequence[str] | None = None) -> str:
+    """An answer; Enter gives `default`. Raises _BackError."""
+    # What stands in square brackets would be read as markup.
+    shown = Text(f"{question} [{'/'.join(choices)}]" if choices else question)
+    more: dict[str, Any] = {"choices": [*choices, BACK], "show_choices": False} if choices else {}
+    answer = asked(shown, default=default, show_default=bool(default), **more)
+    if answer == BACK:
+        raise _BackError
+    return answer
+
+
+def _asked_of(column: ColumnSeen, files: Sequence[str], ask: Callable[..., str]) -> ColumnChange:
     """Asks what the owner wants of one column; Enter keeps what it is."""
     found: dict[str, Any] = {}
     role = ask("It is a", choices=list(column.roles), default=column.role)
@@ -62,7 +106,7 @@ def _asked_of(column: ColumnSeen, files: Sequence[str], ask: Ask) -> ColumnChang
         found["unit"] = ask("They count (EUR, years, ...)", default=column.unit)
     if role == "reference" and column.file:
         others = sorted({file for file in files if file})
-        found["refers_to"] = ask("Its cells are keys of", choices=others, default=column.refers_to or others[0])
+        found["refers_to"] = ask("Its cells lead to rows of", choices=others, default=column.refers_to or others[0])
     if role in ("value", "reference", "concept"):
         found["relation"] = ask("A model reads it as", default=column.relation or column.column)
         exposures = [each for each in ("private", "shown", "masked") if role == "value" or each != "shown"]
@@ -72,9 +116,15 @@ def _asked_of(column: ColumnSeen, files: Sequence[str], ask: Ask) -> ColumnChang
 
 
 def _show(console: Console, columns: Sequence[ColumnSeen]) -> None:
-    table = Table("", "file", "column", "is a", "type", "a model reads", "cells", "why")
-    for number, each in enumerate(columns, start=1):
-        leads = each.refers_to or each.concept or " ".join(filter(None, (each.type, each.unit)))
-        cells = (str(number), each.file, each.column, each.role, leads, each.relation, each.exposure, each.why)
-        table.add_row(*(Text(cell) for cell in cells))
-    console.print(table)
+    """A table for each file, a line for each column."""
+    numbered = list(enumerate(columns, start=1))
+    for file, group in groupby(numbered, lambda each: each[1].file):
+        table = Table(title=Text(file or "Relations"), title_justify="left", show_edge=False, pad_edge=False)
+        for header in ("", "column", "is a", "of", "a model reads", "cells"):
+            table.add_column(header, overflow="fold")
+        for number, each in group:
+            of = each.refers_to or each.concept or " ".join(filter(None, (each.type, each.unit)))
+            words = "(masked)" if each.exposure == "masked" else each.relation
+            cells = (str(number), each.column, each.role, of, words, each.exposure)
+            table.add_row(*(Text(cell) for cell in cells))
+        console.print(table, "")

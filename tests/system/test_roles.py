@@ -115,7 +115,8 @@ def read(reply: httpx2.Response) -> tuple[object, ...]:
         answer.answered, named(answer.message.content), items, sorted(facts, key=repr), answer.grounded,
         len(answer.ambiguous), len(answer.inexact), [named(note) for note in answer.notes], names,
         answer.usage.rounds, answer.usage.calls, answer.usage.left_out,
-        [(named(each.pseudonym), each.concept) for each in answer.understood], [named(each) for each in answer.worked_out],
+        [(named(each.pseudonym), each.concept) for each in answer.understood],
+        [named(each) for each in answer.worked_out],
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A full disk is told as such, whatever it keeps from being done; in its place stands a bound of the database itself."""
+"""A full disk is told as one, whatever it keeps from being done; the database's own bound stands in its place."""
 
 from __future__ import annotations
 

@@ -24,11 +24,14 @@ QUESTIONS = (
     "What illness does Vexquilda Thrombury have?",
     "Who was told in confidence to the neighbour Plumbrechtson?",
 )
-# More relations than are offered at once.
-MANY = "".join(f':p1 :of{a}{b} :y{a}{b}, :z{a}{b} . :y{a}{b} rdfs:label "Corner {a} {b}" . :z{a}{b} rdfs:label "Yard {a} {b}" . :of{a}{b} rdfs:label "{a} {b}" .\n' for a, b in product(
-    ("visits", "knows", "paints", "cleans", "likes", "sells", "mends", "rents", "loves", "guards"),
-    ("often", "early", "late", "twice", "daily", "gladly", "rarely", "slowly"),
-))  # fmt: skip
+VERBS = ("visits", "knows", "paints", "cleans", "likes", "sells", "mends", "rents", "loves", "guards")
+MANNERS = ("often", "early", "late", "twice", "daily", "gladly", "rarely", "slowly")
+# More relations than are offered at once, and more things than relations.
+MANY = "".join(
+    f':p1 :of{a}{b} :y{a}{b}, :z{a}{b} . :of{a}{b} rdfs:label "{a} {b}" .\n'
+    f':y{a}{b} rdfs:label "Corner {a} {b}" . :z{a}{b} rdfs:label "Yard {a} {b}" .\n'
+    for a, b in product(VERBS, MANNERS)
+)
 TOLD = re.compile(
     r"(Step \d+: )?\d+ (possible paths|groups), ranked last, were not (offered|kept as evidence)(: .* was short)?\.|"
     r"The question's budget of tokens was used up (in step \d+|before the first step)\."

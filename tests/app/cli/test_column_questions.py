@@ -18,12 +18,18 @@ CUSTOMERS = "customer_id,customer_name,city,age\n" + "".join(
 )
 
 
-def answered(folder: Path, *answers: str) -> tuple[str, Iterator[str]]:
+def answered(folder: Path, *answers: str | BaseException) -> tuple[str, Iterator[str | BaseException]]:
     files = [written(folder, CUSTOMERS, "customers.csv")]
     raw, policy = read_and_propose(files)
     left = iter(answers)
-    console = Console(file=StringIO(), width=200)
-    changed = ask_columns(console, files, raw, policy, lambda *_, default="", **__: next(left) or default)
+
+    def ask(*_: object, default: str = "", **__: object) -> str:
+        answer = next(left)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer or default
+
+    changed = ask_columns(Console(file=StringIO(), width=200), files, raw, policy, ask)
     return changed.to_toml(), left
 
 
@@ -40,6 +46,40 @@ def test_what_is_answered_is_in_the_policy(tmp_path: Path) -> None:
     assert 'relation = "years of age"' in toml
     assert f'values = "{ValueView.CLEAR.value}"' in toml
     assert "mask = true" in toml
+
+
+def test_a_way_back_leaves_a_column_and_undo_the_change_before(tmp_path: Path) -> None:
+    files = [written(tmp_path, CUSTOMERS, "customers.csv")]
+    proposed = read_and_propose(files)[1].to_toml()
+    assert answered(tmp_path, "4", "value", "number", "back", "")[0] == proposed
+    assert answered(tmp_path, "4", KeyboardInterrupt(), "")[0] == proposed
+    assert answered(tmp_path, "4", "unused", "undo", "")[0] == proposed
+    assert answered(tmp_path, "undo", "")[0] == proposed
+
+
+def test_a_change_that_the_files_do_not_bear_keeps_those_before(tmp_path: Path) -> None:
+    files = [
+        written(tmp_path, "id,name,boss\n1,Ann,\n2,Bo,1\n", "a.csv"),
+        written(tmp_path, CUSTOMERS, "customers.csv"),
+    ]
+    raw, policy = read_and_propose(files)
+    left = iter(["4", "unused", "5", "key", ""])
+    console = Console(file=StringIO(), width=200)
+    changed = ask_columns(console, files, raw, policy, lambda *_, default="", **__: next(left) or default)
+    assert next(left, None) is None
+    assert changed != policy
+
+
+def test_every_name_is_whole_on_a_narrow_screen(tmp_path: Path) -> None:
+    files = [written(tmp_path, CUSTOMERS, "customers.csv")]
+    raw, policy = read_and_propose(files)
+    told = StringIO()
+    ask_columns(Console(file=told, width=80), files, raw, policy, lambda *_, default="", **__: default)
+    lines = told.getvalue().splitlines()
+    assert [line.split()[0] for line in lines if line[:1].isdigit()] == ["1", "2", "3", "4"]
+    assert max(map(len, lines)) <= 80
+    assert "customer_name" in told.getvalue()
+    assert "…" not in told.getvalue()
 
 
 def test_an_answer_that_cannot_be_is_asked_again(tmp_path: Path) -> None:
