@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.chat.question_run import QuestionRun
@@ -10,7 +10,7 @@ from app.llm.embedded.sentences.relation_phrases import plural
 from client_sdk.protocol import Understood
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.errors import ExpressionError
-from kg_store.graph.traversal import concept_of
+from kg_store.graph.traversal import are_of_one_concept, concept_of
 from kg_store.terms import Mids, ValueKind
 
 MAX_UNDERSTOOD: Final = 10
@@ -92,13 +92,19 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
     if expression.function == "sort":
         return f'{parts[0]} by "{words[0]}", {"greatest" if words[1] == "descending" else "least"} first'
     if expression.function in ("intersect", "union"):
-        narrow = [part for part in parts if not part.startswith(_ALL)] or parts
+        narrow = [part for part in parts if not _is_all_of(part, parts)] or parts
         if len(narrow) == 1:
             return narrow[0]
         parts = [f" {'and' if expression.function == 'intersect' else 'or'} among ".join(narrow)]
     if expression.function in ("sum", "average", "min", "max") and words:
         parts[0] = f'"{words[0]}" of {parts[0]}'
     return _SENTENCES[expression.function].format(*parts, r=words[0] if words else "")
+
+
+def _is_all_of(part: str, parts: Sequence[str]) -> bool:
+    """True of `all 90 patients` beside `4 patients`, which it takes nothing from."""
+    kind = part.removeprefix(_ALL).partition(" ")[2]
+    return part.startswith(_ALL) and any(each != part and each.endswith(f" {kind}") for each in parts)
 
 
 def _described(run: QuestionRun, pseudonym: str) -> str:
@@ -109,7 +115,9 @@ def _described(run: QuestionRun, pseudonym: str) -> str:
     mids = run.conversation.table.resolve(pseudonym, run.graph.blind)[0]
     if len(mids) < 2:
         return pseudonym
-    words = f"{len(mids):,} {plural(_concept(run, mids))}"
+    # Who lives in a city may be mostly patients: they are no count of patients.
+    concept = _concept(run, mids) if are_of_one_concept(run.graph.blind, mids) else "thing"
+    words = f"{len(mids):,} {plural(concept)}"
     return f"{_ALL}{words}" if meaning.kind == "kind" else words
 
 

@@ -58,7 +58,7 @@ def serve(
         typer.Option("--demo/--no-demo", help="Load the demo graph if there is no graph [default: on loopback only]"),
     ] = None,
 ) -> None:
-    """Start the service; the settings are AROG_... variables or a .env file."""
+    """Start the service. Its settings are variables AROG_NAME, or a .env file."""
     with failures_in_words(Console(stderr=True)):
         from app.settings import load_settings
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CONTRACT_PAGE = Path("docs/reasoner_contract.md")
 
-app = typer.Typer(help="Measure the service on questions with known answers; on public data only.")
+app = typer.Typer(help="Measure the service on questions with known answers. On public data only.")
 Strategy = Literal["sets", "arog"]
 Reasoner = Literal["embedded", "scripted", "endpoint"]
 

@@ -59,7 +59,7 @@ def keygen(
         bool, typer.Option("--post-quantum", help="Of ML-KEM-768 and X25519 together; the service must know it")
     ] = False,
 ) -> None:
-    """Make the key pair that names are sealed to, where there is none, and print its public key."""
+    """Make your key pair, where there is none. It prints the public key, which names are sealed to."""
     from client_sdk.crypto.key_file import create_key, key_path, load_or_create_key
     from client_sdk.protocol import HYBRID_SUITE
 
@@ -87,7 +87,7 @@ def ask(
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Ask one question and print the answer, names restored on this machine."""
+    """Ask one question. The names of its answer are restored on this machine."""
     if stream and as_json:
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
@@ -118,7 +118,7 @@ def chat(
     ] = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Talk with a graph; /help lists the commands: /why, /seen, /graph and others."""
+    """Talk with a graph. /help lists the commands: /why, /seen, /graph and others."""
 
     def open_chat(other: str | None) -> Chat:
         return _open_chat(url, api_key, other or graph, strategy, names, plain_http)
@@ -155,7 +155,7 @@ def ledger(
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
-    """List what the model was sent for your questions: step, size, digest, and what the guard said."""
+    """List what the model was sent for your questions. A line has its step, size, digest, and what the guard said."""
     if context.invoked_subcommand is not None:
         return
     dialogue = _open_chat(url, api_key, None, "sets", 50, plain_http)
@@ -184,7 +184,7 @@ def trace(
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Show each prompt and reply of an answer as they left, beside the same with names, restored on this machine."""
+    """Show each prompt and reply of an answer. They stand as they left, beside the same with names, restored here."""
     dialogue = _open_chat(url, api_key, None, "sets", 50, plain_http)
     from client_sdk.cli.render import make_console
     from client_sdk.cli.trace import show_trace, trace_as_dict

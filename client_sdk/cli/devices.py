@@ -12,7 +12,7 @@ from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
 if TYPE_CHECKING:
     from client_sdk.devices import Devices
 
-app = typer.Typer(help="The devices that the names of an API key's answers are sealed to.", no_args_is_help=True)
+app = typer.Typer(help="The devices that an API key's names are sealed to.", no_args_is_help=True)
 
 KeyId = Annotated[str | None, typer.Option("--key", help="Another API key's id, for an admin: `arog api-key list`")]
 

@@ -72,7 +72,8 @@ def _run(arguments: Sequence[str]) -> int:
     _complete_as_typed(arguments)
     # Our own commands start faster without the server's imports; `ledger` has commands of the server's beside its own.
     if not words or words[0] not in OWN_COMMANDS or _is_of_the_server(words):
-        joined = join_commands(app, entry_points(group=GROUP))
+        # What most people call stands first in the help.
+        joined = join_commands(app, sorted(entry_points(group=GROUP), key=lambda entry: entry.name != "server"))
     return _run_app(app, arguments, joined)
 
 

@@ -27,7 +27,7 @@ def mcp(
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one question")] = TIMEOUT_S,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Serve the graphs as tools (MCP) on standard input and output, for clients such as Claude Desktop or VS Code.
+    """Serve the graphs as tools to MCP clients. Claude Desktop, VS Code and others start it by themselves.
 
     Names are restored here: the model that the client works with then reads them. --pseudonyms keeps them from it.
     """

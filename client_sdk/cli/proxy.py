@@ -42,7 +42,7 @@ def proxy(
     ] = None,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Serve OpenAI's and Anthropic's API on this machine; names are restored here.
+    """Serve OpenAI's and Anthropic's API on this machine. Names are restored here.
 
     Open WebUI, LibreChat, the openai package: http://127.0.0.1:8100/v1. The anthropic package: the same without /v1.
     """

@@ -56,6 +56,12 @@ def concept_of(graph: BlindGraph, mids: Mids) -> str:
     return _commonest(counts)
 
 
+def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
+    """True where all of `mids` are of the concept that `concept_of` tells, and not the most of them alone."""
+    signatures = np.unique(graph.signatures_of(mids)).tolist()
+    return len({_concept(graph.schema, signature) for signature in signatures}) == 1
+
+
 def tail_concept(schema: Schema, step: Step) -> str:
     """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
     return _tail_concepts(schema).get(step[-1], "thing")

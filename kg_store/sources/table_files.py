@@ -117,7 +117,7 @@ class Tables:
         if column.table is not None:
             key = cell if column.by is None else self._keys_by[column.table, column.by].get(cell, "")
             if key is None:
-                _count(skipped, f"references of {file} fit several rows and were left out", line)
+                _count(skipped, f"references of {file} could mean several rows and were left out", line)
                 return None
             if key not in self._keys[column.table]:
                 _count(skipped, f"references of {file} lead to no row and were left out", line)

@@ -28,7 +28,7 @@ def attack(
         int | None, typer.Option(min=1, help="Questions, conversations or users of an attack, at most")
     ] = None,
 ) -> None:
-    """Attack a service of its own; ends with code 1 where a bound is missed."""
+    """Attack a service of its own. It ends with code 1 where a bound is missed."""
     import asyncio
 
     from app.cli.output import failures_in_words

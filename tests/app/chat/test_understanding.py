@@ -7,7 +7,14 @@ import pytest
 from app.chat.understanding import in_words
 from kg_store.algebra.expressions import parse
 
-WORDS = {"Sa": "4 patients", "Sb": "19 patients", "K": "all 90 patients", "V": "Vx81zp", "E": "Eq7f2k"}
+WORDS = {
+    "Sa": "4 patients",
+    "Sb": "19 patients",
+    "K": "all 90 patients",
+    "V": "Vx81zp",
+    "E": "Eq7f2k",
+    "Sm": "19 things",
+}
 
 
 @pytest.mark.parametrize(
@@ -15,6 +22,7 @@ WORDS = {"Sa": "4 patients", "Sb": "19 patients", "K": "all 90 patients", "V": "
     [
         ("count(Sa)", "4 patients, counted"),
         ("count(intersect(Sa, K))", "4 patients, counted"),
+        ("count(intersect(Sm, K))", "those that are among 19 things and among all 90 patients, counted"),
         ("count(intersect(Sa, Sb))", "those that are among 4 patients and among 19 patients, counted"),
         ('filter(K, "opened on", <, V)', 'of all 90 patients those whose "opened on" is before Vx81zp'),
         ('argmax(K, "monthly salary")', 'of all 90 patients the greatest "monthly salary"'),
