@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.privacy.anonymiser import Anonymised
@@ -15,6 +16,7 @@ from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, Mids
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
+NOT_READ: Final = "I could not tell what “{word}” means here, so I give no answer."
 OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
 WITHHELD: Final = "The model was not asked: too few things of the graph fit what it would have been shown."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
@@ -27,6 +29,10 @@ def conclude(run: QuestionRun) -> QuestionRun:
 
 
 def _without_draft(found: RetrievalResult) -> ConclusionResult:
+    if found.said:
+        return ConclusionResult(Conclusion(found.said, (), {}), sentence=found.said)
+    if found.unread:
+        return ConclusionResult(sentence=NOT_READ.format(word=found.unread))
     sentence = OVER_BUDGET if found.over_budget else WITHHELD if found.withheld else NOT_IN_GRAPH
     return ConclusionResult(sentence=sentence)
 

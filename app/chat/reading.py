@@ -7,13 +7,16 @@ from dataclasses import replace
 
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.explanation_requests import asks_why
+from app.chat.answers.description import describe
 from app.chat.dialogue.follow_ups import needs_context
+from app.chat.dialogue.small_talk import described_thing, small_talk
 from app.chat.options import ChatOptions
 from app.chat.question_run import NOT_FOUND, QuestionReading, QuestionRun
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import Draft, RetrievalResult
 from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.traversal import kinds_of
 from kg_store.names.linker import has_capitals
 
 
@@ -31,9 +34,8 @@ class QuestionReader:
         earlier = run.conversation.table.join_thread(run.answer_id, leans=self._options.profile.is_open or needs)
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
-        return replace(
-            run, readings=readings, reading=readings[0], known=_known(completed), asks_why=asks_why(dialogue.question)
-        )
+        read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
+        return replace(read_so_far, known=_known(completed) or _needs_no_search(read_so_far))
 
     def _completed(self, run: QuestionRun) -> Completed:
         graph, table = run.graph, run.conversation.table
@@ -64,6 +66,15 @@ def _known(completed: Completed) -> RetrievalResult | None:
         return NOT_FOUND
     pointed = completed.pointed
     return RetrievalResult(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
+
+
+def _needs_no_search(run: QuestionRun) -> RetrievalResult | None:
+    """A description of the one thing that is asked about, or the reply to small talk."""
+    question = run.read.dialogue.question
+    if reply := small_talk(question, kinds_of(run.graph.blind.schema)):
+        return RetrievalResult(None, (), (), 0, said=reply)
+    thing = described_thing(question)
+    return describe(run, thing) if thing and run.conversation.table.meaning(thing) else None
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:

@@ -48,7 +48,7 @@ def _names(run: QuestionRun, read: Anonymised) -> dict[str, Names]:
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
-    words += table.known(" ".join(read.notes))
+    words += table.known(" ".join((*read.notes, run.ended.sentence)))
     words += said_by(table, run.found, conclusion)
     words += [word for fact in cited for word in (fact.start, fact.end)]
     own = conclusion.names if conclusion else {}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.llm.embedded.language.question_words import singular
+from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import Topic
@@ -52,8 +53,14 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """In the order of the question: what it asks for comes first."""
-    said = [singular(word) for word in _words(inquiry.dialogue.question)]
-    stems = {kind: _stems(kind) for kind in kinds_of(inquiry.graph.schema)}
+    known = {kind: _stems(kind) for kind in kinds_of(inquiry.graph.schema)}
+    whole = frozenset[str]().union(*known.values())
+    # Another word for a kind counts where the graph has no kind of its own for it.
+    said = [
+        next((other for other in sorted(kind_words(word)) if other in whole), word) if word not in whole else word
+        for word in map(singular, _words(inquiry.dialogue.question))
+    ]
+    stems = known
     named = [kind for kind, words in stems.items() if words and words <= set(said)]
     return _of_kinds(inquiry, sorted(named, key=lambda kind: min(said.index(word) for word in stems[kind])))
 

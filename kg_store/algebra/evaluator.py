@@ -58,6 +58,8 @@ class _Evaluation:
             "union": self._union,
             "difference": self._difference,
             "exists": lambda call: len(self._set(call, 0).mids) > 0,
+            "holds": self._holds,
+            "having": self._having,
             "count": lambda call: Decimal(len(self._set(call, 0).mids)),
             "sum": self._sum,
             "average": self._average,
@@ -81,6 +83,21 @@ class _Evaluation:
 
     def _set(self, call: Call, position: int) -> ResultSet:
         return as_set(self.result_of(call.operands[position]))
+
+    def _holds(self, call: Call) -> Result:
+        values = self._relations.values(self._set(call, 0).mids).values()
+        truths = [value.read_as(ValueKind.TRUTH) for value in values]
+        if not truths:
+            return ResultSet(NO_MIDS)
+        if any(not isinstance(truth, bool) for truth in truths):
+            raise ExpressionError("holds takes truth values")
+        return all(truths)
+
+    def _having(self, call: Call) -> Result:
+        entities = self._set(call, 0)
+        return entities.keep(
+            np.isin(entities.mids, self._relations.edges(as_mids(entities.mids), call.words[0]).heads)
+        )
 
     def _intersect(self, call: Call) -> Result:
         first = self._set(call, 0)

@@ -11,6 +11,8 @@
 | `union(A, B, ...)`                             | the members of any set                                     |
 | `difference(A, B)`                             | the members of A that B has not                            |
 | `exists(A)`                                    | yes or no: whether A has a member                          |
+| `holds(A)`                                     | yes or no: whether the truth values A are true             |
+| `having(A, "relation")`                        | the members of A that have it, or for which it is true     |
 | `count(A)`                                     | how many distinct members A has                            |
 | `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
 | `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
@@ -38,6 +40,8 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "union": ("s", "s*"),
     "difference": ("s", "s"),
     "exists": ("s",),
+    "holds": ("s",),
+    "having": ("s", "r"),
     "count": ("s",),
     "sum": ("s", "r?"),
     "average": ("s", "r?"),

@@ -6,7 +6,7 @@ Hops are aligned in order, because "X's mother's children" and "X's children's m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, 
 from app.llm.embedded.language.relation_wording import HopWords, Voice, kinds_in, verbs_named
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, align
 from app.llm.embedded.scoring.concept_types import ConceptTypes
+from app.llm.embedded.scoring.coverage import coverage
 from app.llm.embedded.scoring.hop_table import HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embedded.scoring.weights import Weights
@@ -76,6 +77,10 @@ class PathScorer:
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
         return ReadPaths(paths, table, _rows_of(table, paths), lengths)
+
+    def coverage(self, question: str, hops: Sequence[tuple[str, str]], concepts: Collection[str]) -> dict[str, float]:
+        """See `scoring.coverage`."""
+        return coverage(self._embedder, question, hops, concepts)
 
     def scores_of(self, question: str, topic: str, concept: str, read: ReadPaths, by_words: bool = False) -> Scores:
         """`scores` of paths that were read before."""
