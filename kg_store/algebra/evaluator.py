@@ -95,9 +95,10 @@ class _Evaluation:
 
     def _having(self, call: Call) -> Result:
         entities = self._set(call, 0)
-        return entities.keep(
-            np.isin(entities.mids, self._relations.edges(as_mids(entities.mids), call.words[0]).heads)
-        )
+        edges = self._relations.edges(as_mids(entities.mids), call.words[0])
+        values = self._relations.values(edges.tails).items()
+        false = [mid for mid, value in values if value.kind == ValueKind.TRUTH and not value.read_as(ValueKind.TRUTH)]
+        return entities.keep(np.isin(entities.mids, edges.heads[~np.isin(edges.tails, false)]))
 
     def _intersect(self, call: Call) -> Result:
         first = self._set(call, 0)

@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-_MOST_TOLD = 3
+_MOST_TOLD = 4
 _MANY = 50
 """Signatures of fewer things are sooner counted one by one."""
 

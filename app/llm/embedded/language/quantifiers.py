@@ -24,7 +24,7 @@ _NOT = re.compile(
 )
 _NO = re.compile(rf"\b(?:no|zero)\b(?!\s+(?:one|{_COMPARED}))\s*|\bnot any\b\s*", re.IGNORECASE)
 _WITHOUT = re.compile(r"\b(?:without|lacking|lacks?)\b(?:\s+(?:any|an?))?", re.IGNORECASE)
-_OTHERS = re.compile(r"\s*\b(?:else|others?|another)\b", re.IGNORECASE)
+_OTHERS = re.compile(r"\s*\b(?:else|others?|another)\b(?!\s+half\b)", re.IGNORECASE)
 _UNREAD = re.compile(
     r"\b(only|neither|nor|nobody|no one|none|unless|always|exactly|almost|most of|half of|either|"
     r"at least|at most|more than|fewer than|less than)\b",

@@ -76,10 +76,10 @@ _SAID = _words(
 # Of a relation that is walked backwards: the parents are those that somebody is a child of.
 _SAID_BACKWARDS = _words(
     """
-    child, children: parents, mother, father, mom, dad
-    parent, parents, mother, father: children, son, daughter, kids
+    has child, has children: parents, mother, father, mom, dad
+    has parent, has mother, has father: children, son, daughter, kids
     works at, works for, employer, works in, company: employs, employees, staff, workers
-    prescription: take, takes, taking, prescribed, get
+    has prescription: take, takes, taking, prescribed, get
     located in, location, part of: holds, contains, inside
     """
 )
@@ -121,7 +121,7 @@ def synonyms_of(relation: str) -> tuple[str, ...]:
 
 def synonyms_backwards(relation: str) -> tuple[str, ...]:
     """Everyday words for `relation` walked from what it leads to."""
-    return _found(relation, _SAID_BACKWARDS)
+    return _SAID_BACKWARDS.get(relation.lower(), ())
 
 
 def _found(relation: str, said: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
