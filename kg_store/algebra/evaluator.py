@@ -58,6 +58,7 @@ class _Evaluation:
             "union": self._union,
             "difference": self._difference,
             "exists": lambda call: len(self._set(call, 0).mids) > 0,
+            "none": lambda call: len(self._set(call, 0).mids) == 0,
             "holds": self._holds,
             "having": self._having,
             "count": lambda call: Decimal(len(self._set(call, 0).mids)),

@@ -11,6 +11,7 @@
 | `union(A, B, ...)`                             | the members of any set                                     |
 | `difference(A, B)`                             | the members of A that B has not                            |
 | `exists(A)`                                    | yes or no: whether A has a member                          |
+| `none(A)`                                      | yes or no: whether A has no member                         |
 | `holds(A)`                                     | yes or no: whether the truth values A are true             |
 | `having(A, "relation")`                        | the members of A that have it, or for which it is true     |
 | `count(A)`                                     | how many distinct members A has                            |
@@ -40,6 +41,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "union": ("s", "s*"),
     "difference": ("s", "s"),
     "exists": ("s",),
+    "none": ("s",),
     "holds": ("s",),
     "having": ("s", "r"),
     "count": ("s",),

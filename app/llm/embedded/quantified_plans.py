@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.llm.embedded.answer_plans import NextAction, ParsedQuestion, plan_of
+from app.llm.embedded.answer_plans import plan_of
 from app.llm.embedded.language.quantifiers import Quantifier
+from app.llm.embedded.next_action import NextAction, ParsedQuestion
 from app.llm.tasks import StepInput, Thing
 
 _COUNTED = "count("

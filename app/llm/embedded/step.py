@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.llm.embedded.answer_plans import NextAction, ParsedQuestion, target_kind
+from app.llm.embedded.answer_plans import target_kind
 from app.llm.embedded.candidate_paths import roots_of, score_paths
-from app.llm.embedded.language.answer_form import read_form
-from app.llm.embedded.language.masked_words import with_descriptions
-from app.llm.embedded.language.quantifiers import read_quantifier
+from app.llm.embedded.composed_plans import plan_composed
+from app.llm.embedded.language.answer_form import AskedForm, read_form
+from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
 from app.llm.embedded.language.question_words import content_words
 from app.llm.embedded.language.relation_wording import VALUES
+from app.llm.embedded.next_action import NextAction, ParsedQuestion
 from app.llm.embedded.quantified_plans import plan_turned
+from app.llm.embedded.reading_checks import accounted
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.sentences.answer_text import reply_text
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
@@ -68,20 +70,19 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 
 def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
-    turned = read_quantifier(given.question)
     entities, kinds, unheld = roots_of(given)
-    asked_words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
-    form = read_form(turned.rest, sum(thing.name in asked_words for thing in entities))
-    # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.
-    entities = [thing for thing in entities if thing.name not in (form.value, turned.thing)]
-    named = [thing for thing in entities if thing.name in asked_words]
-    if form.form in ("things", "count") and (equal := next((v for v in unheld if v.concept in VALUES), None)):
-        counts = "count" if form.form == "count" else ""
-        form = replace(form, form="filter", operator="=", value=equal.name, function=counts)
+    plain = all(value.concept != "text" for value in unheld)
+    if given.declared and plain and (composed := plan_composed(scorer, given, entities, kinds)) is not None:
+        return composed
+    turned = _turned(given)
+    named = _named(given, entities)
+    form = _form_of(turned.rest, given, len(named), unheld)
     unknown = next((thing.name for thing in unheld if thing.concept == "text"), "")
     if unread := turned.unread or unknown:
         return NextAction(0.0, unread=unread)
-    ends = {fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things}
+    # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.
+    aside = (form.value, turned.thing)
+    entities, named = ([thing for thing in some if thing.name not in aside] for some in (entities, named))
     roots = entities or kinds
     asked = ParsedQuestion(
         form=form,
@@ -91,39 +92,36 @@ def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
         both_named=len(named) >= 2,
         width=given.width,
         last_round=given.last_round or not given.candidates,
-        ends=ends,
-        values=[thing for thing in given.things if thing.name[0] == "V" and thing.name in asked_words],
-        target=target_kind(form.rest, kinds),
+        ends={fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things},
+        values=[thing for thing in _named(given, given.things) if thing.name[0] == "V"],
+        target=target_kind(form.rest, kinds) if given.declared else None,
+        exact=given.declared,
     )
     plan = plan_turned(asked, turned, given)
-    return plan if plan is None else _accounted(scorer, asked, given, plan)
+    return plan if plan is None or not given.declared else accounted(scorer, asked, given, plan)
 
 
-def _accounted(scorer: PathScorer, asked: ParsedQuestion, given: StepInput, plan: NextAction) -> NextAction:
-    """`plan`, or the word of the question that its path leaves unexplained."""
-    if not plan.expressions or plan.path is None:
-        return plan
-    path = plan.path
-    # A thing that is named and plays no part was not understood.
-    ignored = [root.name for root in asked.roots if root not in asked.kinds and root.name != path.root]
-    if asked.both_named and (name := next((name for name in ignored if name not in " ".join(plan.expressions)), "")):
-        if not (plan.expressions[0].startswith("union")):
-            return replace(plan, unread=name)
-    hops = tuple(zip(with_descriptions(path.steps, given.masked_relations), path.concepts, strict=True))
-    concepts = [thing.concept for thing in (*asked.roots, *asked.kinds)]
-    told = scorer.coverage(asked.form.rest, hops, concepts)
-    if DEBUG:
-        print("   cov", {k: round(v, 2) for k, v in told.items()}, path.steps)
-    word = min(told, key=lambda word: told[word], default="")
-    least = LEAST_OF_TRUTH if asked.form.form == "truth" else LEAST_EXPLAINED
-    return replace(plan, unread=word) if word and told[word] < least else plan
+def _turned(given: StepInput) -> Quantifier:
+    """Where a graph does not say what its things are, "other" may well belong to a relation's words."""
+    turned = read_quantifier(given.question)
+    return turned if given.declared or turned.turn in ("negated", "except") else Quantifier("", given.question)
 
 
-import os
+def _named(given: StepInput, things: Sequence[Thing]) -> list[Thing]:
+    words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
+    return [thing for thing in things if thing.name in words]
 
-DEBUG = os.environ.get("COV")
-LEAST_OF_TRUTH = float(os.environ.get("TAUT", "0.8"))
-LEAST_EXPLAINED = float(os.environ.get("TAU", "0.35"))
+
+def _form_of(text: str, given: StepInput, topics: int, unheld: Sequence[Thing]) -> AskedForm:
+    form = read_form(text, topics)
+    if not given.declared:
+        return replace(form, measure="", either=False)
+    equal = next((value for value in unheld if value.concept in VALUES), None)
+    if equal is None or form.form not in ("things", "count"):
+        return form
+    return replace(
+        form, form="filter", operator="=", value=equal.name, function="count" if form.form == "count" else ""
+    )
 
 
 def _reply(given: StepInput, thought: str, plan: NextAction | None = None, unread: str = "") -> StepReply:

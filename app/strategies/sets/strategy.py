@@ -31,7 +31,7 @@ from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.path_ranking import PathPrefix, PathRanker
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.start import starting_places
+from app.strategies.start import declares_kinds, starting_places
 from kg_store.terms import Path
 
 
@@ -170,6 +170,7 @@ def _step(
         round=number,
         last_round=is_last or number > inquiry.limits.depth,
         width=inquiry.limits.width,
+        declared=declares_kinds(inquiry.graph.schema),
     )
 
 

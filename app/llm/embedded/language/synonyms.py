@@ -5,14 +5,19 @@ Plain English for schema words of many fields, keyed by the relation's words or 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from app.llm.embedded.language.question_words import singular
 
 
 def _words(text: str) -> dict[str, tuple[str, ...]]:
-    entries = (line.split(": ") for line in text.strip().splitlines())
-    return {name.strip(): tuple(said.split(", ")) for names, said in entries for name in names.split(", ")}
+    said: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for line in text.strip().splitlines():
+        names, words = line.split(": ")
+        for name in names.split(", "):
+            said[name.strip()] += tuple(words.split(", "))
+    return dict(said)
 
 
 _SAID = _words(
@@ -54,23 +59,23 @@ _SAID = _words(
     symptom, symptoms: symptom, sign
     treatment, medication, drug: treatment, medicine, treated with
     diagnosis, diagnosed with, disease: illness, disease, suffer from, suffers from, diagnosis
-    salary, wage, income, pay: earn, earns, paid, salary, income, wage, makes
+    salary, wage, income, pay: earn, earns, paid, salary, income, wage
     employs, employees, staff: work at, works at, work for, works for, staff, employees, employs
     insures: insured by, insures, customers
     treats: treated by, treats, patients
     child of: parents, mother, father, mom, dad
     opened on, opening date, founded on, established: opened, opening, founded, established, started
-    located in, location: located, situated
+    located in: located, situated
     led by, head, director, manager: head, boss, chief, lead, leads, led by, manages, runs
     phone number, phone, telephone: phone, telephone, call, phone number
     email address, email, mail: email, mail, email address
     area, surface: big, large, size, area
     number of beds, beds, seats, capacity: beds, capacity, seats, room for
     smoker: smoke, smokes, smoking
-    prescribed drug, drug, medication: prescribed, take, takes, taking, medicine, medication, drug
+    prescribed drug: prescribed, take, takes, taking, medicine, medication, drug
     prescription: prescribed, take, takes, taking, get, gets, prescription
     made by: make, makes, made by, produce, produces, manufactures, manufacturer
-    supervised by, supervisor: boss, supervisor, supervises
+    supervised by, supervisor: boss, supervisor
     """
 )
 # Of a relation that is walked backwards: the parents are those that somebody is a child of.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, MAX_SPAN_WORDS, is_pseudonym, singular, words_in
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
@@ -17,7 +16,7 @@ EMPTY: Final = frozenset(
     "same together share shared shares sharing common actually really just still yet full different certain "
     "respective following given altogether total know known find see tell looking want like new own use used "
     "made make makes making go goes involve involved involving include including includes included found "
-    "happen happened take took taken".split()
+    "happen happened take took taken times many pls all listed each".split()
 )
 """Words that say little by themselves: no path has to explain them."""
 
