@@ -69,6 +69,8 @@ class _Evaluation:
             "filter": self._filter,
             "argmax": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), max),
             "argmin": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), min),
+            "most": lambda call: self._by_count(call, max),
+            "fewest": lambda call: self._by_count(call, min),
             "group": self._group,
             "reach": self._reach,
             "compare": self._compare,
@@ -190,6 +192,17 @@ class _Evaluation:
 
     def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
         return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
+
+    def _by_count(self, call: Call, choose: Callable[[Iterable[int]], int]) -> Result:
+        """What has none counts as none."""
+        entities = self._set(call, 0)
+        edges = self._relations.edges(as_mids(entities.mids), call.words[0])
+        heads, counts = np.unique(edges.heads, return_counts=True)
+        found = dict(zip(heads.tolist(), counts.tolist(), strict=True))
+        if not found:
+            return ResultSet(NO_MIDS)
+        best = choose(found.get(mid, 0) for mid in entities.mids.tolist())
+        return entities.keep(np.array([found.get(mid, 0) == best for mid in entities.mids.tolist()]))
 
     def _group(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])

@@ -19,6 +19,7 @@
 | `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
 | `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
 | `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
+| `most(A, "relation")`, `fewest(...)`           | the entities of A that it leads to most or fewest from     |
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
 | `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
 | `sort(A, "relation", ascending or descending)` | A in order                                                 |
@@ -52,6 +53,8 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "filter": ("s", "r", "o", "s"),
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
+    "most": ("s", "r"),
+    "fewest": ("s", "r"),
     "group": ("s", "r"),
     "reach": ("s", "r"),
     "compare": ("s", "s", "r"),

@@ -24,7 +24,7 @@ from app.llm.embedded.next_action import (
 from app.llm.embedded.pair_plans import conjunction, of_either
 from app.llm.embedded.scoring.alignment import is_inverse_of
 from app.llm.embedded.truth_plans import plan_truth
-from app.llm.embedded.value_plans import compare_values, over_values
+from app.llm.embedded.value_plans import compare_values, over_values, than_thing
 from app.llm.tasks import Thing
 
 # An answer in hand is worth a little more than a longer way that fits equally well.
@@ -39,8 +39,10 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
         return whole
     if form == "compare":
         return compare_values(asked)
+    if form == "than":
+        return than_thing(asked)
     if form in ("extreme", "average", "sum", "filter"):
-        return over_values(asked) or plan_things(asked)
+        return over_values(asked) or _unmeasured(asked)
     if form == "per_group":
         return _per_group(asked)
     if form == "truth":
@@ -54,6 +56,13 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
 
 def _compares(asked: ParsedQuestion) -> bool:
     return asked.exact and bool(asked.values)
+
+
+def _unmeasured(asked: ParsedQuestion) -> NextAction | None:
+    """A superlative that nothing measures must not list all that there is."""
+    if asked.exact and asked.form.form == "extreme":
+        return NextAction(0.0, unread=asked.form.word)
+    return plan_things(asked)
 
 
 def target_kind(question: str, kinds: Sequence[Thing]) -> Thing | None:

@@ -186,7 +186,9 @@ def _kept(asked: _Asked, clause: Clause, whole: str, start: str) -> str | None:
     concept = asked.target.concept if asked.target else ""
     root = Thing(name=start, concept=concept, size="more")
     form = read_form(f"which {start} {clause.text}", 0)
-    if (form.form == "filter") != any(thing.name in clause.text for thing in asked.given.things if thing.name[0] == "V"):
+    if (form.form == "filter") != any(
+        thing.name in clause.text for thing in asked.given.things if thing.name[0] == "V"
+    ):
         return None
     paths = [path for path in known_paths(asked.given, root) if len(path.steps) == 1]
     if form.form == "filter":

@@ -7,6 +7,7 @@ from dataclasses import replace
 from app.llm.embedded.candidate_paths import KnownPath
 from app.llm.embedded.language.masked_words import with_descriptions
 from app.llm.embedded.next_action import NextAction, ParsedQuestion
+from app.llm.embedded.scoring.directions import contrary_verb
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import StepInput
 
@@ -22,6 +23,9 @@ def accounted(scorer: PathScorer, asked: ParsedQuestion, given: StepInput, plan:
     if name := _ignored(asked, plan, plan.path):
         return replace(plan, unread=name)
     path = plan.path
+    simple = len(path.steps) == 1 and asked.form.form in ("things", "count") and path.root[0] == "E"
+    if simple and (verb := contrary_verb(asked.form.rest, path.root, path.steps[0], path.concept)):
+        return replace(plan, unread=verb)
     hops = tuple(zip(with_descriptions(path.steps, given.masked_relations), path.concepts, strict=True))
     concepts = [thing.concept for thing in (*asked.roots, *asked.kinds)]
     told = scorer.coverage(asked.form.rest, hops, concepts)

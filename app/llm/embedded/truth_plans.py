@@ -11,6 +11,7 @@ from app.llm.embedded.next_action import NextAction, ParsedQuestion, numbers_of,
 from app.llm.tasks import Thing
 
 _IS_A = re.compile(r"^\s*(\w+)\s+(?:an?|the)?\s*([a-z][a-z ]*?)\s*\??\s*$")
+_SAME = re.compile(r"\bsame\b", re.IGNORECASE)
 
 
 def plan_truth(asked: ParsedQuestion) -> NextAction | None:
@@ -22,6 +23,8 @@ def plan_truth(asked: ParsedQuestion) -> NextAction | None:
         return _equals(asked, asked.values[0])
     if not asked.both_named:
         return None
+    if asked.exact and _SAME.search(asked.form.rest):
+        return _same(asked)
     first, second = asked.roots[0], asked.roots[1]
     fitting = [
         each for each in asked.paths if each.path.root == first.name and share(each.path.concept, second.concept)
@@ -72,6 +75,19 @@ def _equals(asked: ParsedQuestion, value: Thing) -> NextAction | None:
         if best.path.before
         else None
     )
+
+
+def _same(asked: ParsedQuestion) -> NextAction | None:
+    """ "Do X and Y live in the same city?": is there anything that one relation leads to from both?"""
+    first, second = (root.name for root in asked.roots[:2])
+    of_both = {each.path.steps for each in asked.paths if each.path.root == second}
+    fitting = [each for each in asked.paths if each.path.root == first and each.path.steps in of_both]
+    single = [each for each in fitting if len(each.path.steps) == 1]
+    if not single:
+        return None
+    step = single[0].path.steps[0]
+    shared = f'intersect(reach({first}, "{step}"), reach({second}, "{step}"))'
+    return NextAction(single[0].score, (f"exists({shared})",), path=single[0].path)
 
 
 def _may_equal(concept: str, value: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.llm.embedded.candidate_paths import KnownPath, ScoredPath
+from app.llm.embedded.count_plans import more_of, most_of
 from app.llm.embedded.language.answer_form import AskedForm
 from app.llm.embedded.language.relation_wording import VALUES, readable
 from app.llm.embedded.next_action import SURE, NextAction, ParsedQuestion, narrowed, numbers_of, share
@@ -20,10 +21,11 @@ _AGED = {"argmin": "argmax", "argmax": "argmin", "min": "max", "max": "min"}
 
 def over_values(asked: ParsedQuestion) -> NextAction | None:
     """Paths whose last step leads to values: the function works on what that step leaves from."""
+    if asked.exact and (counted := most_of(asked)) is not None:
+        return counted
     fitting = measured([each for each in asked.paths if each.path.concept in VALUES], asked.form)
     if asked.exact and asked.form.form == "extreme" and not asked.form.asks_truth:
-        # The greatest of one thing is no answer: what it has is asked for, or its kin.
-        fitting = [each for each in fitting if each.path.before is None or each.path.before[0] != "E"]
+        fitting = [each for each in fitting if _has_several(asked, each)]
     if not fitting:
         return None
     best = fitting[0]
@@ -38,8 +40,29 @@ def over_values(asked: ParsedQuestion) -> NextAction | None:
         return NextAction(best.score, choices=numbers_of(shorter, 1)) if shorter and not asked.last_round else None
     if asked.form.asks_truth:
         return _is_extreme(asked, best)
-    things = _of_all_kinds(asked, fitting) or narrowed(asked, before, asked.ends.get(before, ""))
+    things = (
+        _of_all_kinds(asked, fitting)
+        or _all_named(asked, best.path)
+        or narrowed(asked, before, asked.ends.get(before, ""))
+    )
     return NextAction(best.score, (_function(asked.form, things, best.path),), path=best.path)
+
+
+def _has_several(asked: ParsedQuestion, scored: ScoredPath) -> bool:
+    """The greatest of one thing is no answer, nor is one of another kind than was asked for."""
+    before = scored.path.before
+    if before is None:
+        return True
+    if asked.form.function in ("min", "max"):
+        return before[0] != "E" or before == scored.path.root
+    return before[0] != "E" and (asked.target is None or share(asked.ends.get(before, ""), asked.target.concept))
+
+
+def _all_named(asked: ParsedQuestion, path: KnownPath) -> str:
+    """ "The combined population of X and Y" is that of both; else empty."""
+    named = [root.name for root in asked.roots if root.name[0] == "E"]
+    both = asked.exact and asked.form.form in ("sum", "average") and len(named) > 1 and path.before in named
+    return f"union({', '.join(named)})" if both else ""
 
 
 def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
@@ -95,9 +118,13 @@ def _function(form: AskedForm, things: str, path: KnownPath) -> str:
 def compare_values(asked: ParsedQuestion) -> NextAction | None:
     values = [each for each in asked.paths if each.path.concept in VALUES and len(each.path.steps) == 1]
     values = measured(values, asked.form)
-    if not values or len(asked.roots) < 2:
+    if len(asked.roots) < 2:
         return None
+    if asked.exact and (counted := more_of(asked)) is not None:
+        return counted
     first, second = asked.roots[0].name, asked.roots[1].name
+    if not values:
+        return None
     path, function = values[0].path, asked.form.function
     if asked.form.measure == "age" and path.concept in ("number", "age"):
         function = _AGED[function]
@@ -107,3 +134,21 @@ def compare_values(asked: ParsedQuestion) -> NextAction | None:
     if asked.form.asks_truth:
         chosen = f"exists(intersect({chosen}, {first}))"
     return NextAction(values[0].score, (chosen,), path=path)
+
+
+def than_thing(asked: ParsedQuestion) -> NextAction | None:
+    """ "Wards with fewer beds than X": those whose value compares so with that of X."""
+    if asked.target is None:
+        return NextAction(0.0, unread=asked.form.word)
+    own = [each for each in asked.paths if each.path.concept in VALUES and len(each.path.steps) == 1]
+    fitting = measured(own, asked.form)
+    if not fitting:
+        return NextAction(0.0, unread=asked.form.word)
+    path, function = fitting[0].path, asked.form.function
+    if asked.form.measure == "age" and path.concept in ("number", "age"):
+        function = _AGED[function]
+    relation, operator = path.steps[0], ">" if function == "argmax" else "<"
+    value = f'reach({path.root}, "{relation}")'
+    return NextAction(
+        fitting[0].score, (f'filter({asked.target.name}, "{relation}", {operator}, {value})',), path=path
+    )

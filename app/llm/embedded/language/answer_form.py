@@ -9,7 +9,7 @@ from typing import Literal
 from app.llm.embedded.language.morphology import is_participle, may_be_noun, may_be_verb
 from app.llm.embedded.language.paraphrases import normalise_idioms
 
-Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
+Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
 
 # A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
 _VALUE = r"((?-i:V(?=[a-z]*[0-9])[a-z0-9]{5}))"
@@ -46,8 +46,8 @@ class AskedForm:
 
     `function` is argmax, argmin, max, min or compare's direction; `operator`, `value` and `upper`, of a range its
     greatest value, belong to a filter, whose `function` may be count or exists. `measure`: by age or size, where the
-    words say no more ("the oldest clinic"). `asks_truth`: a comparison that is answered by yes or no. `either`: of two things that are
-    named, one is enough.
+    words say no more ("the oldest clinic"). `asks_truth`: a comparison that is answered by yes or no. `either`: of two things
+    that are named, one is enough. `word` is the superlative or comparative, `after` what stands behind it.
     """
 
     form: Form
@@ -59,6 +59,8 @@ class AskedForm:
     measure: Literal["", "age", "size"] = ""
     asks_truth: bool = False
     either: bool = False
+    word: str = ""
+    after: str = ""
 
 
 def read_form(question: str, topics: int) -> AskedForm:
@@ -91,7 +93,7 @@ def _per_group(text: str) -> AskedForm | None:
 
 def _compare(text: str, topics: int) -> AskedForm | None:
     if topics < 2 or not re.search(r"\bor\b|\bthan\b", text, re.IGNORECASE):
-        return None
+        return _than(text) if topics else None
     for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
         found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
         if found:
@@ -102,7 +104,22 @@ def _compare(text: str, topics: int) -> AskedForm | None:
                 if truth
                 else (f"{text[: found.start()]} {text[found.end() :]}")
             )
-            return AskedForm("compare", rest, function, measure=_measure_of(found[0], rest), asks_truth=truth)
+            said = (found[0].lower(), text[found.end() :].strip())
+            measure = _measure_of(found[0], rest)
+            return AskedForm("compare", rest, function, measure=measure, asks_truth=truth, word=said[0], after=said[1])
+    return None
+
+
+def _than(text: str) -> AskedForm | None:
+    """ "Wards with fewer beds than X": all that compare so with the one that is named."""
+    if _TRUTH.match(text) or not re.search(r"\bthan (?:the )?(?-i:E[a-z0-9]{5})\b", text, re.IGNORECASE):
+        return None
+    for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found:
+            rest = re.sub(r"\bthan\b", " ", f"{text[: found.start()]} {text[found.end() :]}")
+            function = _BY_DATE.get(found[0].lower(), function)
+            return AskedForm("than", rest, function, measure=_measure_of(found[0], rest), word=found[0].lower())
     return None
 
 
@@ -110,7 +127,9 @@ def _average_or_sum(text: str) -> AskedForm | None:
     rest = _without(text, r"\b(?:on average|average|mean)\b")
     if rest is not None:
         return AskedForm("average", rest)
-    rest = _without(text, r"\b(?:the sum of|sum of|total|altogether|in total)\b")
+    if re.search(rf"\b(?:{_GREATER}|{_LESS})\b", text, re.IGNORECASE):
+        return None
+    rest = _without(text, r"\b(?:the sum of|sum of|total|altogether|in total|combined)\b")
     return None if rest is None or re.search(r"\bhow many\b", text, re.IGNORECASE) else AskedForm("sum", rest)
 
 
@@ -148,7 +167,9 @@ def _extreme(text: str) -> AskedForm | None:
                 )
             function, truth = _BY_DATE.get(found[0].lower(), function), _TRUTH.match(rest) is not None
             rest = _TRUTH.sub(" ", rest) if truth else rest
-            return AskedForm("extreme", rest, function, asks_truth=truth, measure=_measure_of(found[0], rest))
+            said = (found[0].lower(), text[found.end() :].strip())
+            measure = _measure_of(found[0], rest)
+            return AskedForm("extreme", rest, function, asks_truth=truth, measure=measure, word=said[0], after=said[1])
     return None
 
 

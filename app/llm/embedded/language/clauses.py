@@ -69,7 +69,12 @@ def split_clauses(question: str, names: Collection[str], kinds: Sequence[str]) -
     head = next((n for n, word in enumerate(words[:at]) if _is_kind(word, kinds)), None)
     if head is None and words[:1] and words[0].lower() in _ANYBODY:
         head = 0
-    if head is None or not set(map(str.lower, words[:head])) <= _EMPTY | {"the", "of", "all", *(word.lower() for word in words if word.startswith("non-"))}:
+    if head is None or not set(map(str.lower, words[:head])) <= _EMPTY | {
+        "the",
+        "of",
+        "all",
+        *(word.lower() for word in words if word.startswith("non-")),
+    }:
         return None
     lead = [word for word in words[:head] if word.startswith("non-")]
     clauses = (*map(_lead, lead), *_joined(words[head + 1 :], names))
@@ -96,7 +101,9 @@ def _joined(words: Sequence[str], names: Collection[str]) -> Iterator[Clause]:
             continue
         between = {each.lower() for each in part[:-1]}
         if latest is not None and between <= _JOINING | {"in", "with", "at", "by", "the"} and between & _JOINING:
-            latest = replace(latest, text=latest.text.replace(latest.thing, word), thing=word, is_choice="or" in between)
+            latest = replace(
+                latest, text=latest.text.replace(latest.thing, word), thing=word, is_choice="or" in between
+            )
             yield latest
         else:
             *before, last = _parted(part)

@@ -19,6 +19,7 @@ _PLAIN = tuple(
         ),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
         (r"\babout\s*\?*\s*$", "topic"),
+        (r"\bbest[- ]paid\b", "highest paid"),
         (r"\bused to\b", " "),
         (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),
         (
