@@ -12,10 +12,13 @@ from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.privacy.anonymiser import Anonymised
 from app.strategies.base import Draft, RetrievalResult
+from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
+from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Mids
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
+NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
 NOT_READ: Final = "I could not tell what “{word}” means here, so I give no answer."
 OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
 WITHHELD: Final = "The model was not asked: too few things of the graph fit what it would have been shown."
@@ -47,7 +50,20 @@ def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:
         return ConclusionResult(sentence=NOT_IN_GRAPH)
+    if _is_nameless(conclusion):
+        return ConclusionResult(sentence=NAMELESS)
     return ConclusionResult(conclusion, sentence=conclusion.text)
+
+
+def _is_nameless(conclusion: Conclusion) -> bool:
+    """True where all that was found only joins others, as an admission joins a patient and a ward."""
+    names = [name for item in conclusion.items if item.kind in ("set", "entity") for name in _names(conclusion, item)]
+    return bool(names) and set(names) == {NO_NAME} and all(item.kind != "value" for item in conclusion.items)
+
+
+def _names(conclusion: Conclusion, item: Item) -> list[str]:
+    found = conclusion.names.get(item.pseudonym)
+    return found.names if found else []
 
 
 def _named_in(read: Anonymised) -> Mids:

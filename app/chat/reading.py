@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from app.chat.answers.description import describe
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.explanation_requests import asks_why
-from app.chat.answers.description import describe
 from app.chat.dialogue.follow_ups import needs_context
 from app.chat.dialogue.small_talk import described_thing, small_talk
 from app.chat.options import ChatOptions
@@ -70,10 +70,9 @@ def _known(completed: Completed) -> RetrievalResult | None:
 
 def _needs_no_search(run: QuestionRun) -> RetrievalResult | None:
     """A description of the one thing that is asked about, or the reply to small talk."""
-    question = run.read.dialogue.question
-    if reply := small_talk(question, kinds_of(run.graph.blind.schema)):
+    if reply := small_talk(run.request.messages[-1].content, kinds_of(run.graph.blind.schema)):
         return RetrievalResult(None, (), (), 0, said=reply)
-    thing = described_thing(question)
+    thing = described_thing(run.read.dialogue.question)
     return describe(run, thing) if thing and run.conversation.table.meaning(thing) else None
 
 

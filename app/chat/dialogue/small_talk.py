@@ -14,12 +14,19 @@ _HELLO = re.compile(
 )
 _THANKS = re.compile(
     r"^\W*(?:(?:ok|okay|great|perfect|cool|nice|good)\W+)?(?:thanks?(?: you)?|thx|cheers|ta)(?: (?:a lot|so much|very much|for .+))?\W*$"
+    r"|^\W*(?:you are|you're|that is|that's|that was) (?:really |very |so )?(?:helpful|great|nice|kind|good)\b[^?]*$"
     r"|^\W*(?:ok|okay|great|perfect|cool|nice|good|got it|i see)\W*$",
+    re.IGNORECASE,
+)
+_CHAT = re.compile(
+    r"^\W*(?:how are you(?: doing)?(?: today)?|how is it going|what's up|tell me a joke|make me laugh|lol|ha(?:ha)+|wow|"
+    r"(?:yes|no|yeah|nope|sure|fine|sorry|hm+|never mind|oops))\W*$",
     re.IGNORECASE,
 )
 _BYE = re.compile(r"^\W*(?:bye|goodbye|good bye|see you(?: later)?|good night|ciao)\W*$", re.IGNORECASE)
 _HELP = re.compile(
-    r"^\W*(?:help|help me|(?:what|which questions) can (?:i|we) ask(?: you| here| about)?|what (?:can|do) you (?:do|know|answer)"
+    r"^\W*(?:i (?:don't|do not) (?:understand|know)(?:\W+what (?:should|can|do) i (?:type|ask|do|say))?|what should i (?:type|ask)|"
+    r"what do you know(?: about)?|help|help me|(?:what|which questions) can (?:i|we) ask(?: you| here| about)?|what (?:can|do) you (?:do|know|answer)"
     r"|how does (?:this|it) work|how do (?:i|you) use this|what is (?:this|in (?:this|the) graph)|who are you|what are you"
     r"|(?:give|show) me (?:some )?examples?)\W*$",
     re.IGNORECASE,
@@ -41,7 +48,7 @@ def small_talk(question: str, kinds: Sequence[str]) -> str:
         return "You are welcome."
     if _BYE.match(question):
         return "Goodbye."
-    return _invitation(kinds) if _HELP.match(question) else ""
+    return _invitation(kinds) if _CHAT.match(question) or _HELP.match(question) else ""
 
 
 def described_thing(question: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ from app.llm.tasks import Thing
 # An answer in hand is worth a little more than a longer way that fits equally well.
 ANSWER_BONUS = 0.01
 UNCOUNTED = VALUES | {YES_OR_NO}
+_HOW_MUCH = re.compile(r"^\s*how (?:much|big|large|tall|expensive)\b", re.IGNORECASE)
 
 
 def plan_of(asked: ParsedQuestion) -> NextAction | None:
@@ -55,7 +57,7 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _compares(asked: ParsedQuestion) -> bool:
-    return asked.exact and bool(asked.values)
+    return bool(asked.values)
 
 
 def _unmeasured(asked: ParsedQuestion) -> NextAction | None:
@@ -134,10 +136,12 @@ def _is_of(path: KnownPath, target: Thing) -> bool:
 
 
 def _may_be_who(asked: ParsedQuestion, scored: ScoredPath) -> bool:
-    """A number or a date is nobody; a text may be a name, where the relation says the question's words."""
+    """No date is so much. A number or a date is nobody; a text may be a name, where the relation says the question's words."""
+    concept = scored.path.concept
+    if _HOW_MUCH.match(asked.form.rest):
+        return concept not in ("date", "year")
     if read_asked_kind(asked.form.rest).wh != "who" or asked.form.form != "things":
         return True
-    concept = scored.path.concept
     if concept == "text":
         said = set(content_words(asked.form.rest))
         return not said.isdisjoint(readable(scored.path.steps[-1]).lower().split())

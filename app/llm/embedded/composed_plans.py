@@ -21,6 +21,7 @@ from app.llm.tasks import StepInput, Thing
 LEAST_OF_CLAUSE = 0.2
 LEAST_SAID = 0.5
 MAX_STEPS = 2
+_BY_OTHERS = re.compile(r"^(?:is|are|was|were|been)\b|\bby\b", re.IGNORECASE)
 _COMPARES = re.compile(r"\b(?:than|more|less|fewer|over|under)\b", re.IGNORECASE)
 # Prepositions and verbs that say little, with the words of relations that they may stand for.
 _PLACED = {
@@ -53,7 +54,7 @@ def plan_composed(
     scorer: PathScorer, given: StepInput, entities: Sequence[Thing], kinds: Sequence[Thing]
 ) -> NextAction | None:
     """None where the question is not made of such clauses, or one of them is not understood."""
-    named = {thing.name: thing for thing in entities if thing.name[0] != "V"}
+    named = {thing.name: thing for thing in entities if thing.name[0] != "V" or thing.concept == "text"}
     narrowed = split_clauses(given.question, named, [kind.concept for kind in kinds])
     if narrowed is None or not _needs_parts(narrowed):
         return None
@@ -186,13 +187,14 @@ def _kept(asked: _Asked, clause: Clause, whole: str, start: str) -> str | None:
     concept = asked.target.concept if asked.target else ""
     root = Thing(name=start, concept=concept, size="more")
     form = read_form(f"which {start} {clause.text}", 0)
-    if (form.form == "filter") != any(
-        thing.name in clause.text for thing in asked.given.things if thing.name[0] == "V"
-    ):
+    if (form.form == "filter") != _names_value(asked, clause):
         return None
     paths = [path for path in known_paths(asked.given, root) if len(path.steps) == 1]
     if form.form == "filter":
         paths = [path for path in paths if path.concept in VALUES]
+    if not _BY_OTHERS.search(clause.text):
+        # "Without a manager": what they have, before what has them.
+        paths = [path for path in paths if not path.steps[0].startswith("^")] or paths
     best = _best(asked, form.rest, root, paths)
     if best is None or best.score < LEAST_OF_CLAUSE or _unsaid_word(asked, form.rest, best.path, root):
         return None
@@ -203,6 +205,10 @@ def _kept(asked: _Asked, clause: Clause, whole: str, start: str) -> str | None:
         else f'having({whole}, "{relation}")'
     )
     return f"difference({whole}, {kept})" if clause.negated else kept
+
+
+def _names_value(asked: _Asked, clause: Clause) -> bool:
+    return any(thing.name in clause.text for thing in asked.given.things if thing.name[0] == "V")
 
 
 def _of_all(asked: _Asked, narrowed: NarrowedQuestion, read: Sequence[_Read]) -> NextAction | None:

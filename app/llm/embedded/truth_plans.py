@@ -10,7 +10,7 @@ from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.next_action import NextAction, ParsedQuestion, numbers_of, parts_of, share
 from app.llm.tasks import Thing
 
-_IS_A = re.compile(r"^\s*(\w+)\s+(?:an?|the)?\s*([a-z][a-z ]*?)\s*\??\s*$")
+_IS_A = re.compile(r"^\s*(\w+)\s+(?:an?|the|one of the)?\s*([a-z][a-z ]*?)\s*\??\s*$")
 _SAME = re.compile(r"\bsame\b", re.IGNORECASE)
 
 
@@ -19,7 +19,7 @@ def plan_truth(asked: ParsedQuestion) -> NextAction | None:
     there at all, or does what is there hold?"""
     if (of_kind := _is_of_kind(asked)) is not None:
         return of_kind
-    if asked.exact and asked.values:
+    if asked.values:
         return _equals(asked, asked.values[0])
     if not asked.both_named:
         return None
@@ -61,20 +61,13 @@ def _equals(asked: ParsedQuestion, value: Thing) -> NextAction | None:
     ]
     if not fitting:
         return None
-    best = fitting[0]
-    operator = asked.form.operator or "="
-    return (
-        NextAction(
-            best.score,
-            (
-                f'exists(filter({best.path.before or best.path.root}, "{best.path.steps[-1]}", '
-                f"{operator}, {value.name}))",
-            ),
-            path=best.path,
-        )
-        if best.path.before
-        else None
-    )
+    path = fitting[0].path
+    if path.before is None:
+        shorter = [each for each in asked.paths if each.path.root == path.root and each.path.steps == path.steps[:-1]]
+        open_ways = numbers_of([*shorter, fitting[0]], 1)
+        return None if asked.last_round or not open_ways else NextAction(fitting[0].score, choices=open_ways)
+    kept = f'filter({path.before}, "{path.steps[-1]}", {asked.form.operator or "="}, {value.name})'
+    return NextAction(fitting[0].score, (f"exists({kept})",), path=path)
 
 
 def _same(asked: ParsedQuestion) -> NextAction | None:
@@ -92,4 +85,4 @@ def _same(asked: ParsedQuestion) -> NextAction | None:
 
 def _may_equal(concept: str, value: str) -> bool:
     """A year may be typed for a date, and is read as a number where nothing tells more."""
-    return concept in VALUES and (concept == value or {concept, value} <= {"date", "year", "number"})
+    return concept in VALUES | {"text"} and (concept == value or {concept, value} <= {"date", "year", "number"})

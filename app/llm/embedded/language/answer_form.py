@@ -32,6 +32,7 @@ _OPERATORS = (
 # "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
 _EITHER = re.compile(r"\b(?-i:E[a-z0-9]{5})\s+or\s+(?-i:E[a-z0-9]{5})\b", re.IGNORECASE)
 _ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
+_COUNTED = r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|^\s*count(?: of)?(?: the)?\b(?= \w)"
 _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
@@ -180,7 +181,7 @@ def _is_no_superlative(text: str) -> bool:
 
 
 def _count(text: str) -> AskedForm | None:
-    rest = _without(text, r"\bhow many\b|\b(?:what is |what's )?the number of\b")
+    rest = _without(text, _COUNTED)
     return None if rest is None else AskedForm("count", rest, either=_EITHER.search(rest) is not None)
 
 

@@ -25,6 +25,7 @@ _NEGATION = re.compile(
     r"\b(?:not|never|no|nobody|without|outside|lacking)\b|(?<=\w)n['’]t\b|\bnon-(?=\w)|\bcannot\b", re.IGNORECASE
 )
 _INSTEAD = {"without": "with", "outside": "in", "lacking": "with"}
+_AUXILIARIES = frozenset("is are was were do does did has have had the a an".split())
 _ANYBODY = frozenset("who people person persons anyone anybody someone somebody everyone everybody".split())
 _RELATIVE = frozenset("who that which whose where".split())
 _JOINING = frozenset("and or nor either both neither".split())
@@ -78,9 +79,18 @@ def split_clauses(question: str, names: Collection[str], kinds: Sequence[str]) -
         return None
     lead = [word for word in words[:head] if word.startswith("non-")]
     clauses = (*map(_lead, lead), *_joined(words[head + 1 :], names))
-    if not clauses or any(_OTHERWISE.search(clause.text) for clause in clauses):
+    if (
+        not clauses
+        or not _begins_a_clause(words[head + 1 : at])
+        or any(_OTHERWISE.search(clause.text) for clause in clauses)
+    ):
         return None
     return NarrowedQuestion(shape, "who" if words[head].lower() in _ANYBODY else words[head], clauses)
+
+
+def _begins_a_clause(words: Sequence[str]) -> bool:
+    """Before the first thing something must be said of what is asked for: "who is X married to" is no clause."""
+    return any(word.lower() not in _AUXILIARIES for word in words)
 
 
 def _lead(word: str) -> Clause:

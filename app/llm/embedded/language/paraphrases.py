@@ -14,7 +14,7 @@ _PLAIN = tuple(
         (
             r"^\s*(?:please|"
             r"(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
-            r"i (?:want|would like|need) to know|tell me|give me|show me)\b",
+            r"(?:i (?:want|would like|need)|i['’]d like) to know|do you know|tell me|give me|show me)\b",
             " ",
         ),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),

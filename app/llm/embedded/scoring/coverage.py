@@ -16,7 +16,7 @@ EMPTY: Final = frozenset(
     "same together share shared shares sharing common actually really just still yet full different certain "
     "respective following given altogether total know known find see tell looking want like new own use used "
     "made make makes making go goes involve involved involving include including includes included found "
-    "happen happened take took taken times many pls all listed each".split()
+    "happen happened take took taken many pls all listed each".split()
 )
 """Words that say little by themselves: no path has to explain them."""
 
