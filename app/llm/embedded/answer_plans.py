@@ -19,6 +19,7 @@ from app.llm.embedded.next_action import (
     ParsedQuestion,
     narrowed,
     numbers_of,
+    only_joins,
     share,
     walked_along,
 )
@@ -116,7 +117,9 @@ def _unsaid(asked: ParsedQuestion, paths: Sequence[ScoredPath]) -> Sequence[Scor
 
 def _answering(asked: ParsedQuestion) -> Sequence[ScoredPath]:
     """Paths to things of the kind that is asked for; a number that the graph holds is as good as a count."""
-    paths = [each for each in asked.paths if not asked.exact or _may_be_who(asked, each)]
+    paths = asked.paths
+    if asked.exact:
+        paths = [each for each in _named_ends(asked) if _may_be_who(asked, each)]
     if asked.form.form == "count":
         kind = asked.target.name if asked.target else ""
         counted = [each for each in paths if each.path.concept not in UNCOUNTED or each.path.root == kind]
@@ -133,6 +136,17 @@ def _answering(asked: ParsedQuestion) -> Sequence[ScoredPath]:
 def _is_of(path: KnownPath, target: Thing) -> bool:
     """Of what sets out from the kind itself only what its things have: "which patients have children"."""
     return len(path.steps) == 1 if path.root == target.name else share(path.concept, target.concept)
+
+
+def _named_ends(asked: ParsedQuestion) -> Sequence[ScoredPath]:
+    """Paths to what has a name, or to what is asked for by its kind."""
+    steps = {step for each in asked.paths for step in each.path.steps}
+    kinds = {kind.concept for kind in asked.kinds}
+    return [
+        each
+        for each in asked.paths
+        if each.path.concept in kinds or not each.path.steps or not only_joins(each.path.steps[-1], steps)
+    ]
 
 
 def _may_be_who(asked: ParsedQuestion, scored: ScoredPath) -> bool:

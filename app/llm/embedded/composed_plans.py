@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.llm.embedded.candidate_paths import KnownPath, ScoredPath, known_paths
@@ -13,7 +13,7 @@ from app.llm.embedded.language.masked_words import with_descriptions
 from app.llm.embedded.language.question_words import content_words, singular
 from app.llm.embedded.language.relation_wording import VALUES, readable
 from app.llm.embedded.language.synonyms import kind_words
-from app.llm.embedded.next_action import SURE, YES_OR_NO, NextAction, numbers_of, parts_of, walked_along
+from app.llm.embedded.next_action import SURE, YES_OR_NO, NextAction, numbers_of, only_joins, parts_of, walked_along
 from app.llm.embedded.scoring.coverage import EMPTY
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.tasks import StepInput, Thing
@@ -86,7 +86,9 @@ def _is_of(head: str, kind: Thing) -> bool:
 def _of_thing(asked: _Asked, clause: Clause, thing: Thing) -> _Read:
     """The path from `thing` to what is asked for that the clause says best."""
     wording = f"who {clause.text}" if asked.target is None else f"which {asked.head} {clause.text}"
-    paths = [path for path in known_paths(asked.given, thing) if _may_answer(asked, path)]
+    known = known_paths(asked.given, thing)
+    steps = {step for path in known for step in path.steps}
+    paths = [path for path in known if _may_answer(asked, path) and not _is_nobody(asked, path, steps)]
     best = _best(asked, wording, thing, paths) if _said(clause) else _unsaid(clause, paths)
     if best is None or best.score < LEAST_OF_CLAUSE or _COMPARES.search(clause.text):
         return _Read(clause, unread=clause.text.split()[0])
@@ -98,6 +100,11 @@ def _may_answer(asked: _Asked, path: KnownPath) -> bool:
     if not 0 < len(path.steps) <= MAX_STEPS or path.concept in _NO_THINGS:
         return False
     return asked.target is None or asked.target.concept in parts_of(path.concept)
+
+
+def _is_nobody(asked: _Asked, path: KnownPath, steps: Collection[str]) -> bool:
+    """What only joins others is nobody."""
+    return asked.target is None and only_joins(path.steps[-1], steps)
 
 
 def _best(asked: _Asked, wording: str, root: Thing, paths: Sequence[KnownPath]) -> ScoredPath | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from app.llm.embedded.candidate_paths import KnownPath, ScoredPath
@@ -67,6 +67,11 @@ def parts_of(concept: str) -> set[str]:
 def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
     numbers = dict.fromkeys(each.path.candidate for each in scored if each.path.candidate is not None)
     return tuple(numbers)[:width]
+
+
+def only_joins(step: str, steps: Collection[str]) -> bool:
+    """True where a step ends at what only joins others, since longer steps go through it: an admission."""
+    return any(other.startswith(f"{step}|") for other in steps)
 
 
 def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:

@@ -11,7 +11,7 @@ from app.llm.embedded.scoring.directions import contrary_verb
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import StepInput
 
-LEAST_EXPLAINED = 0.35
+LEAST_EXPLAINED = 0.75
 LEAST_OF_TRUTH = 0.8
 """A path that is there says yes: its words have to be those that were asked."""
 
@@ -27,18 +27,11 @@ def accounted(scorer: PathScorer, asked: ParsedQuestion, given: StepInput, plan:
     if simple and (verb := contrary_verb(asked.form.rest, path.root, path.steps[0], path.concept)):
         return replace(plan, unread=verb)
     hops = tuple(zip(with_descriptions(path.steps, given.masked_relations), path.concepts, strict=True))
-    concepts = [thing.concept for thing in (*asked.roots, *asked.kinds)]
+    concepts = [thing.concept for thing in (*asked.roots, *([asked.target] if asked.target else []))]
     told = scorer.coverage(asked.form.rest, hops, concepts)
     word = min(told, key=lambda word: told[word], default="")
     least = LEAST_OF_TRUTH if asked.form.form == "truth" else LEAST_EXPLAINED
-    if DEBUG:
-        print("   cov", {k: round(v, 2) for k, v in told.items()}, path.steps)
     return replace(plan, unread=word) if word and told[word] < least else plan
-
-
-import os
-
-DEBUG = os.environ.get("COV")
 
 
 def _ignored(asked: ParsedQuestion, plan: NextAction, path: KnownPath) -> str:

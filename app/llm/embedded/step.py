@@ -21,6 +21,8 @@ from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepR
 
 # Below this score nothing in the graph covers the question.
 MIN_SCORE = 0.2
+# So many paths are tried before a question is left for a word that none of them explains.
+MAX_TRIED = 4
 
 
 def take_step(scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE) -> StepReply:
@@ -97,8 +99,24 @@ def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
         target=target_kind(form.rest, kinds) if given.declared else None,
         exact=given.declared,
     )
-    plan = plan_turned(asked, turned, given)
-    return plan if plan is None or not given.declared else accounted(scorer, asked, given, plan)
+    return _explained(scorer, asked, turned, given) if given.declared else plan_turned(asked, turned, given)
+
+
+def _explained(scorer: PathScorer, asked: ParsedQuestion, turned: Quantifier, given: StepInput) -> NextAction | None:
+    """The first plan whose path explains each word of the question; else the first, with the word that it leaves."""
+    first: NextAction | None = None
+    for _ in range(MAX_TRIED):
+        plan = plan_turned(asked, turned, given)
+        if plan is None or plan.score < MIN_SCORE:
+            break
+        checked = accounted(scorer, asked, given, plan)
+        if not checked.unread:
+            return checked
+        first = first or checked
+        if plan.path is None:
+            break
+        asked = replace(asked, paths=[each for each in asked.paths if each.path.steps != plan.path.steps])
+    return first or plan
 
 
 def _turned(given: StepInput) -> Quantifier:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from app.llm.embedded.candidate_paths import KnownPath, ScoredPath
 from app.llm.embedded.count_plans import more_of, most_of
 from app.llm.embedded.language.answer_form import AskedForm
+from app.llm.embedded.language.answer_type import read_asked_kind
 from app.llm.embedded.language.relation_wording import VALUES, readable
 from app.llm.embedded.next_action import SURE, NextAction, ParsedQuestion, narrowed, numbers_of, share
 
@@ -45,7 +46,19 @@ def over_values(asked: ParsedQuestion) -> NextAction | None:
         or _all_named(asked, best.path)
         or narrowed(asked, before, asked.ends.get(before, ""))
     )
-    return NextAction(best.score, (_function(asked.form, things, best.path),), path=best.path)
+    chosen = _function(asked.form, things, best.path)
+    return NextAction(best.score, (_whose(asked, chosen, best.path),), path=best.path)
+
+
+def _whose(asked: ParsedQuestion, chosen: str, path: KnownPath) -> str:
+    """ "Who was admitted in 2026?" asks for those who have the admissions."""
+    if not asked.exact or not asked.from_kinds or read_asked_kind(asked.form.rest).wh != "who":
+        return chosen
+    if asked.form.form not in ("filter", "extreme") or asked.form.function not in ("", "argmax", "argmin"):
+        return chosen
+    having = [each.path.steps[0] for each in asked.paths if each.path.root == path.root and len(each.path.steps) == 1]
+    owner = next((step for step in having if step.startswith("^has ") and "|" not in step), "")
+    return f'reach({chosen}, "{owner}")' if owner and len(path.steps) == 1 else chosen
 
 
 def _has_several(asked: ParsedQuestion, scored: ScoredPath) -> bool:

@@ -131,5 +131,6 @@ def synonyms_backwards(relation: str) -> tuple[str, ...]:
 
 def _found(relation: str, said: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     words = relation.lower().removeprefix("has ")
+    words = words if words in said else words.removesuffix(" of")
     last = singular(words.split()[-1]) if words else ""
     return said.get(words) or said.get(last, ())

@@ -10,13 +10,14 @@ from app.llm.embedded.language.question_words import GRAMMAR, MAX_SPAN_WORDS, is
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
 from app.llm.embeddings.embedder import Embedder
 
+LEAST_ALIKE: Final = 5
 EMPTY: Final = frozenset(
     "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "
     "everyone everybody got get gets getting belong belongs called named kind kinds type types sort there here both "
     "same together share shared shares sharing common actually really just still yet full different certain "
     "respective following given altogether total know known find see tell looking want like new own use used "
     "made make makes making go goes involve involved involving include including includes included found "
-    "happen happened take took taken many pls all listed each".split()
+    "happen happened take took taken many pls all listed each recently recent came come comes something anything stuff".split()
 )
 """Words that say little by themselves: no path has to explain them."""
 
@@ -41,7 +42,7 @@ def coverage(
     found: dict[str, float] = {}
     for (_text, words), likeness in zip(spans, near.tolist(), strict=True):
         for word in words:
-            sure = singular(word) in said or not done.isdisjoint(verbs_of(word))
+            sure = singular(word) in said or _is_kin(word, said) or not done.isdisjoint(verbs_of(word))
             found[word] = max(found.get(word, 0.0), 1.0 if sure else likeness)
     return found
 
@@ -54,6 +55,12 @@ def _spans(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
             if not all(told[first:last]):
                 break
             yield " ".join(words[first:last]), tuple(words[first:last])
+
+
+def _is_kin(word: str, said: Collection[str]) -> bool:
+    """`licence` and `licensed`, `specialise` and `specializes` begin alike."""
+    least = max(LEAST_ALIKE, len(word) - 3)
+    return any(word[:least] == other[:least] for other in said if len(other) >= least)
 
 
 def _tells(word: str) -> bool:
