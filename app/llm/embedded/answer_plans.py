@@ -150,7 +150,7 @@ def _named_ends(asked: ParsedQuestion) -> Sequence[ScoredPath]:
 
 
 def _may_be_who(asked: ParsedQuestion, scored: ScoredPath) -> bool:
-    """No date is so much. A number or a date is nobody; a text may be a name, where the relation says the question's words."""
+    """No date is so much. A number or a date is nobody; a text may be a name, where its relation was said."""
     concept = scored.path.concept
     if _HOW_MUCH.match(asked.form.rest):
         return concept not in ("date", "year")

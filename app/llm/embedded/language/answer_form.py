@@ -32,7 +32,10 @@ _OPERATORS = (
 # "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
 _EITHER = re.compile(r"\b(?-i:E[a-z0-9]{5})\s+or\s+(?-i:E[a-z0-9]{5})\b", re.IGNORECASE)
 _ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
-_COUNTED = r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|^\s*count(?: of)?(?: the)?\b(?= \w)"
+_COUNTED = (
+    r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|"
+    r"^\s*count(?: of)?(?: the)?\b(?= \w)"
+)
 _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
@@ -47,8 +50,8 @@ class AskedForm:
 
     `function` is argmax, argmin, max, min or compare's direction; `operator`, `value` and `upper`, of a range its
     greatest value, belong to a filter, whose `function` may be count or exists. `measure`: by age or size, where the
-    words say no more ("the oldest clinic"). `asks_truth`: a comparison that is answered by yes or no. `either`: of two things
-    that are named, one is enough. `word` is the superlative or comparative, `after` what stands behind it.
+    words say no more ("the oldest clinic"). `asks_truth`: a comparison that is answered by yes or no. `either`: of two
+    things that are named, one is enough. `word` is the superlative or comparative, `after` what stands behind it.
     """
 
     form: Form

@@ -26,7 +26,8 @@ _NO = re.compile(rf"\b(?:no|zero)\b(?!\s+(?:one|{_COMPARED}))\s*|\bnot any\b\s*"
 _WITHOUT = re.compile(r"\b(?:without|lacking|lacks?)\b(?:\s+(?:any|an?))?", re.IGNORECASE)
 _OTHERS = re.compile(r"\s*\b(?:else|others?|another)\b(?!\s+half\b)", re.IGNORECASE)
 _UNREAD = re.compile(
-    r"\b(only|how (?:many|much) more|top \w+|neither|nor|nobody|no one|none|unless|always|exactly|almost|most of|(?<!other )half of|either|"
+    r"\b(only|how (?:many|much) more|top \w+|neither|nor|nobody|no one|none|unless|always|exactly|almost|most of|"
+    r"(?<!other )half of|either|"
     r"at least|at most|more than|fewer than|less than)\b",
     re.IGNORECASE,
 )

@@ -9,7 +9,7 @@ from app.llm.embedded.scoring.path_scoring import relation_direction
 
 
 def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:
-    """The verb of the question that says this step the other way round, and nothing else; empty where there is none."""
+    """The verb of the question that says this step the other way round and nothing else; empty where none does."""
     hop = hop_words(label, concept)
     spans = [span for order in reading_orders(question, topic) for span in order.spans if " " not in span.text]
     saying = [span for span in spans if not hop.verbs.isdisjoint(verbs_of(span.text))]
