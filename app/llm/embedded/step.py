@@ -133,7 +133,8 @@ def _named(given: StepInput, things: Sequence[Thing]) -> list[Thing]:
 def _form_of(text: str, given: StepInput, topics: int, unheld: Sequence[Thing]) -> AskedForm:
     form = read_form(text, topics)
     if not given.declared:
-        return replace(form, measure="", either=False)
+        rest = f"{form.rest} date of birth" if form.measure == "age" else form.rest
+        return replace(form, rest=rest, measure="", either=False)
     equal = next((value for value in unheld if value.concept in VALUES), None)
     if equal is None or form.form not in ("things", "count"):
         return form

@@ -15,14 +15,12 @@ Shape = Literal["things", "count", "truth", "all"]
 
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*(?:['’][^\W_]+)?")
 _AUXILIARY = "(?:is|are|was|were|do|does|did|has|have|had)"
+_NUMBER_OF = "(?:(?:what is |what's )?the )?number of"
 _ASKED: tuple[tuple[Shape, re.Pattern[str]], ...] = (
     ("all", re.compile(rf"^{_AUXILIARY} (?:all|each|every|both)(?: of)?(?: the)? ", re.I)),
     ("truth", re.compile(r"^(?:is|are|was|were) there (?:any|an?|some) ", re.I)),
     ("things", re.compile(rf"^{_AUXILIARY} (?=any ?(?:one|body)|some ?(?:one|body))", re.I)),
-    (
-        "count",
-        re.compile(r"^(?:how many(?: of the)?|(?:what(?: is|'s) )?the number of|number of|count(?: of)?(?: the)?) ", re.I),
-    ),
+    ("count", re.compile(rf"^(?:how many(?: of the)?|{_NUMBER_OF}|count(?: of)?(?: the)?) ", re.I)),
     ("things", re.compile(r"^(?:(?:which|what|list|show|any)(?: of)?(?: all)?(?: the)? |(?=who )|of the )?", re.I)),
 )  # fmt: skip
 _NEGATION = re.compile(
