@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.chat.answers.description import describe
+from app.chat.description import describe
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.explanation_requests import asks_why
 from app.chat.dialogue.follow_ups import needs_context

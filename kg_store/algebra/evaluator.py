@@ -194,7 +194,7 @@ class _Evaluation:
         return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[int]], int]) -> Result:
-        """What has none counts as none."""
+        """An entity that it leads nowhere from has none."""
         entities = self._set(call, 0)
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         heads, counts = np.unique(edges.heads, return_counts=True)

@@ -33,7 +33,7 @@ _NO_THINGS = VALUES | {YES_OR_NO, "text"}
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What every clause narrows: `target` is everything of the kind, None where anybody is asked for."""
+    """The thing that every clause narrows: `target` is everything of the kind, None where anybody is asked for."""
 
     scorer: PathScorer
     given: StepInput
@@ -103,7 +103,7 @@ def _may_answer(asked: _Asked, path: KnownPath) -> bool:
 
 
 def _is_nobody(asked: _Asked, path: KnownPath, steps: Collection[str]) -> bool:
-    """What only joins others is nobody."""
+    """True for that which only joins others."""
     return asked.target is None and only_joins(path.steps[-1], steps)
 
 

@@ -21,6 +21,8 @@ def plan_truth(asked: ParsedQuestion) -> NextAction | None:
         return of_kind
     if asked.values:
         return _equals(asked, asked.values[0])
+    if asked.exact and not asked.both_named and _SAME.search(asked.form.rest):
+        return NextAction(0.0, unread="same")
     if not asked.both_named:
         return None
     if asked.exact and _SAME.search(asked.form.rest):

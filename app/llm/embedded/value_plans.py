@@ -57,7 +57,8 @@ def _whose(asked: ParsedQuestion, chosen: str, path: KnownPath) -> str:
     if asked.form.form not in ("filter", "extreme") or asked.form.function not in ("", "argmax", "argmin"):
         return chosen
     having = [each.path.steps[0] for each in asked.paths if each.path.root == path.root and len(each.path.steps) == 1]
-    owner = next((step for step in having if step.startswith("^has ") and "|" not in step), "")
+    joined = {step.rpartition("|")[2] for each in asked.paths for step in each.path.steps if "|" in step}
+    owner = next((step for step in having if step.startswith("^has ") and step in joined), "")
     return f'reach({chosen}, "{owner}")' if owner and len(path.steps) == 1 else chosen
 
 

@@ -20,6 +20,7 @@ _PLAIN = tuple(
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
         (r"\babout\s*\?*\s*$", "topic"),
         (r"\bbest[- ]paid\b", "highest paid"),
+        (r"\b(number of [a-z]+) by (?=[a-z]+\b\W*(?:please)?\W*$)", r"\1 per "),
         (r"\bused to\b", " "),
         (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),
         (

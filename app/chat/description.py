@@ -1,4 +1,4 @@
-"""What the graph holds of one thing, said in a few sentences: "tell me about X"."""
+"""All that the graph holds of one thing, said in a few sentences: "tell me about X"."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _facts(run: QuestionRun, mids: Mids) -> Iterator[_Known]:
 
 
 def _worth(known: _Known) -> tuple[bool, bool, int, str]:
-    """What it has itself before what has it, things before values, few before many."""
+    """Its own facts before those of what has it, things before values, few before many."""
     return known.label.startswith("^"), known.kind is NodeKind.VALUE, len(known.members), known.label
 
 
