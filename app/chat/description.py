@@ -12,7 +12,7 @@ from app.llm.tasks import Evidence, StepInput, Thing
 from app.strategies.base import Draft, FoundFact, RetrievalResult
 from app.strategies.retrieval import bucket
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from, tail_concept
-from kg_store.terms import Mids, NodeKind, Path, as_mids
+from kg_store.terms import Mid, Mids, NodeKind, Path, as_mids
 
 MAX_FACTS: Final = 8
 MAX_EACH: Final = 12
@@ -74,7 +74,7 @@ def _pseudonym(run: QuestionRun, start: str, known: _Known) -> str:
     table = run.conversation.table
     if len(known.members) > 1:
         return table.of_set(start, known.path, known.members)
-    one = int(known.members[0])
+    one = Mid(int(known.members[0]))
     return table.of_value(one) if known.kind is NodeKind.VALUE else table.of_entity(one)
 
 

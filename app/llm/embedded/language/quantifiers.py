@@ -27,7 +27,7 @@ _WITHOUT = re.compile(r"\b(?:without|lacking|lacks?)\b(?:\s+(?:any|an?))?", re.I
 _OTHERS = re.compile(r"\s*\b(?:else|others?|another)\b(?!\s+half\b)", re.IGNORECASE)
 _UNREAD = re.compile(
     r"\b(only|how (?:many|much) more|top \w+|neither|nor|nobody|no one|none|unless|always|exactly|almost|most of|"
-    r"(?<!other )half of|either|and (?:where|when|who|what|how)|"
+    r"(?<!other )half of|either|(?<=\w )and (?:where|when|who|what|how)|"
     r"at least|at most|more than|fewer than|less than)\b",
     re.IGNORECASE,
 )

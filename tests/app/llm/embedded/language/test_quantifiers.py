@@ -35,6 +35,7 @@ def test_what_is_left_out_is_named() -> None:
         ("Which clinics have at least four wards?", "at least"),
         ("how many more beds does Eq7f2k have", "how many more"),
         ("wards where nobody was admitted", "nobody"),
+        ("which band recorded Eq7f2k and where was it formed?", "and where"),
     ],
 )
 def test_what_nothing_executes_is_told_by_its_word(question: str, word: str) -> None:
@@ -43,3 +44,7 @@ def test_what_nothing_executes_is_told_by_its_word(question: str, word: str) -> 
 
 def test_a_comparison_with_a_value_is_executed() -> None:
     assert read_quantifier("clinics with more than Vq7f2k beds").unread == ""
+
+
+def test_a_question_may_begin_with_and() -> None:
+    assert read_quantifier("and where does Eq7f2k work?").unread == ""
