@@ -62,7 +62,9 @@ def plan_composed(
     asked = _Asked(scorer, given, target, narrowed.head)
     read = [_of_thing(asked, clause, named[clause.thing]) for clause in narrowed.clauses if clause.thing]
     if unread := next((each.unread for each in read if each.path is None), ""):
-        return NextAction(0.0, unread=unread)
+        # What turns nothing round may be read as a whole.
+        turns = narrowed.shape == "all" or any(clause.negated for clause in narrowed.clauses)
+        return NextAction(0.0, unread=unread) if turns else None
     open_ways = [each.path for each in read if each.path and each.path.path.end is None]
     if open_ways and not given.last_round:
         return NextAction(SURE, choices=numbers_of(open_ways, given.width))

@@ -24,9 +24,10 @@ def over_values(asked: ParsedQuestion) -> NextAction | None:
     """Paths whose last step leads to values: the function works on what that step leaves from."""
     if asked.exact and (counted := most_of(asked)) is not None:
         return counted
-    fitting = measured([each for each in asked.paths if each.path.concept in VALUES], asked.form)
+    fitting = [each for each in asked.paths if each.path.concept in VALUES]
     if asked.exact and asked.form.form == "extreme" and not asked.form.asks_truth:
         fitting = [each for each in fitting if _has_several(asked, each)]
+    fitting = measured(fitting, asked.form)
     if not fitting:
         return None
     best = fitting[0]

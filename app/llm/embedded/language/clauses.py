@@ -36,6 +36,7 @@ _EMPTY = frozenset("please any also ever all there listed".split()) | _JOINING |
 _OTHERWISE = re.compile(
     r"\b(?:only|just|nothing|exactly|always|else|others?|another|same|most|least|fewest|highest|lowest|oldest|youngest|"
     r"latest|first|last|except|besides|each|every|per|together|average|total|common|neither|nor|if|unless|"
+    r"higher|lower|larger|smaller|bigger|greater|earlier|later|"
     r"how|when|what|why|they|them|he|she|his|her|their|it|its|there)\b|\bor\b(?! E)",
     re.IGNORECASE,
 )
@@ -81,13 +82,16 @@ def split_clauses(question: str, names: Collection[str], kinds: Sequence[str]) -
         return None
     lead = [word for word in words[:head] if word.startswith("non-")]
     clauses = (*map(_lead, lead), *_joined(words[head + 1 :], names))
-    if (
-        not clauses
-        or not _begins_a_clause(words[head + 1 : at])
-        or any(_OTHERWISE.search(clause.text) for clause in clauses)
-    ):
+    if not clauses or not _begins_a_clause(words[head + 1 : at]) or any(map(_is_otherwise, clauses)):
         return None
     return NarrowedQuestion(shape, "who" if words[head].lower() in _ANYBODY else words[head], clauses)
+
+
+def _is_otherwise(clause: Clause) -> bool:
+    """A clause that names nothing does not end with a preposition: "the person X is married to"."""
+    return _OTHERWISE.search(clause.text) is not None or (
+        not clause.thing and clause.text.endswith((" to", " by", " in"))
+    )
 
 
 def _begins_a_clause(words: Sequence[str]) -> bool:

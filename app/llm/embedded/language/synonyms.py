@@ -96,7 +96,7 @@ _KINDS = tuple(
     doctor, physician, medic
     clinic, hospital
     city, town
-    company, firm, business, corporation
+    company, firm, business, corporation, manufacturer
     employee, worker, staff member, colleague
     customer, client, buyer
     film, movie

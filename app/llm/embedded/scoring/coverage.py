@@ -8,6 +8,7 @@ from typing import Final
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, MAX_SPAN_WORDS, is_pseudonym, singular, words_in
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
+from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embeddings.embedder import Embedder
 
 LEAST_ALIKE: Final = 5
@@ -43,7 +44,11 @@ def coverage(
     found: dict[str, float] = {}
     for (_text, words), likeness in zip(spans, near.tolist(), strict=True):
         for word in words:
-            sure = singular(word) in said or _is_kin(word, said) or not done.isdisjoint(verbs_of(word))
+            sure = (
+                not kind_words(singular(word)).isdisjoint(said)
+                or _is_kin(word, said)
+                or not done.isdisjoint(verbs_of(word))
+            )
             found[word] = max(found.get(word, 0.0), 1.0 if sure else likeness)
     return found
 
