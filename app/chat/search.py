@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionRun, StageTimer
 from app.egress.disclosure import BelowAnonymityThresholdError
@@ -18,13 +19,17 @@ from app.egress.wire_pseudonyms import AnswerPseudonyms
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
 from kg_store.graph.compact_graph import (
     RememberedGraph,
 )
+from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Mids
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
+NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
+NOT_READ: Final = "I could not tell what “{word}” means here, so I give no answer."
 OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
 WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
@@ -37,6 +42,10 @@ def conclude(run: QuestionRun) -> QuestionRun:
 
 
 def _without_draft(found: RetrievalResult) -> ConclusionResult:
+    if found.said:
+        return ConclusionResult(Conclusion(found.said, (), {}), sentence=found.said)
+    if found.unread:
+        return ConclusionResult(sentence=NOT_READ.format(word=found.unread))
     sentence = OVER_BUDGET if found.over_budget else WITHHELD if found.withheld else NOT_IN_GRAPH
     return ConclusionResult(sentence=sentence)
 
@@ -51,7 +60,20 @@ def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:
         return ConclusionResult(sentence=NOT_IN_GRAPH)
+    if _is_nameless(conclusion):
+        return ConclusionResult(sentence=NAMELESS)
     return ConclusionResult(conclusion, sentence=conclusion.text)
+
+
+def _is_nameless(conclusion: Conclusion) -> bool:
+    """True where all that was found only joins others, as an admission joins a patient and a ward."""
+    names = [name for item in conclusion.items if item.kind in ("set", "entity") for name in _names(conclusion, item)]
+    return bool(names) and set(names) == {NO_NAME} and all(item.kind != "value" for item in conclusion.items)
+
+
+def _names(conclusion: Conclusion, item: Item) -> list[str]:
+    found = conclusion.names.get(item.pseudonym)
+    return found.names if found else []
 
 
 def _named_in(read: Anonymised) -> Mids:

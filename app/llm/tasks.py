@@ -166,6 +166,9 @@ class StepInput(TaskModel):
     round: int = 1
     last_round: bool = Field(default=False, description="nothing can be followed any more")
     width: int = Field(default=3, description="how many choices at most")
+    declared: SkipJsonSchema[bool] = Field(
+        default=False, exclude=True, description="the graph says what its things are"
+    )
 
 
 class StepReply(TaskModel):
@@ -185,6 +188,7 @@ class StepReply(TaskModel):
     choices: list[int]
     answer: list[str]
     text: str
+    unread: SkipJsonSchema[str] = Field(default="", description="a word of the question that nothing executes")
 
     @field_validator("thought", "path", mode="wrap")
     @classmethod

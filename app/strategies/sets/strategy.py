@@ -34,7 +34,7 @@ from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathP
 from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.start import starting_places
+from app.strategies.start import declares_kinds, starting_places
 from kg_store.terms import Path
 
 
@@ -91,7 +91,7 @@ class SetsStrategy:
             if reply.action == "answer" and reply.answer:
                 return _found(progress, _draft(inquiry, progress, reply, by_number))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
-                break
+                return replace(_found(progress, None), unread=_unread(inquiry, reply))
         return _found(progress, None)
 
     async def _round(
@@ -173,7 +173,14 @@ def _step(
         round=number,
         last_round=is_last or number > inquiry.limits.depth,
         width=inquiry.limits.width,
+        declared=declares_kinds(inquiry.graph.schema),
     )
+
+
+def _unread(inquiry: StrategyInput, reply: StepReply) -> str:
+    """The word that the reasoner could not read, if it is one of the question: nothing else is repeated."""
+    said = re.split(r"[^\w' ]+", inquiry.dialogue.question.lower())
+    return reply.unread if reply.unread and any(f" {reply.unread.lower()} " in f" {part} " for part in said) else ""
 
 
 def _chosen(inquiry: StrategyInput, reply: StepReply, by_number: dict[int, CandidatePath]) -> list[CandidatePath]:
