@@ -228,7 +228,10 @@ async def test_what_is_cut_by_rank_is_told(
     assert any(note.startswith("6 possible paths") for note in finding.notes)
 
 
-async def test_nothing_to_start_from_costs_no_call(embedder: Embedder, tmp_path: Path) -> None:
-    nameless = bench_of(tmp_path, embedder, PREFIXES + "[] :of [ :at 3 ] .").asked()
+async def test_nothing_to_start_from_costs_no_call(
+    embedder: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.strategies.start.kinds_of", lambda _schema: ())
+    nameless = bench_of(tmp_path, embedder, PREFIXES + ":m1 :has 3 .").asked()
     finding = await ArogStrategy(embedder).find(nameless.inquiry(EmbeddedReasoner(embedder), "What is there?"))
     assert (finding.draft, finding.rounds, len(finding.notes)) == (None, 0, 1)
