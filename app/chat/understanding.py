@@ -43,19 +43,21 @@ def count_of(run: QuestionRun, pseudonym: str) -> int | None:
 
 
 def understood(run: QuestionRun) -> list[Understood]:
-    """The things and values that the question was read to name, where it has no answer.
+    """The things that the question was read to name, where it has no answer.
 
-    Names that several things share are left out: the answer's choices tell them.
+    Promise: none but single things that the asker's own view of the graph holds. Values, words that are not known, and
+    names of what this view does not hold are left out alike, for to tell them apart would tell what is hidden. Names
+    that several things share are left out too: the answer's choices tell them.
     """
     if run.ended.conclusion is not None:
         return []
     table, found = run.conversation.table, {}
     for topic in run.read.dialogue.topics:
         meaning = table.meaning(topic.pseudonym)
-        if topic.newest and meaning is not None and meaning.kind != "group":
-            kind = topic.value_kind.value if topic.value_kind else _concept(run, topic.mids)
-            known = len(topic.mids) > 0 or topic.value_kind in (ValueKind.NUMBER, ValueKind.DATE)
-            found[topic.pseudonym] = Understood(pseudonym=topic.pseudonym, concept=kind, known=known)
+        is_entity = meaning is not None and meaning.kind == "entity" and topic.value_kind is None
+        if topic.newest and is_entity and len(topic.mids):
+            concept = _concept(run, topic.mids)
+            found[topic.pseudonym] = Understood(pseudonym=topic.pseudonym, concept=concept)
     return list(found.values())[:MAX_UNDERSTOOD]
 
 

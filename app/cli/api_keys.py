@@ -44,16 +44,17 @@ def create(
 @app.command("list")
 def list_keys(tenant: Tenant = "default") -> None:
     """Every key of a tenant, without the keys themselves."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("key id", "label", "role", "graphs", "made", "last used", "state")
+    ids, graphs = Column("key id", no_wrap=True), Column("graphs", no_wrap=True)
+    table = Table(ids, "label", "role", graphs, "made", "last used", Column("state", no_wrap=True))
     with opened_store(_errors) as store:
         for record in store.access.keys(tenant):
             until = f"until {record.expires_at:%Y-%m-%d}" if record.expires_at else "valid"
             state = "revoked" if record.revoked_at else until
-            made, graphs = f"{record.created_at:%Y-%m-%d}", ", ".join(sorted(record.grants))
+            made, granted = f"{record.created_at:%Y-%m-%d}", ", ".join(sorted(record.grants))
             used = f"{record.last_used_at:%Y-%m-%d}" if record.last_used_at else "never"
-            table.add_row(record.key_id, record.label, record.role, graphs, made, used, state)
+            table.add_row(record.key_id, record.label, record.role, granted, made, used, state)
     _console.print(table)
 
 

@@ -40,11 +40,10 @@ class Fact(Wire):
 
 
 class Understood(Wire):
-    """One thing or value that the question was understood to name; `known`: the graph holds it."""
+    """One thing of the graph that the question was understood to name."""
 
     pseudonym: str
     concept: str
-    known: bool = True
 
 
 class Ambiguity(Wire):

@@ -32,11 +32,13 @@ class BoundedRuns(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if size < 0:
-            return b"".join(iter(lambda: self.read(_CHUNK_BYTES), b""))
-        data = self._stream.read(min(size, _CHUNK_BYTES))
-        self._count(data)
-        return data
+        """As many bytes as are asked for, fewer at the end alone: who looks at a beginning has to see all of it."""
+        pieces: list[bytes] = []
+        while size and (data := self._stream.read(_CHUNK_BYTES if size < 0 else min(size, _CHUNK_BYTES))):
+            self._count(data)
+            pieces.append(data)
+            size -= len(data) if size > 0 else 0
+        return b"".join(pieces)
 
     def readinto(self, buffer: Any) -> int:
         data = self.read(len(buffer))

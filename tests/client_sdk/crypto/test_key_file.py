@@ -114,7 +114,7 @@ def test_parallel_first_starts_get_the_same_key(config: Path) -> None:
     for start in starts:
         start.join()
     results.close()
-    results.assign_thread()
+    results.join_thread()
     assert publics == {load_or_create_key().public_text}
 
 

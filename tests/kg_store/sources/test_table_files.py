@@ -172,7 +172,7 @@ def test_a_table_without_a_file_is_an_error(tmp_path: Path) -> None:
 
 def test_a_file_that_fits_two_tables_is_an_error(tmp_path: Path) -> None:
     tables = [TablePolicy(file=f"{name}.csv", key="id") for name in ("a", "b")]
-    with pytest.raises(LoadError, match="fits several tables"):
+    with pytest.raises(LoadError, match="matches several tables"):
         read_sources([written(tmp_path, "id,name\n1,A\n", "file-1.csv")], tables=tables)
 
 

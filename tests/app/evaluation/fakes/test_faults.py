@@ -86,7 +86,7 @@ async def test_no_count_of_an_endpoint_lowers_a_tenants_day_or_spends_its_limit(
         label = RunLabel(set_name="demo", strategy="sets", reasoner="scripted")
 
         def see(_question: object, _outcome: object, answer: Answer | None, _steps: object) -> None:
-            notes.extend(answer.notes if answer else ())
+            notes.extend(answer.usage.left_out if answer else ())
 
         used = [0]
         for fault in COUNTS * 2:

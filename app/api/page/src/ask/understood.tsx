@@ -6,12 +6,11 @@ export function Understood({ reply, table }: { reply: ChatAnswer; table: NameTab
   if (reply.ambiguous.length > 0) {
     return null;
   }
-  const named = reply.understood.map(({ pseudonym, concept, known }) => {
+  const named = reply.understood.map(({ pseudonym, concept }) => {
     const names = table.get(pseudonym);
-    return { name: names === undefined ? "" : shown(names), concept, known };
+    return { name: names === undefined ? "" : shown(names), concept };
   });
-  const known = named.filter((each) => each.known && each.name !== "");
-  const unknown = named.filter((each) => !each.known && each.name !== "");
+  const known = named.filter((each) => each.name !== "");
   return (
     <div class="note understood">
       {known.length > 0 && (
@@ -21,9 +20,6 @@ export function Understood({ reply, table }: { reply: ChatAnswer; table: NameTab
             <span key={at}>{at > 0 && ", "}<b class="name">{name}</b> <span class="quiet">{concept}</span></span>
           ))}
         </p>
-      )}
-      {unknown.length > 0 && (
-        <p>Not found in this graph: {unknown.map(({ name }, at) => <span key={at}>{at > 0 && ", "}<b class="name">{name}</b></span>)}</p>
       )}
       {named.length === 0 && <p>No name of this graph was found in the question.</p>}
       <p class="quiet">Ask in other words, or with a name as the graph has it.</p>

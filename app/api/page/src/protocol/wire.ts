@@ -78,7 +78,7 @@ export const chatAnswerOf = fields({
   inexact: optional(list(readingOf), []),
   notes: optional(list(text), []),
   worked_out: optional(list(text), []),
-  understood: optional(list(fields({ pseudonym: text, concept: text, known: optional(truth, true) })), []),
+  understood: optional(list(fields({ pseudonym: text, concept: text })), []),
   usage: usageOf,
   capsule: nullable(capsuleOf),
 });
