@@ -21,9 +21,7 @@ from app.privacy.anonymiser import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
-from kg_store.graph.compact_graph import (
-    RememberedGraph,
-)
+from kg_store.graph.compact_graph import RememberedGraph
 from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Mids
 

@@ -1,4 +1,4 @@
-"""What the site needs beside the documents: links that leave the documents. It imports nothing of the service."""
+"""Hooks of the site: links that leave the documents. It imports nothing of the service."""
 
 from __future__ import annotations
 

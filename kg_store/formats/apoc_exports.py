@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kg_store.errors import LoadError
+from kg_store.formats.graph_elements import Node, Relationship
 from kg_store.formats.json_records import Record, records_of
-from kg_store.formats.property_graph import Node, Relationship
 
 _LISTS = {"nodes": "node", "rels": "relationship", "relationships": "relationship"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import TableFile
 from kg_store.formats.files import open_bytes
-from kg_store.formats.property_graph import (
+from kg_store.formats.graph_elements import (
     Node,
     Relationship,
     header_of_text,

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 from kg_store.errors import LoadError
-from kg_store.formats.delimited_text import TableFile
-from kg_store.formats.files import open_bytes
-from kg_store.terms import ValueKind
-
-_NUMBERS = ("int", "long", "short", "byte", "float", "double", "number", "integer", "bigdecimal")
-_DATES = ("date", "datetime", "localdatetime")
-_TRUTHS = ("boolean", "bool")
-
-Values = Mapping[str, Sequence[object]]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """`id` tells it apart in its export; every property has a list of values."""
-
-    id: str = field(repr=False)
-    labels: Sequence[str]
-    properties: Values = field(repr=False)
-    kinds: Mapping[str, ValueKind] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Relationship:
-    """A relation of type `type` from the node `start` to the node `end`."""
-
-    type: str
-    start: str = field(repr=False)
-    end: str = field(repr=False)
-    properties: Values = field(repr=False)
-    kinds: Mapping[str, ValueKind] = field(default_factory=dict)
+from kg_store.formats.apoc_exports import is_apoc_json, read_apoc_json
+from kg_store.formats.graph_elements import Node, Relationship, header_of_text
+from kg_store.formats.neo4j_tables import is_node_header, read_neo4j_csv
 
 
 def is_property_graph(path: Path) -> bool:
     """True of a file whose first line or record is that of an export. Broken files are none."""
-    from kg_store.formats.apoc_exports import is_apoc_json
-    from kg_store.formats.neo4j_tables import is_node_header
-
     name = path.name.removesuffix(".gz").lower()
     try:
         if name.endswith((".json", ".jsonl", ".ndjson")):
@@ -56,39 +24,7 @@ def is_property_graph(path: Path) -> bool:
         return False
 
 
-def header_of_text(path: Path) -> tuple[str, list[str]]:
-    """The delimiter and the cells of the first line, empty ones too."""
-    with open_bytes(path) as stream:
-        opened = TableFile(stream, path.name)
-        delimiter = opened.header_delimiter()
-        return delimiter, next(opened.quoted_rows(delimiter))[1]
-
-
 def read_property_graph(path: Path) -> Iterator[Node | Relationship]:
     """Every node and relationship of an export. Raises LoadError with the line, and never quotes it."""
-    from kg_store.formats.apoc_exports import read_apoc_json
-    from kg_store.formats.neo4j_tables import read_neo4j_csv
-
     is_json = path.name.removesuffix(".gz").lower().endswith((".json", ".jsonl", ".ndjson"))
     return read_apoc_json(path) if is_json else read_neo4j_csv(path)
-
-
-def kind_of_type(name: str) -> ValueKind | None:
-    """The kind of the values of a column of type `int`, `string[]`, ... in a header; None where it says nothing."""
-    word = name.removesuffix("[]").partition("{")[0].lower()
-    if word in _NUMBERS:
-        return ValueKind.NUMBER
-    if word in _DATES:
-        return ValueKind.DATE
-    return ValueKind.TRUTH if word in _TRUTHS else ValueKind.TEXT if word else None
-
-
-def split_array(cell: str, delimiter: str = ";") -> list[str]:
-    """The values of a cell of type `[]`."""
-    return [part for part in (each.strip() for each in cell.split(delimiter)) if part]
-
-
-def parse_csv_list(cell: str) -> list[str]:
-    """The values of a list that stands in a cell as JSON or between brackets."""
-    inner = cell.strip().removeprefix("[").removesuffix("]")
-    return [part.strip() for part in next(csv.reader([inner], skipinitialspace=True), []) if part.strip()]

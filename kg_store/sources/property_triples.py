@@ -11,7 +11,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from kg_store.errors import LoadError
-from kg_store.formats.property_graph import Node, Relationship, Values, read_property_graph
+from kg_store.formats.graph_elements import Node, Relationship, Values
+from kg_store.formats.property_graph import read_property_graph
 from kg_store.sources.raw_graph import Term, plain_term, value_term
 from kg_store.terms import ValueKind
 from kg_store.text.literals import fits

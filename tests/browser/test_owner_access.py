@@ -11,7 +11,7 @@ from tests.browser.test_owner import NORTH, choose, file_of, go
 
 
 def found_on(page: Page, rules: list[str] | None) -> list[str]:
-    """What axe-core finds: by all of its rules, or by some."""
+    """Findings of axe-core, by all of its rules or by some."""
     if rules is None:
         return faults_on(page)
     if not page.evaluate("typeof axe === 'object'"):

@@ -24,7 +24,7 @@ QUESTIONS = (
     "And where does she live?",
 )
 TYPED = {"mbekani", "dr mbekani", "marta lindqvist", "tilda"}  # as the scanner tells names
-MOST_BYTES = 400_000
+MAX_BYTES = 400_000
 
 SECRETS = secret_names([GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
 # Numbers of the graph (beds, doses) can't be told from lengths and times, nor its yes and no from JSON's.
@@ -192,4 +192,4 @@ SLIPPED_IN = """async () => {
 def test_the_whole_page_is_light() -> None:
     files = [path for path in Path(DIST).rglob("*") if path.is_file() and path.suffix != ".gz"]
     assert files
-    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in files) < MOST_BYTES
+    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in files) < MAX_BYTES

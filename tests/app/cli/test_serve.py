@@ -1,4 +1,4 @@
-"""What `arog serve` says on the terminal of whoever started it."""
+"""Lines of `arog serve` for the terminal of whoever started it."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def strategy(embedder: Embedder) -> SetsStrategy:
 
 
 def tokens_of(model: PromptedReasoner, request: Request) -> int:
-    """What a call of this prompt is counted for beforehand."""
+    """The tokens that a call of this prompt is counted for beforehand."""
     texts = [message["content"] for message in request.json["messages"]]
     schema = json.dumps(request.json["response_format"]["json_schema"]["schema"], separators=(",", ":"))
     return model._embedder.count_tokens("\n".join([*texts, schema])) + model.longest_reply
