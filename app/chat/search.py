@@ -11,6 +11,7 @@ import numpy as np
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionRun, StageTimer
+from app.chat.refusals import refusal
 from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
@@ -25,27 +26,21 @@ from kg_store.graph.compact_graph import RememberedGraph
 from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Mids
 
-NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
 NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
-NOT_READ: Final = "I could not tell what “{word}” means here, so I give no answer."
-OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
-WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
 def conclude(run: QuestionRun) -> QuestionRun:
     """Sets how the question ended, by what was found."""
     draft = run.found.draft
-    return replace(run, ended=_without_draft(run.found) if draft is None else _executed(run, draft))
+    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft))
 
 
-def _without_draft(found: RetrievalResult) -> ConclusionResult:
-    if found.said:
-        return ConclusionResult(Conclusion(found.said, (), {}), sentence=found.said)
-    if found.unread:
-        return ConclusionResult(sentence=NOT_READ.format(word=found.unread))
-    sentence = OVER_BUDGET if found.over_budget else WITHHELD if found.withheld else NOT_IN_GRAPH
-    return ConclusionResult(sentence=sentence)
+def _without_draft(run: QuestionRun) -> ConclusionResult:
+    said = run.found.said
+    return (
+        ConclusionResult(Conclusion(said, (), {}), sentence=said) if said else ConclusionResult(sentence=refusal(run))
+    )
 
 
 def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
@@ -57,7 +52,7 @@ def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
     except (NotGroundedError, ExpressionError):
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:
-        return ConclusionResult(sentence=NOT_IN_GRAPH)
+        return ConclusionResult(sentence=refusal(run))
     if _is_nameless(conclusion):
         return ConclusionResult(sentence=NAMELESS)
     return ConclusionResult(conclusion, sentence=conclusion.text)

@@ -188,7 +188,6 @@ class StepReply(TaskModel):
     choices: list[int]
     answer: list[str]
     text: str
-    unread: SkipJsonSchema[str] = Field(default="", description="a word of the question that nothing executes")
 
     @field_validator("thought", "path", mode="wrap")
     @classmethod

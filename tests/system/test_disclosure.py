@@ -10,7 +10,7 @@ import pytest
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
 from app.chat.question_run import ChatOptions
-from app.chat.search import WITHHELD
+from app.chat.refusals import WITHHELD
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError

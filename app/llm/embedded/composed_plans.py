@@ -11,9 +11,9 @@ from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.language.clauses import Clause, NarrowedQuestion, split_clauses
 from app.llm.embedded.language.question_words import content_words, singular
 from app.llm.embedded.language.relation_wording import VALUES, readable, with_descriptions
+from app.llm.embedded.language.schema_vocabulary import EMPTY
 from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.next_action import SURE, YES_OR_NO, NextAction, numbers_of, only_joins, parts_of, walked_along
-from app.llm.embedded.scoring.coverage import EMPTY
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.tasks import StepInput, Thing
 

@@ -29,7 +29,7 @@ def take_step(scorer: PathScorer, given: StepInput, least_score: float = MIN_SCO
     """Follows the best ways until the best path is one that has been walked; then answers with its end."""
     plan = plan_step(scorer, given)
     if plan is not None and plan.unread:
-        return _reply(given, "The question holds what can't be executed.", unread=plan.unread)
+        return _reply(given, "The question holds what can't be executed.")
     if plan is None or plan.score < least_score:
         return _reply(given, "No path of the graph covers the question.")
     if plan.expressions:
@@ -143,7 +143,7 @@ def _form_of(text: str, given: StepInput, topics: int, unheld: Sequence[Thing]) 
     )
 
 
-def _reply(given: StepInput, thought: str, plan: NextAction | None = None, unread: str = "") -> StepReply:
+def _reply(given: StepInput, thought: str, plan: NextAction | None = None) -> StepReply:
     path = given.path or words_as_path(given.question, given.things)
     action = "not_in_graph" if plan is None else "answer" if plan.expressions else "follow"
     if plan is not None and not plan.expressions and not plan.choices:
@@ -155,5 +155,4 @@ def _reply(given: StepInput, thought: str, plan: NextAction | None = None, unrea
         choices=list(plan.choices) if plan else [],
         answer=list(plan.expressions) if plan else [],
         text=reply_text(plan.expressions[0], given) if plan and plan.expressions else "",
-        unread=unread,
     )

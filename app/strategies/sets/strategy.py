@@ -91,7 +91,7 @@ class SetsStrategy:
             if reply.action == "answer" and reply.answer:
                 return _found(progress, _draft(inquiry, progress, reply, by_number))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
-                return replace(_found(progress, None), unread=_unread(inquiry, reply))
+                return _found(progress, None)
         return _found(progress, None)
 
     async def _round(
@@ -175,12 +175,6 @@ def _step(
         width=inquiry.limits.width,
         declared=declares_kinds(inquiry.graph.schema),
     )
-
-
-def _unread(inquiry: StrategyInput, reply: StepReply) -> str:
-    """The word that the reasoner could not read, if it is one of the question: nothing else is repeated."""
-    said = re.split(r"[^\w' ]+", inquiry.dialogue.question.lower())
-    return reply.unread if reply.unread and any(f" {reply.unread.lower()} " in f" {part} " for part in said) else ""
 
 
 def _chosen(inquiry: StrategyInput, reply: StepReply, by_number: dict[int, CandidatePath]) -> list[CandidatePath]:

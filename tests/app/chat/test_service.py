@@ -11,7 +11,8 @@ from sqlalchemy import create_engine
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.conversations import UnknownConversationError
 from app.chat.question_run import ChatOptions
-from app.chat.search import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
+from app.chat.refusals import NOT_IN_GRAPH, OVER_BUDGET
+from app.chat.search import NOT_GROUNDED
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.egress.guard import BlockedError, StaticSegments

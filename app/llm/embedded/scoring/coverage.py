@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
 
 from app.llm.embedded.language.morphology import verbs_of
-from app.llm.embedded.language.question_words import GRAMMAR, MAX_SPAN_WORDS, is_pseudonym, singular, words_in
+from app.llm.embedded.language.question_words import MAX_SPAN_WORDS, singular, words_in
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
+from app.llm.embedded.language.schema_vocabulary import is_kin, is_telling
 from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embeddings.embedder import Embedder
-
-LEAST_ALIKE: Final = 5
-EMPTY: Final = frozenset(
-    "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "
-    "everyone everybody got get gets getting belong belongs called named kind kinds type types sort there here both "
-    "same together share shared shares sharing common actually really just still yet full different certain "
-    "respective following given altogether total know known find see tell looking want like new own use used "
-    "made make makes making go goes involve involved involving include including includes included found "
-    "happen happened take took taken many pls all listed each recently recent came come comes "
-    "something anything stuff".split()
-)
-"""Words that say little by themselves: no path has to explain them."""
 
 
 def coverage(
@@ -46,7 +34,7 @@ def coverage(
         for word in words:
             sure = (
                 not kind_words(singular(word)).isdisjoint(said)
-                or _is_kin(word, said)
+                or is_kin(word, said)
                 or not done.isdisjoint(verbs_of(word))
             )
             found[word] = max(found.get(word, 0.0), 1.0 if sure else likeness)
@@ -55,19 +43,9 @@ def coverage(
 
 def _spans(words: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Runs of up to three content words, and those words."""
-    told = [_tells(word) for word in words]
+    told = [is_telling(word) for word in words]
     for first in range(len(words)):
         for last in range(first + 1, min(first + MAX_SPAN_WORDS, len(words)) + 1):
             if not all(told[first:last]):
                 break
             yield " ".join(words[first:last]), tuple(words[first:last])
-
-
-def _is_kin(word: str, said: Collection[str]) -> bool:
-    """`licence` and `licensed`, `specialise` and `specializes` begin alike."""
-    least = max(LEAST_ALIKE, len(word) - 3)
-    return any(word[:least] == other[:least] for other in said if len(other) >= least)
-
-
-def _tells(word: str) -> bool:
-    return word not in GRAMMAR and word not in EMPTY and not is_pseudonym(word) and word != "'s" and len(word) > 1
