@@ -45,7 +45,7 @@ def refusal(run: QuestionRun) -> str:
 
 def _as_typed(run: QuestionRun) -> str:
     """The question in which what stands for nothing that the asker may see is what it was typed as."""
-    table, question = run.conversation.table, run.read.dialogue.question
+    table, question = run.conversation.table, str(run.read.dialogue.question)
     for word in table.known(question):
         meaning = table.meaning(word)
         if meaning is not None and meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
