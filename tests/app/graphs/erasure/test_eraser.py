@@ -358,9 +358,9 @@ KILLED_AT = (
     "kg_store.storage.versions.GraphRows.swap",
     "kg_store.catalog.Catalog.delete_retired_records",
     "kg_store.storage.versions.GraphRows.forget",
-    "app.graphs.erasure.eraser.requests_about",
+    "app.graphs.erasure.erasure_job.requests_about",
     "app.chat.conversations.ConversationStore.forget",
-    "app.graphs.erasure.eraser.look_for",
+    "app.graphs.erasure.erasure_job.look_for",
     "kg_store.storage.erasures.ForgottenRows.end",
 )
 FORGETS = """

@@ -47,8 +47,8 @@ def schema_of(service: Running) -> Schema:
 
 
 def erase(service: Running, name: str) -> None:
-    work = service.services.forgetter.forgetting("default", "clinic", ErasureRequest(name), wait_s=5)
-    work(lambda _step, _percent: None)
+    job = service.services.forgetter.job("default", "clinic", ErasureRequest(name), wait_s=5)
+    job.run(lambda _step, _percent: None)
 
 
 async def test_nothing_holds_the_schema_of_a_version_that_an_erasure_replaced(tmp_path: Path) -> None:
