@@ -6,7 +6,6 @@ import copy
 import os
 import time
 from collections.abc import AsyncGenerator
-from types import TracebackType
 from typing import Self, Unpack
 
 import httpx2
@@ -137,7 +136,5 @@ class AsyncChat(ChatBase):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         await self.close()

@@ -6,7 +6,6 @@ import copy
 import os
 import time
 from collections.abc import Generator
-from types import TracebackType
 from typing import Self, Unpack
 
 import httpx2
@@ -161,7 +160,5 @@ class Chat(ChatBase):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()

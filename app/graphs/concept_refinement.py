@@ -166,8 +166,9 @@ class RefinementJob:
         chosen = self.chosen
         return (
             f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {self.not_ordinary} were "
-            f"not one to three ordinary words, {self.names} held a name of the graph. Not asked about: {chosen.too_rare} "
-            f"that fewer than {self.least} entities share, {chosen.classed} with a class of their own."
+            f"not one to three ordinary words, {self.names} held a name of the graph. Not asked about: "
+            f"{chosen.too_rare} that fewer than {self.least} entities share, {chosen.classed} with a class of "
+            "their own."
         )
 
 
