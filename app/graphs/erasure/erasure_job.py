@@ -87,7 +87,7 @@ class _ErasureRun:
         self._rows = ForgottenRows(stores.engine, stores.master)
 
     def run(self, wait_s: float) -> list[str]:
-        """What was done, and what the scan found, in sentences."""
+        """Takes every step; tells in sentences what was done, and what the scan found."""
         self._take_out()
         self._progress("waiting for questions under way", 50.0)
         is_read = self._is_read_after(wait_s)
