@@ -28,7 +28,7 @@ _LABELS = ("LABEL", "_labels")
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """One column: a field of Neo4j's (`ID`, `_start`, ...) or a property. `space`: ids of different ones may be alike."""
+    """One column: a field of Neo4j's (`ID`, `_start`, ...) or a property. `space`: ids of several may be alike."""
 
     name: str
     field: str
