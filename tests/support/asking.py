@@ -58,7 +58,7 @@ SECRETS = (
     "Ashgrove", "Kestrel", "Gyrfalcon", "Zemgalburg", "Umbrathal", "1961-02-11", "1958-09-30", "1990-01-05",
     "2020-03-12", "5200", "6100",
 )  # fmt: skip
-"""What must never reach a model; none of it stands anywhere else in the project."""
+"""Names and values that must never reach a model; none of it stands anywhere else in the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
 
 
 def plan_along(path: Sequence[str]) -> QueryPlan:
-    """What a model does that understands a question: it follows `path` from what the question names first."""
+    """Acts as a model that understands a question: follows `path` from what the question names first."""
     return QueryPlan.model_validate({"sets": {"A": {"start": "topic:0", "path": list(path)}}, "answer": ["A"]})
 
 

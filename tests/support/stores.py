@@ -1,4 +1,4 @@
-"""What the store's tests share: a catalog in a folder of its own, small graphs, and look-ups by name."""
+"""Shared by the store's tests: a catalog in a folder of its own, small graphs, and look-ups by name."""
 
 from __future__ import annotations
 

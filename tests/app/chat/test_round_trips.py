@@ -61,7 +61,7 @@ def lexicon_of(names: Sequence[str]) -> Lexicon:
 
 
 def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Names]:
-    """What a capsule would hold: one name for each pseudonym, a shared name once."""
+    """The table of a capsule: one name for each pseudonym, a shared name once."""
     found: dict[str, Names] = {}
     for word in table.issued:
         meaning = table.meaning(word)

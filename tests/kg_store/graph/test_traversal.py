@@ -24,6 +24,7 @@ from kg_store.graph.traversal import (
     walk,
 )
 from kg_store.sources.policy import MediatorPolicy, Policy
+from kg_store.storage.vault import readable_name
 from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph
 from tests.support.stores import PREFIXES, catalog_in, mid_of, written
@@ -81,7 +82,7 @@ def labels(graph: PrivateGraph, steps: Sequence[Step]) -> list[str]:
 
 
 def names(graph: PrivateGraph, mids: Mids) -> set[str]:
-    return {graph.vault.name_of(int(mid)) for mid in mids}
+    return {readable_name(record) for record in graph.vault.records(mids).values()}
 
 
 def test_steps_run_through_nameless_nodes_and_end_at_things(family: PrivateGraph) -> None:

@@ -39,7 +39,7 @@ async def served(
 
 
 async def readiness(http: httpx2.AsyncClient, state: str) -> tuple[int, Readiness]:
-    """What /readyz says once the endpoint is in that state."""
+    """The body of /readyz once the endpoint is in that state."""
     for _ in range(3000):
         reply = await http.get("/readyz")
         told = Readiness.model_validate_json(reply.content)

@@ -1,4 +1,4 @@
-"""What the page for owners asks: previews, policies, held loads, keys, and the ledger."""
+"""Requests of the page for owners: previews, policies, held loads, keys, and the ledger."""
 
 from __future__ import annotations
 
