@@ -33,7 +33,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.proposals.propose import read_and_propose
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Mids, Step
-from tests.support.stores import PREFIXES, engine_in, mid_of
+from tests.support.stores import PREFIXES, engine_in, mid_of, names_of
 
 PEOPLE = (
     PREFIXES
@@ -114,7 +114,7 @@ class Asked:
 
     def names(self, pseudonym: str) -> set[str]:
         """The real names of what a pseudonym of this conversation stands for."""
-        return {self.graph.vault.name_of(int(mid)) for mid in self.table.resolve(pseudonym, self.graph.blind)[0]}
+        return names_of(self.graph, self.table.resolve(pseudonym, self.graph.blind)[0])
 
     def mids(self, *names: str) -> Mids:
         return np.unique(np.array([mid_of(self.graph, name) for name in names], dtype=np.int64))
