@@ -60,6 +60,8 @@ from tests.support.fake_service import (
 )
 from tests.support.waiting import run_together
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Who treats Anna Keller?"
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 

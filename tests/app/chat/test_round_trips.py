@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind, ValueKind
 from kg_store.text.english import PublicWords
 from tests.support.clinic import PHRASES, dialogue, members
+
+pytestmark = pytest.mark.slow
 
 PUBLIC = PublicWords.of(PHRASES)
 SYLLABLES = ("Zor", "Quux", "Vex", "Ost", "Mür", "O'Ban", "Jäk", "Lin-Zed", "Новак", "山田", "Hope")

@@ -22,6 +22,8 @@ from kg_store.terms import Schema
 from tests.support.commands import Namer, arog, work_in
 from tests.support.service import CLINIC, ScriptedReasoner, close_nothing
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

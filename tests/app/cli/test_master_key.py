@@ -26,6 +26,8 @@ from kg_store.storage.reencryption import SealedColumn
 from tests.support.commands import arog, work_with_ring, write_ring
 from tests.support.service import CLINIC
 
+pytestmark = pytest.mark.slow
+
 BODY = b"Eq7f2k"
 DIGEST = sha256(BODY).hexdigest()
 

@@ -10,6 +10,8 @@ from app.evaluation.checks.canaries import canaries_in
 from tests.app.graphs.erasure.test_eraser import HERS, POLICY, load
 from tests.support.commands import arog, work_with_ring
 
+pytestmark = pytest.mark.slow
+
 ROLES = POLICY + '[roles.desk]\nshow_relations = ["treated by"]\nwithhold_concepts = ["address"]\n'
 
 

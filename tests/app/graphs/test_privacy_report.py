@@ -20,6 +20,8 @@ from tests.app.cli.test_main import folder
 from tests.support.commands import arog
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, running
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["folder", "service"]
 
 NAMES = (

@@ -28,6 +28,8 @@ from client_sdk.protocol import (
 from tests.app.api.routes.test_chat import refused
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, bearer, question, running
 
+pytestmark = pytest.mark.slow
+
 POLICY = """
 [relations."http://clinic.invalid/treatedBy"]
 mask = true

@@ -29,6 +29,8 @@ from kg_store.terms import Mid, ValueKind
 from tests.support.commands import arog, work_with_ring, write_ring
 from tests.support.processes.forking import ForkingProcess, forking
 
+pytestmark = pytest.mark.slow
+
 GRAPH = (
     PREFIXES
     + """

@@ -68,6 +68,7 @@ def test_a_model_of_a_folder_is_taken_by_its_path() -> None:
     assert Embedder(str(folder)).sentences(["lives in"]).shape == (1, 384)
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched(tmp_path: Path) -> None:
     with pytest.raises((OSError, ValueError)):
         Embedder(str(tmp_path / "no-such-model")).load()
