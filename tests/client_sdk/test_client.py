@@ -36,6 +36,8 @@ from client_sdk.transport.drivers import _Body
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem
 from tests.support.waiting import run_together
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Who treats Anna Keller?"
 
 

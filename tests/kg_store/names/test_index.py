@@ -22,6 +22,8 @@ from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
 from kg_store.text.word_matcher import without_accents
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 

@@ -22,6 +22,8 @@ from app.wiring.services import Services
 from kg_store.storage.master_key import MasterKey
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, logging_to, question, running, settings_in
 
+pytestmark = pytest.mark.slow
+
 CANARIES = (*SECRET_NAMES, "Canaria", "Birdsong")
 
 
