@@ -1,4 +1,4 @@
-"""What form of answer a question asks for, by its words."""
+"""The words of a question tell the form of answer that it asks for."""
 
 from __future__ import annotations
 
