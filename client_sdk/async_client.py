@@ -2,66 +2,31 @@
 
 from __future__ import annotations
 
-import copy
-import os
 import time
 from collections.abc import AsyncGenerator
-from types import TracebackType
 from typing import Self, Unpack
 
 import httpx2
 
 from client_sdk.answers.answer import Answer
 from client_sdk.chat_base import ChatBase
-from client_sdk.crypto.key_file import load_or_create_key
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
-from client_sdk.options import AskOptions, ChatOptions
+from client_sdk.options import AskOptions
 from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
 from client_sdk.streaming import AsyncStream, Piece
 from client_sdk.trace import Trace
-from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
 from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
 from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
 from client_sdk.transport.turn_lock import AsyncTurnLock
-from client_sdk.transport.waiting import OnWait, log_wait
 
 
-class AsyncChat(ChatBase):
+class AsyncChat(ChatBase[httpx2.AsyncClient, AsyncDriver, AsyncTurnLock]):
     """Chat for asyncio: `async with AsyncChat(...) as chat: answer = await chat.ask(...)`.
 
     Takes what Chat takes. Tasks may share one: one question is asked after the other.
     """
 
-    def __init__(
-        self,
-        url: str,
-        api_key: str,
-        graph: str,
-        *,
-        strategy: StrategyName = "sets",
-        key: KeyPair | None = None,
-        timeout_s: float = TIMEOUT_S,
-        connect_timeout_s: float = 10.0,
-        retries: int = 5,
-        connect_retries: int = 1,
-        plain_http: bool = False,
-        restore_names: bool = True,
-        on_wait: OnWait = log_wait,
-        http: httpx2.AsyncClient | None = None,
-        **options: Unpack[AskOptions],
-    ) -> None:
-        url, api_key = checked_url(url, plain_http), checked_key(api_key)
-        self._dialogue = Dialogue(graph, (key or load_or_create_key()) if restore_names else None, strategy, options)
-        self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
-        self._driver = AsyncDriver(url, api_key, http, on_wait)
-        self._turns = AsyncTurnLock()
-
-    @classmethod
-    def from_env(cls, *, http: httpx2.AsyncClient | None = None, **options: Unpack[ChatOptions]) -> Self:
-        """As Chat.from_env."""
-        return cls(*settings_from_env(os.environ), http=http, **options)
+    _driver_of, _lock_of = AsyncDriver, AsyncTurnLock
 
     async def ask(
         self,
@@ -119,13 +84,6 @@ class AsyncChat(ChatBase):
         flow = exchange(ledger_call(answer_id, limit), LedgerPage, self._patience, time.monotonic)
         return rows_of(await self._driver.run(flow), answer_id)
 
-    def anew(self) -> Self:
-        """As Chat.anew."""
-        other = copy.copy(self)
-        other._dialogue, other._turns = self._dialogue.fork(), AsyncTurnLock()
-        other._dialogue.reset()
-        return other
-
     async def reset(self) -> None:
         """As Chat.reset."""
         async with self._turns.turn():
@@ -137,7 +95,5 @@ class AsyncChat(ChatBase):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         await self.close()

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import copy
-import os
 import time
 from collections.abc import Generator
-from types import TracebackType
 from typing import Self, Unpack
 
 import httpx2
 
 from client_sdk.answers.answer import Answer
 from client_sdk.chat_base import ChatBase
-from client_sdk.crypto.key_file import load_or_create_key
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
-from client_sdk.options import AskOptions, ChatOptions
+from client_sdk.options import AskOptions
 from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
 from client_sdk.streaming import Piece, Stream
 from client_sdk.trace import Trace
-from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
 from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
 from client_sdk.transport.drivers import BlockingDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
 from client_sdk.transport.turn_lock import TurnLock
-from client_sdk.transport.waiting import OnWait, log_wait
 
 
-class Chat(ChatBase):
+class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
     """A dialogue with one graph. Every question sees the earlier ones; `reset` begins anew.
 
         with Chat("http://127.0.0.1:8000", api_key, "demo") as chat:
@@ -52,34 +44,7 @@ class Chat(ChatBase):
     that don't share their history, use one Chat each.
     """
 
-    def __init__(
-        self,
-        url: str,
-        api_key: str,
-        graph: str,
-        *,
-        strategy: StrategyName = "sets",
-        key: KeyPair | None = None,
-        timeout_s: float = TIMEOUT_S,
-        connect_timeout_s: float = 10.0,
-        retries: int = 5,
-        connect_retries: int = 1,
-        plain_http: bool = False,
-        restore_names: bool = True,
-        on_wait: OnWait = log_wait,
-        http: httpx2.Client | None = None,
-        **options: Unpack[AskOptions],
-    ) -> None:
-        url, api_key = checked_url(url, plain_http), checked_key(api_key)
-        self._dialogue = Dialogue(graph, (key or load_or_create_key()) if restore_names else None, strategy, options)
-        self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
-        self._driver = BlockingDriver(url, api_key, http, on_wait)
-        self._turns = TurnLock()
-
-    @classmethod
-    def from_env(cls, *, http: httpx2.Client | None = None, **options: Unpack[ChatOptions]) -> Self:
-        """Reads AROG_API_KEY, AROG_URL (http://127.0.0.1:8000) and AROG_GRAPH (demo). Raises NotConfiguredError."""
-        return cls(*settings_from_env(os.environ), http=http, **options)
+    _driver_of, _lock_of = BlockingDriver, TurnLock
 
     def ask(
         self,
@@ -142,14 +107,6 @@ class Chat(ChatBase):
         flow = exchange(ledger_call(answer_id, limit), LedgerPage, self._patience, time.monotonic)
         return rows_of(self._driver.run(flow), answer_id)
 
-    def anew(self) -> Self:
-        """Another dialogue with the same settings and connection, in a conversation of its own. Neither waits for the
-        other."""
-        other = copy.copy(self)
-        other._dialogue, other._turns = self._dialogue.fork(), TurnLock()
-        other._dialogue.reset()
-        return other
-
     def reset(self) -> None:
         """Forgets the dialogue; the next question begins a new conversation with new pseudonyms."""
         with self._turns.turn():
@@ -161,7 +118,5 @@ class Chat(ChatBase):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()

@@ -40,6 +40,14 @@ def is_mask_word(word: str) -> bool:
     return _MASK_WORD.fullmatch(word) is not None
 
 
+PSEUDONYM_FORM: Final = r"[EVS](?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5}"
+"""A pattern of pseudonyms: they have a digit and a small letter, so that they are no word and no number."""
+
+PSEUDONYM: Final = re.compile(rf"\b{PSEUDONYM_FORM}\b")
+ALMOST_PSEUDONYM: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")
+"""Words that a model may take for one as well."""
+
+
 class NodeKind(StrEnum):
     """The kind of a node of the graph; a mediator has no name and only joins others."""
 

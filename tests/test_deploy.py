@@ -1,4 +1,4 @@
-"""What stands in Dockerfile and deploy/ fits the code: no container engine is needed to see that."""
+"""Dockerfile and deploy/ fit the code: no container engine is needed to see that."""
 
 from __future__ import annotations
 

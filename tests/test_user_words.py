@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "app" / "api" / "page" / "src"
 OURS = re.compile(r"\b(ways|ways? on|(?<!way )rounds?|told|kin|fits?|in[- ]house|the house)\b", re.IGNORECASE)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, get_args
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import BaseModel
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -17,6 +16,7 @@ from app.api.errors import error_event
 from app.api.state import ResponseTiming
 from app.chat.question_run import OnStage
 from client_sdk.protocol import ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent
+from client_sdk.transport.hang_up import cancel_when_gone, end
 
 HEARTBEAT_S = 5.0
 FAREWELL_S = 5.0  # for the last event, when the request's time is over
@@ -24,7 +24,6 @@ HUNG_UP: Final = 499
 STAGES: Final = frozenset(get_args(StageName))
 
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
-T = TypeVar("T")
 
 
 class AnswerStream(Response):
@@ -47,11 +46,11 @@ class AnswerStream(Response):
         ends_at = timeout.when()
         timeout.reschedule(None if ends_at is None else ends_at + FAREWELL_S)
         work = asyncio.create_task(self._work(ends_at))
-        watch = _when_gone(receive, work)
+        watch = cancel_when_gone(receive, work)
         try:
             await self._send_all(scope, send, work)
         finally:
-            await _end(work, watch)
+            await end(work, watch)
 
     async def _work(self, ends_at: float | None) -> None:
         try:
@@ -104,17 +103,6 @@ class AnswerStream(Response):
         await send({"type": "http.response.start", "status": status, "headers": headers})
 
 
-async def while_connected(request: Request, answering: Coroutine[Any, Any, T]) -> T | Response:
-    """The result of `answering`; where the client goes away first, the work is ended, and nobody reads the reply."""
-    work = asyncio.create_task(answering)
-    watch = _when_gone(request.receive, work)
-    try:
-        await asyncio.wait([work])
-        return Response(status_code=HUNG_UP) if work.cancelled() else work.result()
-    finally:
-        await _end(work, watch)
-
-
 def events_of(answer: ChatAnswer) -> Iterator[bytes]:
     """The whole answer as events; the last one holds all of it, as the unstreamed reply does."""
     for piece in _WORDS.findall(answer.message.content):
@@ -130,20 +118,3 @@ def _event(name: str, content: BaseModel) -> bytes:
 
 async def _send(send: Send, event: bytes) -> None:
     await send({"type": "http.response.body", "body": event, "more_body": True})
-
-
-def _when_gone(receive: Receive, work: asyncio.Task[Any]) -> asyncio.Task[None]:
-    """Cancels `work` when the client has hung up."""
-
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        work.cancel()
-
-    return asyncio.create_task(watch())
-
-
-async def _end(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
+from app.chat.description import describe
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.follow_ups import asks_why, needs_context
+from app.chat.dialogue.small_talk import described_thing, small_talk
 from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
@@ -20,6 +22,7 @@ from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
 from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.traversal import kinds_of
 from kg_store.names.linker import has_capitals
 
 
@@ -57,9 +60,8 @@ class QuestionReader:
         earlier = run.conversation.table.assign_thread(run.answer_id, leans=self._options.profile.is_open or needs)
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
-        return replace(
-            run, readings=readings, reading=readings[0], known=_known(completed), asks_why=asks_why(dialogue.question)
-        )
+        read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
+        return replace(read_so_far, known=_known(completed) or _needs_no_search(read_so_far))
 
     def _completed(self, run: QuestionRun) -> Completed:
         graph, table = run.graph, run.conversation.table
@@ -90,6 +92,14 @@ def _known(completed: Completed) -> RetrievalResult | None:
         return NOT_FOUND
     pointed = completed.pointed
     return RetrievalResult(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
+
+
+def _needs_no_search(run: QuestionRun) -> RetrievalResult | None:
+    """A description of the one thing that is asked about, or the reply to small talk."""
+    if reply := small_talk(run.request.messages[-1].content, kinds_of(run.graph.blind.schema)):
+        return RetrievalResult(None, (), (), 0, said=reply)
+    thing = described_thing(run.read.dialogue.question)
+    return describe(run, thing) if thing and run.conversation.table.meaning(thing) else None
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:

@@ -151,7 +151,7 @@ def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, 
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
-    words += table.known(" ".join(read.notes))
+    words += table.known(" ".join((*read.notes, run.ended.sentence)))
     words += [each.pseudonym for each in answer.understood]
     words += pseudonyms_cited(table, run.found, conclusion)
     words += [word for fact in cited for word in (fact.start, fact.end)]

@@ -8,8 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionRun, StageTimer
+from app.chat.refusals import refusal
 from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
@@ -18,25 +20,27 @@ from app.egress.wire_pseudonyms import AnswerPseudonyms
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
 from kg_store.graph.compact_graph import RememberedGraph
+from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Mids
 
-NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
-OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
-WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
+NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
 def conclude(run: QuestionRun) -> QuestionRun:
     """Sets how the question ended, by what was found."""
     draft = run.found.draft
-    return replace(run, ended=_without_draft(run.found) if draft is None else _executed(run, draft))
+    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft))
 
 
-def _without_draft(found: RetrievalResult) -> ConclusionResult:
-    sentence = OVER_BUDGET if found.over_budget else WITHHELD if found.withheld else NOT_IN_GRAPH
-    return ConclusionResult(sentence=sentence)
+def _without_draft(run: QuestionRun) -> ConclusionResult:
+    said = run.found.said
+    return (
+        ConclusionResult(Conclusion(said, (), {}), sentence=said) if said else ConclusionResult(sentence=refusal(run))
+    )
 
 
 def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
@@ -48,8 +52,21 @@ def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
     except (NotGroundedError, ExpressionError):
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:
-        return ConclusionResult(sentence=NOT_IN_GRAPH)
+        return ConclusionResult(sentence=refusal(run))
+    if _is_nameless(conclusion):
+        return ConclusionResult(sentence=NAMELESS)
     return ConclusionResult(conclusion, sentence=conclusion.text)
+
+
+def _is_nameless(conclusion: Conclusion) -> bool:
+    """True where all that was found only joins others, as an admission joins a patient and a ward."""
+    names = [name for item in conclusion.items if item.kind in ("set", "entity") for name in _names(conclusion, item)]
+    return bool(names) and set(names) == {NO_NAME} and all(item.kind != "value" for item in conclusion.items)
+
+
+def _names(conclusion: Conclusion, item: Item) -> list[str]:
+    found = conclusion.names.get(item.pseudonym)
+    return found.names if found else []
 
 
 def _named_in(read: Anonymised) -> Mids:

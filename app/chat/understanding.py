@@ -19,6 +19,11 @@ _OF_DATES: Final = {"<": "before", "<=": "not after", ">": "after", ">=": "not b
 _SENTENCES: Final = {
     "count": "{0}, counted",
     "exists": "any of {0}",
+    "none": "{0}, none at all",
+    "holds": "whether {0} is true",
+    "having": '{0} that have "{r}"',
+    "most": 'of {0} those with the most "{r}"',
+    "fewest": 'of {0} those with the fewest "{r}"',
     "intersect": "those that are among {0}",
     "union": "those that are among {0}",
     "difference": "{0} without {1}",

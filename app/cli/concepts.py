@@ -46,9 +46,9 @@ def refine(
             _console.print(refiner.estimate(tenant, name, least).sentence, highlight=False, soft_wrap=True)
             if not yes:
                 typer.confirm("Ask the model?", abort=True)
-            work = refiner.refining(tenant, "cli", name, least, runner.run)
+            job = refiner.job(tenant, "cli", name, least, runner.run)
             with bar(_errors, name) as progress:
-                refined = work(progress)
+                refined = job.run(progress)
         finally:
             runner.run(close())
             store.close()

@@ -97,9 +97,9 @@ def forgotten(
 
 
 def _erase(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest | None, wait: float) -> None:
-    work = forgetter.forgetting(tenant, graph, wish, wait)
+    job = forgetter.job(tenant, graph, wish, wait)
     with bar(_errors, graph) as progress:
-        done = work(progress)
+        done = job.run(progress)
     for note in done.notes:
         _say(note)
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
@@ -94,9 +93,7 @@ class GuardedReasoner:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         """Raises LedgerUnavailableError. Replies are kept of a question that failed, too: those are looked for."""
         if self.heard or self.account is not None:
             await asyncio.to_thread(self._close)

@@ -6,14 +6,14 @@ import re
 import secrets
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from app.accounts.quotas import Budgets
 from app.egress.guard import BlockedError, Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
 from app.egress.ledger.ledger import Ledger
 from app.egress.wire_pseudonyms import NoPseudonyms
-from app.graphs.jobs import JobResult, Progress, Work
+from app.graphs.jobs import JobResult, Progress
 from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
 from app.graphs.summaries import summary_of
 from app.llm.endpoint.request_body import Price
@@ -25,8 +25,7 @@ from client_sdk.protocol import RefineEstimate
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import SignatureId
 
-T = TypeVar("T")
-Await = Callable[[Coroutine[Any, Any, T]], T]
+Await = Callable[[Coroutine[Any, Any, None]], None]
 """Runs a coroutine on the loop where the endpoint's connections live, and waits for it in a thread."""
 
 
@@ -36,15 +35,6 @@ class TokenPrice:
 
     price: Price | None = None
     currency: str = ""
-
-
-@dataclass(slots=True)
-class _Named:
-    """The model's reply: the concept of each signature that got one, and why others were refused."""
-
-    concepts: dict[SignatureId, str] = field(default_factory=dict)
-    not_ordinary: int = 0
-    names: int = 0
 
 
 class ConceptRefiner:
@@ -86,88 +76,100 @@ class ConceptRefiner:
             currency="" if price is None else self._tariff.currency,
         )
 
-    def refining(self, tenant: str, caller: str, name: str, least: int, wait_for: Await[_Named]) -> Work:
-        """The work of one refinement, to be run in a thread. Raises UnknownGraphError at once."""
+    def job(self, tenant: str, caller: str, name: str, least: int, wait_for: Await) -> RefinementJob:
+        """One refinement, to be run in a thread. Raises UnknownGraphError at once."""
         graph = self._catalog.open(tenant, name)
-
-        def refine(progress: Progress) -> JobResult:
-            chosen = askable(graph.blind.schema, least)
-            reasoner = self._guarded(graph, tenant, caller)
-            named = wait_for(self._ask(graph, chosen, reasoner, progress))
-            before = graph.blind.schema.concepts
-            concepts = [named.concepts.get(SignatureId(at), concept) for at, concept in enumerate(before)]
-            changed = sum(new != old for new, old in zip(concepts, before, strict=True))
-            told = (_told(chosen, named, changed, least), _cost(reasoner.spent, self._tariff.currency))
-            if not changed:
-                info = next(each for each in self._catalog.graphs(tenant) if each.name == name)
-                return JobResult(summary_of(info), None, told)
-            info = self._catalog.rename_concepts(
-                graph, concepts, lambda step, done: progress(step, 60.0 + 40.0 * done)
-            )
-            return JobResult(summary_of(info), None, told)
-
-        return refine
-
-    async def _ask(
-        self, graph: PrivateGraph, chosen: RefinementPlan, reasoner: GuardedReasoner, progress: Progress
-    ) -> _Named:
-        named, asked = _Named(), 0
-        schema = graph.blind.schema
-        async with reasoner:
-            for batch in chosen.batches():
-                progress("naming concepts", 60.0 * asked / max(1, len(chosen.signatures)))
-                reply = (await reasoner.ask(Task(self._kind, input_about(schema, batch)))).value
-                asked += len(batch)
-                given = {each.number: each.concepts for each in reply.concepts}
-                for number, signature in enumerate(batch, start=1):
-                    self._take(graph, signature.id, given.get(number, []), named)
-        return named
-
-    def _guard(self, graph: PrivateGraph) -> Guard:
-        return Guard(graph.names, self._statics, self._lexicon(graph))
-
-    def _lexicon(self, graph: PrivateGraph) -> Lexicon:
-        return Lexicon(graph.public, self._catalog.name_words(graph.tenant))
-
-    def _take(self, graph: PrivateGraph, signature: SignatureId, given: list[str], named: _Named) -> None:
-        """The first of the names that may be a concept."""
-        for text in given:
-            concept = plain_concept(text)
-            if concept is not None and self._holds_a_name(graph, concept):
-                named.names += 1
-            elif concept is None or not all(map(self._lexicon(graph).permits, re.split("[ -]", concept))):
-                named.not_ordinary += 1
-            else:
-                named.concepts[signature] = concept
-                return
-
-    def _holds_a_name(self, graph: PrivateGraph, concept: str) -> bool:
-        if any(not hit.public for hit in graph.names.find(concept)):
-            return True
-        try:
-            self._guard(graph).clear(Egress((Segment(concept.encode()),)), frozenset())
-        except BlockedError:
-            return True
-        return False
-
-    def _guarded(self, graph: PrivateGraph, tenant: str, caller: str) -> GuardedReasoner:
         tenants = self._budgets.tenants
-        return GuardedReasoner(
+        reasoner = GuardedReasoner(
             inner=self._reasoner,
-            guard=self._guard(graph),
+            guard=Guard(graph.names, self._statics, Lexicon(graph.public, self._catalog.name_words(tenant))),
             ledger=self._ledger,
             errand=RequestContext(tenant, caller, secrets.token_urlsafe(12), ""),
             pseudonyms=NoPseudonyms(),
             account=tenants.account(tenant) if tenants else None,
         )
+        chosen = askable(graph.blind.schema, least)
+        return RefinementJob(
+            self._catalog, graph, chosen, least, reasoner, self._kind, self._statics, self._tariff.currency, wait_for
+        )
 
 
-def _told(chosen: RefinementPlan, named: _Named, changed: int, least: int) -> str:
-    return (
-        f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {named.not_ordinary} were not "
-        f"one to three ordinary words, {named.names} held a name of the graph. Not asked about: {chosen.too_rare} "
-        f"that fewer than {least} entities share, {chosen.classed} with a class of their own."
-    )
+@dataclass(slots=True)
+class RefinementJob:
+    """One refinement, step by step: the model is asked, its names are looked at, the concepts are renamed.
+
+    `concepts`: of each signature that got one; the others were refused as not ordinary words, or as names.
+    """
+
+    catalog: Catalog
+    graph: PrivateGraph
+    chosen: RefinementPlan
+    least: int
+    reasoner: GuardedReasoner
+    kind: TaskKind[NameReply]
+    statics: StaticSegments
+    currency: str
+    wait_for: Await
+    concepts: dict[SignatureId, str] = field(default_factory=dict)
+    not_ordinary: int = 0
+    names: int = 0
+
+    def run(self, progress: Progress) -> JobResult:
+        """Takes every step. Raises LoadError, and what `progress` and the reasoner raise."""
+        self.wait_for(self._ask(progress))
+        before = self.graph.blind.schema.concepts
+        concepts = [self.concepts.get(SignatureId(at), concept) for at, concept in enumerate(before)]
+        changed = sum(new != old for new, old in zip(concepts, before, strict=True))
+        told = (self._told(changed), _cost(self.reasoner.spent, self.currency))
+        if changed:
+            info = self.catalog.rename_concepts(
+                self.graph, concepts, lambda step, done: progress(step, 60.0 + 40.0 * done)
+            )
+        else:
+            info = next(each for each in self.catalog.graphs(self.graph.tenant) if each.name == self.graph.name)
+        return JobResult(summary_of(info), None, told)
+
+    async def _ask(self, progress: Progress) -> None:
+        asked, schema = 0, self.graph.blind.schema
+        async with self.reasoner:
+            for batch in self.chosen.batches():
+                progress("naming concepts", 60.0 * asked / max(1, len(self.chosen.signatures)))
+                reply = (await self.reasoner.ask(Task(self.kind, input_about(schema, batch)))).value
+                asked += len(batch)
+                given = {each.number: each.concepts for each in reply.concepts}
+                for number, signature in enumerate(batch, start=1):
+                    self._take(signature.id, given.get(number, []))
+
+    def _take(self, signature: SignatureId, given: list[str]) -> None:
+        """The first of the names that may be a concept."""
+        lexicon = Lexicon(self.graph.public, self.catalog.name_words(self.graph.tenant))
+        for text in given:
+            concept = plain_concept(text)
+            if concept is not None and self._holds_a_name(concept, lexicon):
+                self.names += 1
+            elif concept is None or not all(map(lexicon.permits, re.split("[ -]", concept))):
+                self.not_ordinary += 1
+            else:
+                self.concepts[signature] = concept
+                return
+
+    def _holds_a_name(self, concept: str, lexicon: Lexicon) -> bool:
+        if any(not hit.public for hit in self.graph.names.find(concept)):
+            return True
+        try:
+            Guard(self.graph.names, self.statics, lexicon).clear(Egress((Segment(concept.encode()),)), frozenset())
+        except BlockedError:
+            return True
+        return False
+
+    def _told(self, changed: int) -> str:
+        chosen = self.chosen
+        return (
+            f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {self.not_ordinary} were "
+            f"not one to three ordinary words, {self.names} held a name of the graph. Not asked about: "
+            f"{chosen.too_rare} that fewer than {self.least} entities share, {chosen.classed} with a class of "
+            "their own."
+        )
 
 
 def _cost(spent: UsageTotals, currency: str) -> str:

@@ -22,11 +22,12 @@ def write_report(report: GraphReport, folder: Path) -> list[str]:
     except ModuleNotFoundError:
         notes.append(NO_PICTURE)
     for name, content in files.items():
-        _write_private(folder / name, content)
+        write_private(folder / name, content)
     return [f"written to {folder}: {', '.join(files)}", *notes]
 
 
-def _write_private(path: Path, content: bytes) -> None:
+def write_private(path: Path, content: bytes) -> None:
+    """Writes a file that its owner alone may read, whoever could before."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(handle, "wb") as file:
         os.fchmod(handle, 0o600)  # It may have been there, open to others.

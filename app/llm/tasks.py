@@ -166,6 +166,9 @@ class StepInput(TaskModel):
     round: int = 1
     last_round: bool = Field(default=False, description="nothing can be followed any more")
     width: int = Field(default=3, description="how many choices at most")
+    declared: SkipJsonSchema[bool] = Field(
+        default=False, exclude=True, description="the graph says what its things are"
+    )
 
 
 class StepReply(TaskModel):

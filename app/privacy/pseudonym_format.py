@@ -19,6 +19,7 @@ from kg_store.graph.masked_relations import mask_word
 from kg_store.terms import (
     ALPHABET,
     NO_MIDS,
+    PSEUDONYM_FORM,
     TAIL_LENGTH,
     Hop,
     Mids,
@@ -34,8 +35,8 @@ Letter = Literal["E", "V", "S"]
 """E: an entity. V: a value, a literal that somebody typed, or a number that was computed. S: a set."""
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
-_SHAPE = re.compile(r"[EVS][a-z0-9]{5}")
-_SHAPED_RUN = re.compile(rf"(?<![0-9A-Za-z]){_SHAPE.pattern}(?![0-9A-Za-z])")
+_SHAPE = re.compile(PSEUDONYM_FORM)
+_SHAPED_RUN = re.compile(rf"(?<![0-9A-Za-z]){PSEUDONYM_FORM}(?![0-9A-Za-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Standing:
 
 
 def draw_word(letter: Letter, taken: Container[str]) -> str:
-    """A word that is not in `taken`. It has a digit and a small letter, so that it is no word and no number."""
+    """A word that is not in `taken`."""
     while True:
         tail = "".join(secrets.choice(ALPHABET) for _ in range(TAIL_LENGTH))
         if is_shaped(letter + tail) and letter + tail not in taken:
@@ -62,8 +63,7 @@ def word_by_key(word: str, told: str, key: bytes, taken: Container[str]) -> str:
 
 def is_shaped(word: str) -> bool:
     """True where `word` could have been drawn."""
-    tail = word[1:]
-    return _SHAPE.fullmatch(word) is not None and not tail.isalpha() and not tail.isdigit()
+    return _SHAPE.fullmatch(word) is not None
 
 
 def words_in(text: str) -> Iterator[Standing]:
@@ -76,7 +76,7 @@ def words_in(text: str) -> Iterator[Standing]:
 
 def shaped_in(text: str) -> Iterator[Standing]:
     """Every word of `text` that looks like a pseudonym, issued or not."""
-    return (standing for standing in _standing(text, _SHAPED_RUN) if is_shaped(standing.word))
+    return _standing(text, _SHAPED_RUN)
 
 
 def _standing(text: str, runs: re.Pattern[str]) -> Iterator[Standing]:

@@ -180,7 +180,7 @@ class SpanFinder:
         as spaces."""
         parted = _PARTING.sub(" ", text)
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
-            kind = None if hit.role == "name" else hit.value_kind or ValueKind.TEXT
+            kind = None if hit.kind == "name" else hit.value_kind or ValueKind.TEXT
             yield Span(hit.start, hit.end, SpanSource.PROTECTED, hit.mids, kind)
 
     def _protected_in_disguise(self, visible: Visible) -> Iterator[Span]:
@@ -192,7 +192,7 @@ class SpanFinder:
 
 
 def _stand(text: str, span: Span) -> Stand:
-    """The grammatical role of a span that is replaced, among the words around it."""
+    """The place of a span that is replaced, among the words around it."""
     if span.source in (SpanSource.UNKNOWN, SpanSource.WORD, SpanSource.FORGED) or span.inexact:
         return Stand.UNKNOWN
     if span.source is SpanSource.PSEUDONYM:

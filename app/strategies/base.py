@@ -89,7 +89,8 @@ class RetrievalResult:
 
     `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
     cut by rank; `rounds` counts retrieval rounds. `over_budget`: it ended before the graph was searched through.
-    `withheld`: it ended because a prompt would have shown too much.
+    `withheld`: it ended because a prompt would have shown too much. `said`: the reply to a turn that asks nothing of
+    the graph.
     """
 
     draft: Draft | None
@@ -99,6 +100,7 @@ class RetrievalResult:
     notes: tuple[str, ...] = ()
     over_budget: bool = False
     withheld: bool = False
+    said: str = ""
 
 
 class Strategy(Protocol):

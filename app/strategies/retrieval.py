@@ -65,8 +65,15 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
     else:
         pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     concept = concept_of(inquiry.graph, members)
+    if len(members) > 1:
+        # What the schema tells of the relation: a few of them may be of further kinds.
+        concept = _joined(concept, tail_concept(inquiry.graph.schema, way.path[-1]))
     place = NodeSet(pseudonym, members, concept, kind, way.start.kin.along(way.path))
     return place, fact_of(inquiry, way, place)
+
+
+def _joined(concept: str, further: str) -> str:
+    return ", ".join(dict.fromkeys([*concept.split(", "), *further.split(", ")]))
 
 
 def _arrive_unseen(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact]:

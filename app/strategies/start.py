@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.llm.embedded.language.question_words import singular
+from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import Topic
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
-from kg_store.terms import NodeKind
+from kg_store.terms import NodeKind, Schema
 
 MAX_KINDS = 3
+MAX_RELATIONS = 300
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -52,10 +54,26 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """In the order of the question: what it asks for comes first."""
-    said = [singular(word) for word in _words(inquiry.dialogue.question)]
     stems = {kind: _stems(kind) for kind in kinds_of(inquiry.graph.schema)}
+    said = [singular(word) for word in _words(inquiry.dialogue.question)]
+    if declares_kinds(inquiry.graph.schema):
+        known = frozenset[str]().union(*stems.values())
+        said = [_as_known(word, known) for word in said]
     named = [kind for kind, words in stems.items() if words and words <= set(said)]
     return _of_kinds(inquiry, sorted(named, key=lambda kind: min(said.index(word) for word in stems[kind])))
+
+
+def declares_kinds(schema: Schema) -> bool:
+    """True where the graph itself says what its things are, so that a kind that is asked for can bind an answer.
+
+    In the huge schemas that gather many sources, one thing is called by many kinds and asked for by others.
+    """
+    return len(schema.relations) <= MAX_RELATIONS and any(each.classes for each in schema.signatures)
+
+
+def _as_known(word: str, known: Collection[str]) -> str:
+    """Another word for a kind counts where the graph has no kind of its own for it."""
+    return word if word in known else next((other for other in sorted(kind_words(word)) if other in known), word)
 
 
 def _nearest_kinds(inquiry: StrategyInput, embedder: Embedder) -> tuple[NodeSet, ...]:

@@ -18,7 +18,7 @@ from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
-from app.graphs.erasure import Eraser
+from app.graphs.erasure import Eraser, ErasureStores
 from app.graphs.jobs import DescribeError, JobRunner
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
@@ -207,7 +207,7 @@ def graphs_of(store: ServiceContext) -> GraphAdmin:
 def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
     """For commands the model that names concepts is loaded when it is needed."""
     settings = store.settings
-    return Eraser(
+    stores = ErasureStores(
         store.catalog,
         store.conversations,
         store.upkeep,
@@ -217,6 +217,7 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
         store.incoming,
         name_concepts or ConceptNamer(Embedder(settings.embedder, settings.cache_dir)).name,
     )
+    return Eraser(stores)
 
 
 def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefiner:

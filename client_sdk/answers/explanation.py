@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from client_sdk.protocol import Fact, Names
+from client_sdk.protocol.answers import chains
 from client_sdk.restore import restore
 
 
 def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, ...]:
     """One line for each run of cited facts in which one begins where the one before ends; names of `table`."""
-    runs: list[list[Fact]] = []
-    for fact in (fact for fact in evidence if fact.cited):
-        run = next((each for each in runs if each[-1].tail == fact.head), None)
-        if run is None:
-            runs.append([fact])
-        else:
-            run.append(fact)
-    return tuple(_line(run, table) for run in runs)
+    return tuple(_line(run, table) for run in chains(fact for fact in evidence if fact.cited))
 
 
 def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:

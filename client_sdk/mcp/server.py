@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import sys
-import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
@@ -26,6 +23,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from client_sdk.confidential import forbid_core_dumps, tell_failure
 from client_sdk.errors import ArogError
 from client_sdk.mcp.dialogues import Dialogues, ServiceAccess, told
 from client_sdk.mcp.tools import NAMES_ARE_READ, NAMES_STAY, TOOLS, GraphTool, description
@@ -61,7 +59,7 @@ def serve_on_stdio(service: ServiceAccess) -> None:
     """Serves one client on standard input and output, until it goes."""
     # Its log would hold requests and texts of errors, which clients write into files.
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
-    _forbid_core_dumps()
+    forbid_core_dumps()
     anyio.run(_serve, make_server(service))
 
 
@@ -106,7 +104,7 @@ async def _called(dialogues: Dialogues, name: str, given: Mapping[str, object], 
     except ArogError as error:
         return _failed(told(error))
     except Exception as error:
-        _tell(error)
+        tell_failure(error, "arog mcp")
         return _failed("Something failed inside `arog mcp`; its standard error says where.")
 
 
@@ -120,18 +118,3 @@ def _argument_problem(problem: ValidationError) -> str:
     known = {name for tool in TOOLS for name in tool.arguments.model_fields}
     told = {f"{place if (place := str(each['loc'][0])) in known else 'an argument'}: {each['msg']}" for each in found}
     return f"The arguments are not valid: {'; '.join(sorted(told))}."
-
-
-def _tell(error: BaseException) -> None:
-    """Prints where something failed, and never what it said."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
-    print(f"arog: something failed inside arog mcp: {type(error).__name__}{where}", file=sys.stderr)
-
-
-def _forbid_core_dumps() -> None:
-    """A core file would hold names; not every system has them."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

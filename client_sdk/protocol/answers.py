@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
@@ -37,6 +38,18 @@ class Fact(Wire):
     size: str = Field(default="1", description="bucket of the tail's size: 1, 2-5, 6-20, more")
     cited: bool = False
     tail_count: int | None = Field(default=None, description="how many things the tail is; null: not known")
+
+
+def chains(facts: Iterable[Fact]) -> list[list[Fact]]:
+    """Facts in runs in which each begins where the one before ends."""
+    runs: list[list[Fact]] = []
+    for fact in facts:
+        run = next((each for each in runs if each[-1].tail == fact.head), None)
+        if run is None:
+            runs.append([fact])
+        else:
+            run.append(fact)
+    return runs
 
 
 class Understood(Wire):

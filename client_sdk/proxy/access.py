@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
-import sys
-import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from client_sdk.confidential import tell_failure
 from client_sdk.proxy.errors import ProxyError, internal
 
 OPEN_PATHS: Final = frozenset({"/healthz"})
@@ -91,7 +90,7 @@ class ErrorMiddleware:
         except Exception as error:
             if scope["type"] != "http":
                 raise
-            tell(error)
+            tell_failure(error, "the proxy")
             if not began:
                 await as_reply(internal(), scope)(scope, receive, send)
 
@@ -125,10 +124,3 @@ def speaks_anthropic(scope: Scope) -> bool:
 
 def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
-
-
-def tell(error: BaseException) -> None:
-    """Prints where something failed, and never what it said."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
-    print(f"arog: something failed inside the proxy: {type(error).__name__}{where}", file=sys.stderr)

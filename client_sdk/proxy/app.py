@@ -26,7 +26,8 @@ from client_sdk.proxy.messages import read_message_request
 from client_sdk.proxy.questions import Question
 from client_sdk.proxy.responses import ResponseHistory, read_response_request
 from client_sdk.proxy.sessions import Sessions, Upstream
-from client_sdk.proxy.streaming import HUNG_UP, ReplyStream, joined, while_connected
+from client_sdk.proxy.streaming import HUNG_UP, ReplyStream, joined
+from client_sdk.transport.hang_up import while_connected
 
 PATHS: Final = (
     "POST /v1/chat/completions", "POST /v1/responses", "POST /v1/messages", "GET /v1/models", "GET /healthz",
@@ -100,7 +101,7 @@ async def _answer(request: Request, question: Question, reply: Reply) -> Respons
     headers = {_IGNORED: ", ".join(dict.fromkeys(question.ignored))} if question.ignored else {}
     if question.stream:
         return ReplyStream(reply, sessions.talk(question), headers)
-    done = await while_connected(request, joined(sessions.talk(question)))
+    done = await while_connected(request.receive, joined(sessions.talk(question)))
     return JSONResponse(reply.whole(*done), headers=headers) if done else Response(status_code=HUNG_UP)
 
 

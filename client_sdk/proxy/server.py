@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import ipaddress
 import socket
@@ -12,6 +11,7 @@ import sys
 import httpx2
 import uvicorn
 
+from client_sdk.confidential import forbid_core_dumps
 from client_sdk.errors import ArogError, NotConfiguredError
 from client_sdk.proxy.access import AccessDecision
 from client_sdk.proxy.app import create_app
@@ -26,7 +26,7 @@ def serve(upstream: Upstream, entry: AccessDecision, host: str, port: int, *, ev
         hint = "set AROG_PROXY_KEY to a long random text, and give that to clients as their API key"
         raise NotConfiguredError(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
     listening = _listen(host, port)
-    _forbid_core_dumps()
+    forbid_core_dumps()
     for line in _welcome(upstream, entry, host, listening.getsockname()[1]):
         print(line, file=sys.stderr, flush=True)
     # The server's own log would tell paths and errors.
@@ -79,11 +79,3 @@ def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) ->
 async def _models(upstream: Upstream) -> list[str]:
     async with httpx2.AsyncClient() as http:
         return await Sessions(upstream, http).models()
-
-
-def _forbid_core_dumps() -> None:
-    """A core file would hold names; not every system has them."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Final, TypeVar, get_args
+from typing import Final, get_args
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from client_sdk.confidential import tell_failure
 from client_sdk.errors import ArogError
 from client_sdk.protocol import StageName
-from client_sdk.proxy.access import tell
 from client_sdk.proxy.errors import ProxyError, error_for, internal
 from client_sdk.proxy.events import Finished, Reply, comment
 from client_sdk.streaming import Stage
+from client_sdk.transport.hang_up import cancel_when_gone, end
 
 HEARTBEAT_S: Final = 5.0
 HUNG_UP: Final = 499
 _STAGES: Final = frozenset(get_args(StageName))
-T = TypeVar("T")
 Pieces = AsyncGenerator[Stage | str | Finished]
 
 
@@ -44,11 +43,11 @@ class ReplyStream(Response):
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         work = asyncio.create_task(self._work())
-        watch = _when_gone(receive, work)
+        watch = cancel_when_gone(receive, work)
         try:
             await self._send_all(send, work)
         finally:
-            await _end(work, watch)
+            await end(work, watch)
 
     async def _work(self) -> None:
         try:
@@ -99,7 +98,7 @@ class ReplyStream(Response):
 def _told(problem: BaseException) -> ProxyError:
     if isinstance(problem, ArogError):
         return error_for(problem)
-    tell(problem)
+    tell_failure(problem, "the proxy")
     return internal()
 
 
@@ -117,33 +116,5 @@ async def joined(pieces: Pieces) -> tuple[str, Finished]:
     return "".join(text), finished
 
 
-async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
-    """The result of `work`; None where the client went away first, and then the work is ended."""
-    task = asyncio.create_task(work)
-    watch = _when_gone(request.receive, task)
-    try:
-        await asyncio.wait([task])
-        return None if task.cancelled() else task.result()
-    finally:
-        await _end(task, watch)
-
-
 async def _send(send: Send, event: bytes) -> None:
     await send({"type": "http.response.body", "body": event, "more_body": True})
-
-
-def _when_gone(receive: Receive, work: asyncio.Task[Any]) -> asyncio.Task[None]:
-    """Cancels `work` when the client has hung up."""
-
-    async def watch() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        work.cancel()
-
-    return asyncio.create_task(watch())
-
-
-async def _end(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
-import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +18,7 @@ from client_sdk.errors import (
     UnreachableError,
     error_of,
 )
+from client_sdk.protocol.retry_after import retry_after_s
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 _CONNECT_PAUSE_S = 0.2
@@ -121,7 +120,7 @@ def opening(call: Call, patience: RetryPolicy, now: Callable[[], float]) -> Flow
         else:
             if reply.status == 200:
                 return reply
-            wait_s = _seconds(reply.retry_after)
+            wait_s = retry_after_s(reply.retry_after, datetime.now(UTC))
             problem = refusal = error_of(reply.status, reply.body, wait_s)
             pause_s = max(_MIN_PAUSE_S, wait_s or 0.0)
             told += 1
@@ -159,18 +158,3 @@ def _read(reply: Reply, expect: type[ModelT]) -> ModelT:
         where = ", ".join(sorted({".".join(map(str, error["loc"])) for error in problem.errors()})[:3])
         hint = "is this the service's own address, and of this version?"
         raise BadAnswerError(f"the reply can't be read ({where or 'no JSON'})", code="bad_answer", hint=hint) from None
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After as seconds from now; it comes as a number or as an HTTP date."""
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            when = email.utils.parsedate_to_datetime(retry_after)
-        except ValueError:
-            return None
-        seconds = (when.astimezone(UTC) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -67,6 +67,9 @@ class _Evaluation:
             "union": self._union,
             "difference": self._difference,
             "exists": lambda call: len(self._set(call, 0).mids) > 0,
+            "none": lambda call: len(self._set(call, 0).mids) == 0,
+            "holds": self._holds,
+            "having": self._having,
             "count": lambda call: Decimal(len(self._set(call, 0).mids)),
             "sum": self._sum,
             "average": self._average,
@@ -75,6 +78,8 @@ class _Evaluation:
             "filter": self._filter,
             "argmax": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), max),
             "argmin": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), min),
+            "most": lambda call: self._by_count(call, max),
+            "fewest": lambda call: self._by_count(call, min),
             "group": self._group,
             "reach": self._reach,
             "compare": self._compare,
@@ -90,6 +95,22 @@ class _Evaluation:
 
     def _set(self, call: Call, position: int) -> ResultSet:
         return as_set(self.result_of(call.operands[position]))
+
+    def _holds(self, call: Call) -> Result:
+        values = self._relations.values(self._set(call, 0).mids).values()
+        truths = [value.read_as(ValueKind.TRUTH) for value in values]
+        if not truths:
+            return ResultSet(NO_MIDS)
+        if any(not isinstance(truth, bool) for truth in truths):
+            raise ExpressionError("holds takes truth values")
+        return all(truths)
+
+    def _having(self, call: Call) -> Result:
+        entities = self._set(call, 0)
+        edges = self._relations.edges(as_mids(entities.mids), call.words[0])
+        values = self._relations.values(edges.tails).items()
+        false = [mid for mid, value in values if value.kind == ValueKind.TRUTH and not value.read_as(ValueKind.TRUTH)]
+        return entities.keep(np.isin(entities.mids, edges.heads[~np.isin(edges.tails, false)]))
 
     def _intersect(self, call: Call) -> Result:
         first = self._set(call, 0)
@@ -180,6 +201,17 @@ class _Evaluation:
 
     def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
         return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
+
+    def _by_count(self, call: Call, choose: Callable[[Iterable[int]], int]) -> Result:
+        """An entity that it leads nowhere from has none."""
+        entities = self._set(call, 0)
+        edges = self._relations.edges(as_mids(entities.mids), call.words[0])
+        heads, counts = np.unique(edges.heads, return_counts=True)
+        found = dict(zip(heads.tolist(), counts.tolist(), strict=True))
+        if not found:
+            return ResultSet(NO_MIDS)
+        best = choose(found.get(mid, 0) for mid in entities.mids.tolist())
+        return entities.keep(np.array([found.get(mid, 0) == best for mid in entities.mids.tolist()]))
 
     def _group(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])

@@ -11,11 +11,15 @@
 | `union(A, B, ...)`                             | the members of any set                                     |
 | `difference(A, B)`                             | the members of A that B has not                            |
 | `exists(A)`                                    | yes or no: whether A has a member                          |
+| `none(A)`                                      | yes or no: whether A has no member                         |
+| `holds(A)`                                     | yes or no: whether the truth values A are true             |
+| `having(A, "relation")`                        | the members of A that have it, or for which it is true     |
 | `count(A)`                                     | how many distinct members A has                            |
 | `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
 | `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
 | `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
 | `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
+| `most(A, "relation")`, `fewest(...)`           | the entities of A that it leads to most or fewest from     |
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
 | `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
 | `sort(A, "relation", ascending or descending)` | A in order                                                 |
@@ -45,6 +49,9 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "union": ("s", "s*"),
     "difference": ("s", "s"),
     "exists": ("s",),
+    "none": ("s",),
+    "holds": ("s",),
+    "having": ("s", "r"),
     "count": ("s",),
     "sum": ("s", "r?"),
     "average": ("s", "r?"),
@@ -53,6 +60,8 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "filter": ("s", "r", "o", "s"),
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
+    "most": ("s", "r"),
+    "fewest": ("s", "r"),
     "group": ("s", "r"),
     "reach": ("s", "r"),
     "compare": ("s", "s", "r"),

@@ -28,10 +28,10 @@ _LABELS = ("LABEL", "_labels")
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """One column: a role (`ID`, `_start`, ...) or a property. `space`: the ids of different ones may be the same."""
+    """One column: a field of Neo4j's (`ID`, `_start`, ...) or a property. `space`: ids of several may be alike."""
 
     name: str
-    role: str
+    field: str
     kind: ValueKind | None
     space: str
     is_array: bool
@@ -41,8 +41,8 @@ def is_node_header(header: Sequence[str]) -> bool:
     """True where a header is of nodes, or of relationships, or of both."""
     if {"_id", "_labels"} <= set(header) or {"_start", "_end", "_type"} <= set(header):
         return True
-    roles = {found.role for cell in header if (found := _field(cell)) is not None}
-    return "ID" in roles or {"START_ID", "END_ID"} <= roles
+    wanted = {found.field for cell in header if (found := _field(cell)) is not None}
+    return "ID" in wanted or {"START_ID", "END_ID"} <= wanted
 
 
 def read_neo4j_csv(path: Path) -> Iterator[Node | Relationship]:
@@ -78,22 +78,22 @@ def _field(cell: str) -> _Field | None:
 
 
 def _maker(fields: Sequence[_Field], file: str) -> Callable[[Sequence[str], int], Node | Relationship]:
-    place = {each.role: at for at, each in enumerate(fields) if each.role}
-    kinds = {each.name: each.kind for each in fields if not each.role and each.kind is not None}
+    place = {each.field: at for at, each in enumerate(fields) if each.field}
+    kinds = {each.name: each.kind for each in fields if not each.field and each.kind is not None}
 
-    def cell(cells: Sequence[str], *roles: str) -> str:
-        return next((cells[place[role]] for role in roles if role in place), "")
+    def cell(cells: Sequence[str], *wanted: str) -> str:
+        return next((cells[place[field]] for field in wanted if field in place), "")
 
-    def space(*roles: str) -> str:
+    def space(*wanted: str) -> str:
         return next(
-            (fields[place[role]].space + "/" for role in roles if role in place and fields[place[role]].space), ""
+            (fields[place[field]].space + "/" for field in wanted if field in place and fields[place[field]].space), ""
         )
 
     def values(cells: Sequence[str]) -> dict[str, list[str]]:
         filled = [(each, text) for each, text in zip(fields, cells, strict=True) if text]
-        found = {each.name: _values(text, each) for each, text in filled if not each.role and each.name}
+        found = {each.name: _values(text, each) for each, text in filled if not each.field and each.name}
         # An id with a name is a property as well.
-        named = {each.name: [text] for each, text in filled if each.role == "ID" and each.name}
+        named = {each.name: [text] for each, text in filled if each.field == "ID" and each.name}
         return {**named, **found}
 
     def make(cells: Sequence[str], line: int) -> Node | Relationship:

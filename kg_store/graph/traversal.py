@@ -23,6 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+_MOST_TOLD = 4
 _MANY = 50
 """Signatures of fewer things are sooner counted one by one."""
 
@@ -125,12 +126,22 @@ def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]
 
 @cached_by_version
 def _tail_concepts(schema: Schema) -> dict[Hop, str]:
-    """The concept that each hop leads to, counted by things, all in one pass over the signatures."""
+    """The concept that each hop leads to, counted by things, all in one pass over the signatures.
+
+    Classes of the graph are told though they are few: doctors, too, live where patients live.
+    """
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:
         for hop in signature.hops:
             counts[hop.reversed()][_concept(schema, signature.id)] += signature.size
-    return {hop: _commonest(concepts) for hop, concepts in counts.items()}
+    classes = frozenset(each for signature in schema.signatures for each in signature.classes)
+    return {hop: _with_classes(_commonest(concepts), concepts, classes) for hop, concepts in counts.items()}
+
+
+def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str]) -> str:
+    told = commonest.split(", ")
+    further = [concept for concept, _ in counts.most_common() if concept in classes and concept not in told]
+    return ", ".join([*told, *further][:_MOST_TOLD])
 
 
 @cached_by_version

@@ -1,4 +1,4 @@
-"""From raw triples to a graph: roles of triples, names, relations, classes, masks.
+"""From raw triples to a graph: what each triple tells, names, relations, classes, masks.
 
 Imports `sources`, `graph`, `names`, `text`.
 """

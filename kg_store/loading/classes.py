@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kg_store.loading.triple_roles import TripleRoles
+from kg_store.loading.sorted_triples import SortedTriples
 from kg_store.sources.policy import OWL, RDFS, Policy
-from kg_store.sources.raw_graph import TermIds, TermKind, text_of
+from kg_store.sources.raw_graph import TermIds, TermKind
 from kg_store.text.labels import class_word
 
 # Said of everything, so they tell nothing.
@@ -41,33 +41,33 @@ class NodeClasses:
         return self.iris[int(self.set_of[term])]
 
 
-def find_classes(roles: TripleRoles, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
+def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
     """Classes of every node, by the type and subclass triples of the load."""
-    raw, dull = roles.raw, _DULL | frozenset(policy.schema_classes)
+    raw, dull = triples.raw, _DULL | frozenset(policy.schema_classes)
     direct: dict[int, set[int]] = defaultdict(set)
-    for triple in np.flatnonzero(roles.types).tolist():
-        if text_of(raw.terms[raw.objects[triple]]) not in dull:
+    for triple in np.flatnonzero(triples.types).tolist():
+        if raw.text(raw.objects[triple]) not in dull:
             direct[int(raw.subjects[triple])].add(int(raw.objects[triple]))
-    supers = _superclasses(roles)
+    supers = _superclasses(triples)
     sets: dict[tuple[int, ...], int] = {(): 0}
     set_of = np.zeros(len(raw.terms), dtype=np.int32)
     for node, classes in direct.items():
         set_of[node] = sets.setdefault(tuple(sorted(classes)), len(sets))
     orders = [_ordered(classes, supers) for classes in sets]
     word_of = {
-        term: class_word(text_of(raw.terms[term]), labels, raw.terms[term][0] == "<")
+        term: class_word(raw.text(term), labels, raw.is_iri(term))
         for term in {term for order in orders for term in order}
-        if text_of(raw.terms[term]) not in dull
+        if raw.text(term) not in dull
     }
     words = tuple(tuple(dict.fromkeys(word_of[term] for term in order if term in word_of)) for order in orders)
-    iris = tuple(frozenset(text_of(raw.terms[term]) for term in order) for order in orders)
+    iris = tuple(frozenset(raw.text(term) for term in order) for order in orders)
     return NodeClasses(set_of, words, iris, word_of)
 
 
-def _superclasses(roles: TripleRoles) -> dict[int, list[int]]:
-    raw, found = roles.raw, defaultdict(list)
+def _superclasses(triples: SortedTriples) -> dict[int, list[int]]:
+    raw, found = triples.raw, defaultdict(list)
     kinds = raw.kinds()
-    for triple in np.flatnonzero(roles.subclasses).tolist():
+    for triple in np.flatnonzero(triples.subclasses).tolist():
         if kinds[raw.objects[triple]] in (TermKind.IRI, TermKind.TEXT):
             found[int(raw.subjects[triple])].append(int(raw.objects[triple]))
     return found

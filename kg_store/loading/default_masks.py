@@ -18,10 +18,10 @@ from kg_store.loading.classes import NodeClasses
 from kg_store.loading.node_names import Names
 from kg_store.loading.public_vocabularies import is_public_term
 from kg_store.loading.relations import is_shown, relation_label
-from kg_store.loading.triple_roles import TripleRoles
+from kg_store.loading.sorted_triples import SortedTriples
 from kg_store.loading.value_exposure import MAX_LINKABLE_CHARS
 from kg_store.sources.policy import Policy, RelationPolicy, Shown
-from kg_store.sources.raw_graph import TermKind, literal_of, text_of
+from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_columns import words_of
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid
@@ -84,7 +84,7 @@ class _Candidate:
 
 
 def default_masks(
-    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
 ) -> tuple[MaskedTerm, ...]:
     """Every relation and class whose words may be a cell in disguise, and that the policy does not decide on.
 
@@ -92,11 +92,11 @@ def default_masks(
     vocabulary has; it is no name and no text value of this graph; and it occurs as schema does. Limit: a cell of
     common words that is a relation of many facts, and stands nowhere else in the graph, is taken for schema.
     """
-    declared = set(np.unique(roles.raw.subjects[roles.schema[roles.raw.subjects]]).tolist())
-    relations = [*_relations(roles, policy, labels, declared)]
-    kinds = [*_classes(roles, policy, labels, classes, declared)]
-    names = _NamesOfGraph(roles, policy, named, classes, [*relations, *kinds])
-    chosen = _masked_by_owner(roles, policy, classes)
+    declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
+    relations = [*_relations(triples, policy, labels, declared)]
+    kinds = [*_classes(triples, policy, labels, classes, declared)]
+    names = _NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
+    chosen = _masked_by_owner(triples, policy, classes)
     by_owner = {each.term for each in chosen}
     kinds = [each for each in kinds if each.term not in by_owner]
     return (*_masked("relation", relations, names), *_masked("class", kinds, names), *chosen)
@@ -132,20 +132,19 @@ _PLURALS = {"relation": "relations", "class": "classes"}
 
 
 def _relations(
-    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], declared: set[int]
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], declared: set[int]
 ) -> Iterator[_Candidate]:
-    raw = roles.raw
-    used, counts = np.unique(raw.predicates[roles.facts], return_counts=True)
+    raw = triples.raw
+    used, counts = np.unique(raw.predicates[triples.facts], return_counts=True)
     in_roles = tuple(chain.from_iterable(
         (*(role.show_relations or ()), *role.withhold_relations) for role in policy.roles.values()
     ))  # fmt: skip
-    terms = [raw.terms[position] for position in used.tolist()]
-    words = [relation_label(text_of(term), term[0] == "<", policy, labels) for term in terms]
+    words = [relation_label(raw.text(each), raw.is_iri(each), policy, labels) for each in used.tolist()]
     # Relations of one label are told apart by words of their namespaces, which may be cells as well.
-    shown_words = distinct_labels(words, [text_of(term) for term in terms])
+    shown_words = distinct_labels(words, [raw.text(each) for each in used.tolist()])
     rows = zip(used.tolist(), counts.tolist(), words, shown_words, strict=True)
     for position, uses, word, shown_word in rows:
-        term, is_iri = text_of(raw.terms[position]), raw.terms[position][0] == "<"
+        term, is_iri = raw.text(position), raw.is_iri(position)
         decided = policy.of(term).decides or not is_shown(policy, term)
         decided = decided or _is_listed(policy.show_relations, term, word) or _is_listed(in_roles, term, word)
         if not decided and not (word == readable_relation(term, is_iri) and is_public_term(term)):
@@ -154,19 +153,19 @@ def _relations(
 
 
 def _classes(
-    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, declared: set[int]
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, declared: set[int]
 ) -> Iterator[_Candidate]:
     if policy.types != "concept":
         return
     in_roles = tuple(chain.from_iterable(
         (*(role.show_concepts or ()), *role.withhold_concepts) for role in policy.roles.values()
     ))  # fmt: skip
-    sizes = np.bincount(classes.set_of[roles.nodes], minlength=len(classes.words)).tolist()
+    sizes = np.bincount(classes.set_of[triples.nodes], minlength=len(classes.words)).tolist()
     uses: Counter[str] = Counter()
     for size, terms in zip(sizes, classes.iris, strict=True):
         uses.update(dict.fromkeys(terms, size))
     for position, word in classes.word_of.items():
-        term = text_of(roles.raw.terms[position])
+        term = triples.raw.text(position)
         decided = _is_listed(policy.show_classes, term, word) or _is_listed(in_roles, term, word)
         own = local_name(term).replace("_", " ").lower()
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
@@ -174,8 +173,8 @@ def _classes(
             yield _Candidate(position, term, word, words_of(word), uses[term], is_declared)
 
 
-def _masked_by_owner(roles: TripleRoles, policy: Policy, classes: NodeClasses) -> tuple[MaskedTerm, ...]:
-    terms = ((text_of(roles.raw.terms[position]), word) for position, word in classes.word_of.items())
+def _masked_by_owner(triples: SortedTriples, policy: Policy, classes: NodeClasses) -> tuple[MaskedTerm, ...]:
+    terms = ((triples.raw.text(position), word) for position, word in classes.word_of.items())
     listed = (each for each in terms if _is_listed(policy.mask_classes, *each))
     return tuple(MaskedTerm("class", term, word, MaskReason.OWNER) for term, word in listed)
 
@@ -230,7 +229,7 @@ class _NamesOfGraph:
 
     def __init__(
         self,
-        roles: TripleRoles,
+        triples: SortedTriples,
         policy: Policy,
         named: Names,
         classes: NodeClasses,
@@ -240,7 +239,7 @@ class _NamesOfGraph:
         doubtful = {word for each in candidates for word in _doubtful(each.words)}
         self._whole: dict[str, set[int]] = defaultdict(set)
         self._parts: dict[str, set[int]] = defaultdict(set)
-        for node, text, is_name in _texts(roles, named, policy.local_part_names):
+        for node, text, is_name in _texts(triples, named, policy.local_part_names):
             words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
             if (spelled := " ".join(words)) in runs:
                 self._whole[spelled].add(node)
@@ -271,17 +270,17 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
             yield " ".join(words[first:end])
 
 
-def _texts(roles: TripleRoles, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
+def _texts(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
     """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
-    raw, kinds = roles.raw, roles.raw.kinds()
-    for node in np.flatnonzero(roles.nodes).tolist():
+    raw, kinds = triples.raw, triples.raw.kinds()
+    for node in np.flatnonzero(triples.nodes).tolist():
         if kinds[node] == TermKind.LITERAL:
-            lexical = literal_of(raw.terms[node]).lexical
+            lexical = raw.literal(node).lexical
             if len(lexical) <= MAX_LINKABLE_CHARS:
                 yield node, lexical, False
             continue
         yield from ((node, text, True) for text in named.get(node, ()))
         if kinds[node] == TermKind.TEXT:
-            yield node, text_of(raw.terms[node]), True
+            yield node, raw.text(node), True
         elif kinds[node] == TermKind.IRI and has_local_names:
-            yield node, local_name(text_of(raw.terms[node])), True
+            yield node, local_name(raw.text(node)), True

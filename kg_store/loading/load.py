@@ -19,12 +19,12 @@ from kg_store.loading.node_names import Names, given_names, labels_of, local_ali
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, find_relations, value_kinds
 from kg_store.loading.sensible import require_nodes
-from kg_store.loading.triple_roles import Flags, TripleRoles, assign_roles
+from kg_store.loading.sorted_triples import Flags, SortedTriples, sort_triples
 from kg_store.loading.value_exposure import ValueExposure, find_showing
 from kg_store.loading.written_names import undone, with_spellings
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
-from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of
+from kg_store.sources.raw_graph import RawGraph, TermKind
 from kg_store.storage.master_key import mids_of, refuse_collisions
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
@@ -74,27 +74,27 @@ def load_graph(
     raw: RawGraph, policy: Policy, mid_key: bytes, progress: Callable[[float], None] = lambda _done: None
 ) -> LoadedGraph:
     """Applies `policy` to `raw`. Raises LoadError when nothing is left, or when two MIDs collide."""
-    roles = assign_roles(raw, policy)
+    triples = sort_triples(raw, policy)
     progress(0.2)
-    kinds = roles.raw.kinds()
-    labels = labels_of(roles, policy)
-    classes = find_classes(roles, policy, labels)
-    codes = value_kinds(roles, kinds)
-    named = with_spellings(given_names(roles, policy))
-    masked = default_masks(roles, policy, labels, named, classes)
+    kinds = triples.raw.kinds()
+    labels = labels_of(triples, policy)
+    classes = find_classes(triples, policy, labels)
+    codes = value_kinds(triples, kinds)
+    named = with_spellings(given_names(triples, policy))
+    masked = default_masks(triples, policy, labels, named, classes)
     policy = with_masks(policy, masked)
-    relations = find_relations(roles, policy, labels, codes, mid_key)
+    relations = find_relations(triples, policy, labels, codes, mid_key)
     unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key)}
     progress(0.5)
-    mediators = find_mediators(roles, policy, kinds, classes, named)
-    showing = find_showing(roles, policy, relations, kinds, codes)
-    mids = _mids(roles, kinds, mid_key)
+    mediators = find_mediators(triples, policy, kinds, classes, named)
+    showing = find_showing(triples, policy, relations, kinds, codes)
+    mids = _mids(triples, kinds, mid_key)
     progress(0.8)
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
     shown = classes.without({each.word for each in masked if each.kind == "class"})
-    adjacency, signatures, counts = _adjacency(roles, relations, shown, showing, mids, node_kinds, policy)
+    adjacency, signatures, counts = _adjacency(triples, relations, shown, showing, mids, node_kinds, policy)
     # Things are named by all their classes: names are secret, whatever words they hold.
-    source = _NodeSource(roles, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
+    source = _NodeSource(triples, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
     progress(1.0)
     return LoadedGraph(
         relations.shown,
@@ -102,9 +102,9 @@ def load_graph(
         adjacency,
         len(adjacency.targets) // 2,
         counts,
-        (*raw.notes, *_unknown(roles, policy, relations, classes), *notes_of(masked)),
+        (*raw.notes, *_unknown(triples, policy, relations, classes), *notes_of(masked)),
         source.nodes,
-        _unseen(roles, relations, mids),
+        _unseen(triples, relations, mids),
         tuple(unsaid.values()),
         masked,
     )
@@ -115,26 +115,26 @@ def placeholder_schema(loaded: LoadedGraph) -> Schema:
     return Schema(loaded.relations, loaded.signatures, tuple(map(placeholder, loaded.signatures)))
 
 
-def _unseen(roles: TripleRoles, relations: Relations, mids: Mids) -> Edges:
-    raw = roles.raw
-    hidden = roles.facts & (relations.id_of[raw.predicates] < 0)
+def _unseen(triples: SortedTriples, relations: Relations, mids: Mids) -> Edges:
+    raw = triples.raw
+    hidden = triples.facts & (relations.id_of[raw.predicates] < 0)
     pairs = np.unique(np.stack([mids[raw.subjects[hidden]], mids[raw.objects[hidden]]]), axis=1)
     return Edges(pairs[0], pairs[1])
 
 
-def _mids(roles: TripleRoles, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
+def _mids(triples: SortedTriples, kinds: npt.NDArray[np.uint8], mid_key: bytes) -> Mids:
     """The MID of every term that is a node, in the order of terms; 0 elsewhere."""
-    terms = roles.raw.terms
+    terms = triples.raw.terms
     mids = mids_of(mid_key, terms)
-    blanks = blank_terms(roles.raw, kinds, mids)
+    blanks = blank_terms(triples.raw, kinds, mids)
     if blanks:
         mids[list(blanks)] = mids_of(mid_key, blanks.values())
-    refuse_collisions(mids[roles.nodes])
+    refuse_collisions(mids[triples.nodes])
     return mids
 
 
 def _adjacency(
-    roles: TripleRoles,
+    triples: SortedTriples,
     relations: Relations,
     classes: NodeClasses,
     showing: ValueExposure,
@@ -142,14 +142,14 @@ def _adjacency(
     node_kinds: npt.NDArray[np.uint8],
     policy: Policy,
 ) -> tuple[Adjacency, tuple[Signature, ...], dict[NodeKind, int]]:
-    raw = roles.raw
-    held = np.flatnonzero(roles.nodes & ~showing.hidden)
-    require_nodes(roles, len(held))
+    raw = triples.raw
+    held = np.flatnonzero(triples.nodes & ~showing.hidden)
+    require_nodes(triples, len(held))
     held = held[np.argsort(mids[held])]
     place = np.full(len(raw.terms), -1, dtype=np.int32)
     place[held] = np.arange(len(held), dtype=np.int32)
     relation = relations.id_of[raw.predicates]
-    shown = roles.facts & (relation >= 0)
+    shown = triples.facts & (relation >= 0)
     facts = Facts(place[raw.subjects[shown]], relation[shown], place[raw.objects[shown]])
     sets = classes.set_of[held] if policy.types == "concept" else np.zeros(len(held), dtype=np.int32)
     nodes = Nodes(mids[held], node_kinds[held], sets, classes.words)
@@ -160,7 +160,7 @@ def _adjacency(
 
 @dataclass(frozen=True, slots=True)
 class _NodeSource:
-    roles: TripleRoles
+    triples: SortedTriples
     policy: Policy
     classes: NodeClasses
     named: Names
@@ -174,7 +174,7 @@ class _NodeSource:
         """Every node's record, by MID: neighbours in the database, and no trace of the file's order. Then those of
         masked and hidden relations, which are no nodes: what they are called is guarded like a value."""
         local = self._local_names()
-        all_nodes = np.flatnonzero(self.roles.nodes)
+        all_nodes = np.flatnonzero(self.triples.nodes)
         for term in all_nodes[np.argsort(self.mids[all_nodes])].tolist():
             linkable, protected = bool(self.showing.linkable[term]), bool(self.showing.protected[term])
             yield LoadedNode(int(self.mids[term]), self._record(term, local), linkable, protected)
@@ -185,7 +185,7 @@ class _NodeSource:
     def _record(self, term: int, local: Names) -> VaultRecord:
         kind = KINDS[self.node_kinds[term]]
         if kind is NodeKind.VALUE:
-            lexical = literal_of(self.roles.raw.terms[term]).lexical
+            lexical = self.triples.raw.literal(term).lexical
             value_kind = VALUE_KINDS[self.codes[term]]
             return VaultRecord(kind, (), value_kind, lexical, bool(self.showing.hidden[term]))
         if kind is NodeKind.MEDIATOR:
@@ -195,13 +195,13 @@ class _NodeSource:
             return VaultRecord(kind, local.get(term, ()))
         if not self.policy.local_part_names:
             return VaultRecord(kind, names)
-        return VaultRecord(kind, unique([*names, *local_aliases(self.roles.raw.terms[term], self._word(term))]))
+        return VaultRecord(kind, unique([*names, *local_aliases(self.triples.raw.terms[term], self._word(term))]))
 
     def _local_names(self) -> Names:
         if not self.policy.local_part_names:
             return {}
-        entities = self.roles.nodes & (self.node_kinds == KINDS.index(NodeKind.ENTITY))
-        terms = self.roles.raw.terms
+        entities = self.triples.nodes & (self.node_kinds == KINDS.index(NodeKind.ENTITY))
+        terms = self.triples.raw.terms
         chosen = [t for t in np.flatnonzero(entities).tolist() if t not in self.named and terms[t][0] != "_"]
         return with_spellings(local_names({t: terms[t] for t in chosen}, {t: self._word(t) for t in chosen}))
 
@@ -209,8 +209,8 @@ class _NodeSource:
         return next(iter(self.classes.words_of(term)), "")
 
 
-def _unknown(roles: TripleRoles, policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
-    return [*_unknown_predicates(roles, policy), *_unknown_words(policy, relations, classes)]
+def _unknown(triples: SortedTriples, policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
+    return [*_unknown_predicates(triples, policy), *_unknown_words(policy, relations, classes)]
 
 
 def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
@@ -221,9 +221,9 @@ def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -
     return [f"{missing} words that the policy shows are no relation or class of the sources"] if missing else []
 
 
-def _unknown_predicates(roles: TripleRoles, policy: Policy) -> list[str]:
-    terms: Flags = np.zeros(len(roles.raw.terms), dtype=bool)
-    terms[roles.raw.predicates] = True
-    known = {roles.raw.terms[term].strip("<>\x00") for term in np.flatnonzero(terms).tolist()}
+def _unknown_predicates(triples: SortedTriples, policy: Policy) -> list[str]:
+    terms: Flags = np.zeros(len(triples.raw.terms), dtype=bool)
+    terms[triples.raw.predicates] = True
+    known = {triples.raw.terms[term].strip("<>\x00") for term in np.flatnonzero(terms).tolist()}
     missing = len(policy.mentioned() - known)
     return [f"{missing} predicates of the policy occur in no source"] if missing else []

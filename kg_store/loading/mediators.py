@@ -7,17 +7,17 @@ import numpy.typing as npt
 
 from kg_store.loading.classes import NodeClasses
 from kg_store.loading.node_names import Names
-from kg_store.loading.triple_roles import Flags, TripleRoles
+from kg_store.loading.sorted_triples import Flags, SortedTriples
 from kg_store.sources.policy import Policy
-from kg_store.sources.raw_graph import TermKind, text_of
+from kg_store.sources.raw_graph import TermKind
 from kg_store.text.safe_regex import is_in
 
 
 def find_mediators(
-    roles: TripleRoles, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
+    triples: SortedTriples, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
 ) -> Flags:
     """A node with a name is never a mediator: whoever has a name can be asked for."""
-    nameless = roles.nodes & (kinds != TermKind.LITERAL)
+    nameless = triples.nodes & (kinds != TermKind.LITERAL)
     nameless[list(named)] = False
     mediating: Flags = nameless & (kinds == TermKind.BLANK) & policy.mediators.blank_nodes
     pattern = policy.mediators.pattern
@@ -27,6 +27,6 @@ def find_mediators(
     for term in np.flatnonzero(nameless & ~mediating).tolist():
         by_class = bool(wanted & classes.iris_of(term)) if wanted else False
         mediating[term] = by_class or (
-            pattern is not None and kinds[term] != TermKind.BLANK and is_in(pattern, text_of(roles.raw.terms[term]))
+            pattern is not None and kinds[term] != TermKind.BLANK and is_in(pattern, triples.raw.text(term))
         )
     return mediating

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kg_store.loading.triple_roles import Flags, TripleRoles, property_twins
+from kg_store.loading.sorted_triples import Flags, SortedTriples, property_twins
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermIds, literal_of, text_of
 from kg_store.text.labels import local_name, readable
@@ -24,11 +24,11 @@ _PAGE = re.compile(r"https?://([^/]+/.*[^/])/+")
 _MIN_ALIAS_CHARS = 3
 
 
-def given_names(roles: TripleRoles, policy: Policy) -> Names:
+def given_names(triples: SortedTriples, policy: Policy) -> Names:
     """Names that triples give, by the policy's order of predicates, English or untagged first; then joined."""
-    spelled = _spelled(roles, policy.names, roles.names)
+    spelled = _spelled(triples, policy.names, triples.names)
     for parts in policy.composite_names:
-        by_part = [_first_texts(roles, part) for part in parts]
+        by_part = [_first_texts(triples, part) for part in parts]
         for node in by_part[0].keys() | by_part[-1].keys():
             words = [texts[node] for texts in by_part if node in texts]
             if len(words) > 1:
@@ -36,18 +36,18 @@ def given_names(roles: TripleRoles, policy: Policy) -> Names:
     return {node: unique(texts) for node, texts in spelled.items()}
 
 
-def labels_of(roles: TripleRoles, policy: Policy) -> dict[str, str]:
+def labels_of(triples: SortedTriples, policy: Policy) -> dict[str, str]:
     """The best label of each predicate and class that has one, by its IRI or text."""
-    raw = roles.raw
-    worded = roles.schema.copy()
+    raw = triples.raw
+    worded = triples.schema.copy()
     worded[raw.predicates] = True
-    worded[raw.objects[roles.types]] = True
-    worded[raw.objects[roles.subclasses]] = True
-    spelled = _spelled(roles, policy.names, roles.labels & worded[raw.subjects])
-    labels = {text_of(raw.terms[node]): texts[0] for node, texts in spelled.items()}
+    worded[raw.objects[triples.types]] = True
+    worded[raw.objects[triples.subclasses]] = True
+    spelled = _spelled(triples, policy.names, triples.labels & worded[raw.subjects])
+    labels = {raw.text(node): texts[0] for node, texts in spelled.items()}
     for predicate, twin in property_twins(raw).items():
-        if (label := labels.get(text_of(raw.terms[twin]))) is not None:
-            labels.setdefault(text_of(raw.terms[predicate]), label)
+        if (label := labels.get(raw.text(twin))) is not None:
+            labels.setdefault(raw.text(predicate), label)
     return labels
 
 
@@ -77,22 +77,22 @@ def unique(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
-def _spelled(roles: TripleRoles, predicates: Sequence[str], mask: Flags) -> dict[int, list[str]]:
-    raw = roles.raw
+def _spelled(triples: SortedTriples, predicates: Sequence[str], mask: Flags) -> dict[int, list[str]]:
+    raw = triples.raw
     rank = {predicate: position for position, predicate in enumerate(predicates)}
     found: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
     for order, triple in enumerate(np.flatnonzero(mask).tolist()):
-        literal = literal_of(raw.terms[raw.objects[triple]])
+        literal = raw.literal(raw.objects[triple])
         tag = 0 if literal.language.startswith("en") or not literal.language else 1
-        place = rank[text_of(raw.terms[raw.predicates[triple]])]
+        place = rank[raw.text(raw.predicates[triple])]
         found[int(raw.subjects[triple])].append((place, tag, order, literal.lexical))
     return defaultdict(list, {node: [text for *_, text in sorted(rows)] for node, rows in found.items()})
 
 
-def _first_texts(roles: TripleRoles, predicate: str) -> dict[int, str]:
-    raw = roles.raw
+def _first_texts(triples: SortedTriples, predicate: str) -> dict[int, str]:
+    raw = triples.raw
     ids: TermIds = np.unique(raw.predicates)
-    of_text = [term for term in ids.tolist() if text_of(raw.terms[term]) == predicate]
+    of_text = [term for term in ids.tolist() if raw.text(term) == predicate]
     texts: dict[int, str] = {}
     for triple in np.flatnonzero(np.isin(raw.predicates, of_text)).tolist():
         term = raw.terms[raw.objects[triple]]

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.graph.masked_relations import mask_word, own_words
-from kg_store.loading.triple_roles import TripleRoles
+from kg_store.loading.sorted_triples import SortedTriples
 from kg_store.sources.policy import INVERSE_PREDICATE, Policy
-from kg_store.sources.raw_graph import TermIds, TermKind, literal_of, text_of
+from kg_store.sources.raw_graph import TermIds, TermKind
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid, Relation, RelationId, ValueKind, ValueView
 from kg_store.text.labels import clean, distinct_labels, inverse_of, is_short_label, readable_relation
@@ -32,34 +32,34 @@ class Relations:
     unsaid: Mapping[Mid, tuple[str, ...]] = field(repr=False)
 
 
-def value_kinds(roles: TripleRoles, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def value_kinds(triples: SortedTriples, kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """For each term the position of its value kind in KINDS; 0 for everything but literals among the facts."""
     codes = np.zeros(len(kinds), dtype=np.uint8)
     code_of = {kind: code for code, kind in enumerate(KINDS)}
-    for term in np.flatnonzero(roles.nodes & (kinds == TermKind.LITERAL)).tolist():
-        codes[term] = code_of[literal_of(roles.raw.terms[term]).kind]
+    for term in np.flatnonzero(triples.nodes & (kinds == TermKind.LITERAL)).tolist():
+        codes[term] = code_of[triples.raw.literal(term).kind]
     return codes
 
 
 def find_relations(
-    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8], mid_key: bytes
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8], mid_key: bytes
 ) -> Relations:
     """Every predicate of a fact that the policy does not hide, sorted by predicate."""
-    raw = roles.raw
-    used = np.unique(raw.predicates[roles.facts]).tolist()
-    shown = sorted((text_of(raw.terms[term]), term) for term in used if is_shown(policy, text_of(raw.terms[term])))
+    raw = triples.raw
+    used = np.unique(raw.predicates[triples.facts]).tolist()
+    shown = sorted((raw.text(term), term) for term in used if is_shown(policy, raw.text(term)))
     id_of = np.full(len(raw.terms), -1, dtype=np.int32)
     for position, (_, term) in enumerate(shown):
         id_of[term] = position
     predicates = [predicate for predicate, _ in shown]
-    unsaid = _unsaid(roles, policy, labels, used, mid_key)
+    unsaid = _unsaid(triples, policy, labels, used, mid_key)
     named = [(predicate, term) for predicate, term in shown if not policy.of(predicate).mask]
     # Masked relations are left out: a label that has to be told from one of theirs would give it away.
-    words = [relation_label(predicate, raw.terms[term][0] == "<", policy, labels) for predicate, term in named]
+    words = [relation_label(predicate, raw.is_iri(term), policy, labels) for predicate, term in named]
     words = distinct_labels(words, [predicate for predicate, _ in named])
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
-    inverses = _declared_inverses(roles, label_of)
-    kinds = _kinds_of_relations(roles, id_of, len(shown), codes)
+    inverses = _declared_inverses(triples, label_of)
+    kinds = _kinds_of_relations(triples, id_of, len(shown), codes)
     masks = _Masks(mid_key, set(words))
     return Relations(
         tuple(
@@ -105,11 +105,11 @@ def _relation(
 
 
 def _unsaid(
-    roles: TripleRoles, policy: Policy, labels: Mapping[str, str], used: Sequence[int], mid_key: bytes
+    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], used: Sequence[int], mid_key: bytes
 ) -> dict[Mid, tuple[str, ...]]:
     found = {}
     for term in used:
-        predicate, is_iri = text_of(roles.raw.terms[term]), roles.raw.terms[term][0] == "<"
+        predicate, is_iri = triples.raw.text(term), triples.raw.is_iri(term)
         settings = policy.of(predicate)
         if settings.mask or not is_shown(policy, predicate):
             given = clean(labels.get(predicate, ""))
@@ -138,11 +138,11 @@ def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping
     return given if is_short_label(given) else readable_relation(predicate, is_iri)
 
 
-def _declared_inverses(roles: TripleRoles, words: Mapping[str, str]) -> dict[str, str]:
-    raw, found = roles.raw, {}
-    declaring = [t for t in np.unique(raw.predicates).tolist() if text_of(raw.terms[t]) == INVERSE_PREDICATE]
+def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict[str, str]:
+    raw, found = triples.raw, {}
+    declaring = [t for t in np.unique(raw.predicates).tolist() if raw.text(t) == INVERSE_PREDICATE]
     for triple in np.flatnonzero(np.isin(raw.predicates, declaring)).tolist():
-        pair = [text_of(raw.terms[term[triple]]) for term in (raw.subjects, raw.objects)]
+        pair = [raw.text(term[triple]) for term in (raw.subjects, raw.objects)]
         for one, other in (pair, pair[::-1]):
             if one in words and other in words:
                 found[one] = words[other]
@@ -150,11 +150,11 @@ def _declared_inverses(roles: TripleRoles, words: Mapping[str, str]) -> dict[str
 
 
 def _kinds_of_relations(
-    roles: TripleRoles, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
+    triples: SortedTriples, id_of: TermIds, count: int, codes: npt.NDArray[np.uint8]
 ) -> list[ValueKind | None]:
     """The most frequent kind of a relation's values; None as soon as one object is not a value."""
-    ids = id_of[roles.raw.predicates[roles.facts]]
-    kinds = codes[roles.raw.objects[roles.facts]]
+    ids = id_of[triples.raw.predicates[triples.facts]]
+    kinds = codes[triples.raw.objects[triples.facts]]
     cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]
     table = np.bincount(cells, minlength=count * len(KINDS)).reshape(count, len(KINDS))
     return [None if row[0] else KINDS[int(row.argmax())] for row in table]

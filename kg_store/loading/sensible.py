@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kg_store.errors import LoadError
-from kg_store.loading.triple_roles import TripleRoles
+from kg_store.loading.sorted_triples import SortedTriples
 
 MAX_RELATIONS_OF_FEW = 30
 """As many may be more than the entities: small graphs have many relations for few things."""
@@ -24,10 +24,10 @@ TOO_MANY_RELATIONS = (
 )
 
 
-def require_nodes(roles: TripleRoles, count: int) -> None:
+def require_nodes(triples: SortedTriples, count: int) -> None:
     """Raises LoadError where no node is left."""
     if not count:
-        raise LoadError(NO_INDIVIDUALS if _is_ontology(roles) else NOTHING)
+        raise LoadError(NO_INDIVIDUALS if _is_ontology(triples) else NOTHING)
 
 
 def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
@@ -39,5 +39,5 @@ def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
     return TOO_MANY_RELATIONS if relations > max(entities, MAX_RELATIONS_OF_FEW) else None
 
 
-def _is_ontology(roles: TripleRoles) -> bool:
-    return bool(np.any(roles.schema[roles.raw.subjects]))
+def _is_ontology(triples: SortedTriples) -> bool:
+    return bool(np.any(triples.schema[triples.raw.subjects]))

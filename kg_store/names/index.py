@@ -23,7 +23,7 @@ from kg_store.text.word_matcher import WordMatcher
 
 __all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
 
-Role = Literal["name", "value"]
+EntryKind = Literal["name", "value"]
 
 _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
@@ -45,7 +45,7 @@ class NameEntry:
 
     mid: int
     text: str = field(repr=False)
-    role: Role
+    kind: EntryKind
     value_kind: ValueKind | None
     linkable: bool
     protected: bool
@@ -58,7 +58,7 @@ class NameHit:
     start: int
     end: int
     mids: tuple[int, ...]
-    role: Role
+    kind: EntryKind
     value_kind: ValueKind | None
     public: bool
     linkable: bool
@@ -207,7 +207,7 @@ class NameIndex:
 
     def named(self, text: str) -> tuple[int, ...]:
         """The nodes that are called `text`, in one of the ways in which names are typed; values have no name."""
-        hits = [hit for hit in self.find(text.strip()) if hit.role == "name" and len(text.strip()) == hit.end]
+        hits = [hit for hit in self.find(text.strip()) if hit.kind == "name" and len(text.strip()) == hit.end]
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
     def looks_like_name(self, text: str) -> bool:
@@ -277,13 +277,13 @@ class NameIndex:
 
 def _flags_of(entry: NameEntry) -> int:
     flags = _KINDS.index(entry.value_kind) << _KIND_SHIFT
-    flags |= _VALUE if entry.role == "value" else 0
+    flags |= _VALUE if entry.kind == "value" else 0
     return flags | (_LINKABLE if entry.linkable else 0) | (_PROTECTED if entry.protected else 0)
 
 
 def _keys_of(entry: NameEntry) -> Iterator[str]:
     """Numbers and dates are also found by what they mean: 12 March 2020 is 2020-03-12."""
-    if entry.role != "value" or not entry.linkable or entry.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
+    if entry.kind != "value" or not entry.linkable or entry.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
         return
     try:
         yield _key(entry.value_kind, canonical(entry.text, entry.value_kind))

@@ -133,7 +133,7 @@ class EntityLinker:
         if has_capitals(text):
             return []
         marks = EmphasisMarks.of(text)
-        hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.role == "name"]
+        hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.kind == "name"]
         named = [hit for hit in hits if _says_much(hit.text, public)]
         exact = _merge(_longest([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks))
         near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public), None, fits)
@@ -204,7 +204,7 @@ class EntityLinker:
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)):
                 continue
             if not _is_part_of_literal(hit, literals):
-                yield Mention(hit.start, hit.end, hit.mids, hit.value_kind if hit.role == "value" else None)
+                yield Mention(hit.start, hit.end, hit.mids, hit.value_kind if hit.kind == "value" else None)
 
     def _meant(self, text: str, literals: list[LiteralSpan]) -> Iterator[Mention]:
         for literal in literals:
@@ -259,7 +259,7 @@ def _kinds_to_try(literal: LiteralSpan) -> tuple[ValueKind, ...]:
 
 
 def _longest(found: Sequence[Mention], marks: EmphasisMarks) -> list[Mention]:
-    """The winners among overlapping mentions; of the same span all that are of the better role."""
+    """The winners among overlapping mentions; of the same span all that are of the better kind."""
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in marks.enclosed

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kg_store.loading.triple_roles import turn_inverses
-from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of, text_of
+from kg_store.loading.sorted_triples import turn_inverses
+from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of
 from kg_store.terms import ValueKind
 from kg_store.text.labels import local_name, readable
 from kg_store.text.literals import fits, is_year
@@ -68,14 +68,14 @@ def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, P
         literals = kinds[distinct] == TermKind.LITERAL
         plain = kinds[distinct] == TermKind.TEXT
         texts = [turned.terms[term] for term in distinct[literals | plain].tolist()]
-        profiles[text_of(turned.terms[predicate])] = PredicateProfile(
-            text_of(turned.terms[predicate]),
-            turned.terms[predicate][0] == "<",
+        profiles[turned.text(predicate)] = PredicateProfile(
+            turned.text(predicate),
+            turned.is_iri(predicate),
             len(texts) == len(distinct),
             float(np.mean(kinds[objects] == TermKind.LITERAL)),
             len(distinct) / len(objects),
             1.0 - float(np.mean(acting[distinct])),
-            _kind_of(texts, text_of(turned.terms[predicate])) if texts else None,
+            _kind_of(texts, turned.text(predicate)) if texts else None,
         )
     return profiles
 

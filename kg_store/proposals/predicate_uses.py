@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from kg_store.loading.triple_roles import turn_inverses
+from kg_store.loading.sorted_triples import turn_inverses
 from kg_store.sources.policy import Policy
-from kg_store.sources.raw_graph import RawGraph, text_of
+from kg_store.sources.raw_graph import RawGraph
 from kg_store.terms import Relation, ValueView
 
 Use = Literal["name", "class", "schema", "relation", "masked", "hidden"]
@@ -32,7 +32,7 @@ def uses_of(raw: RawGraph, policy: Policy, relations: tuple[Relation, ...]) -> t
     turned = turn_inverses(raw, policy.inverse_prefix)
     used, counts = np.unique(turned.predicates, return_counts=True)
     by_iri = {relation.iri: relation for relation in relations}
-    texts = [text_of(turned.terms[term]) for term in used.tolist()]
+    texts = [turned.text(term) for term in used.tolist()]
     uses = (_use(text, count, policy, by_iri) for text, count in zip(texts, counts.tolist(), strict=True))
     return tuple(sorted(uses, key=lambda each: (-each.triples, each.predicate)))
 

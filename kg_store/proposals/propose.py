@@ -19,7 +19,7 @@ from kg_store.sources.policy import (
     Policy,
     RelationPolicy,
 )
-from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, text_of
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import Fraction, read_sources
 from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
 from kg_store.terms import ValueKind
@@ -120,7 +120,7 @@ def _matching(profiles: Mapping[str, PredicateProfile], pattern: re.Pattern[str]
 
 def _inverse_prefix(raw: RawGraph) -> str | None:
     """`~` where most predicates that start with it stand there without it, too."""
-    texts = {text_of(raw.terms[term]) for term in set(raw.predicates.tolist()) if raw.terms[term][0] != "<"}
+    texts = {raw.text(term) for term in set(raw.predicates.tolist()) if not raw.is_iri(term)}
     marked = {text for text in texts if text.startswith(_INVERSE_PREFIX)}
     paired = sum(text.removeprefix(_INVERSE_PREFIX) in texts for text in marked)
     return _INVERSE_PREFIX if marked and paired * 2 >= len(marked) else None

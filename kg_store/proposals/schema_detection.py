@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.loading.triple_roles import Flags
+from kg_store.loading.sorted_triples import Flags
 from kg_store.sources.policy import RDF, SCHEMA_CLASSES, SCHEMA_PREDICATES, SUBCLASS_PREDICATES
-from kg_store.sources.raw_graph import RawGraph, text_of
+from kg_store.sources.raw_graph import RawGraph
 from kg_store.text.labels import local_name
 
 _TYPE = RDF + "type"
@@ -60,7 +60,7 @@ def _declaring(raw: RawGraph, types: Rows, classes: Flags, properties: Flags) ->
         members[int(raw.objects[triple])].append(int(raw.subjects[triple]))
     found = []
     for term, instances in members.items():
-        iri = text_of(raw.terms[term])
+        iri = raw.text(term)
         used = properties if local_name(iri) in _PROPERTY_WORDS else classes
         declares = local_name(iri) in _PROPERTY_WORDS | _CLASS_WORDS
         if declares and iri not in SCHEMA_CLASSES and _mostly(used, np.array(instances)):
@@ -72,7 +72,7 @@ def _rows_by_predicate(raw: RawGraph) -> dict[str, Rows]:
     order = np.argsort(raw.predicates, kind="stable")
     used, starts = np.unique(raw.predicates[order], return_index=True)
     rows = np.split(order, starts[1:])
-    return {text_of(raw.terms[term]): at for term, at in zip(used.tolist(), rows, strict=True)}
+    return {raw.text(term): at for term, at in zip(used.tolist(), rows, strict=True)}
 
 
 def _marks(raw: RawGraph, terms: Rows) -> Flags:

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +83,17 @@ class RawGraph:
         """The TermKind of each term."""
         kinds = (_KIND_OF_MARK[term[0]] for term in self.terms)
         return np.fromiter(kinds, dtype=np.uint8, count=len(self.terms))
+
+    def text(self, at: SupportsIndex) -> str:
+        """The bare text of the term at this position."""
+        return text_of(self.terms[at])
+
+    def literal(self, at: SupportsIndex) -> Literal:
+        """The parts of the literal or cell at this position."""
+        return literal_of(self.terms[at])
+
+    def is_iri(self, at: SupportsIndex) -> bool:
+        return self.terms[at][0] == "<"
 
 
 def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:

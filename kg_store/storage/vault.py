@@ -84,11 +84,6 @@ class Vault:
                 found.update(self._chunk(connection, wanted[start : start + _QUERY_MIDS]))
         return found
 
-    def name_of(self, mid: int) -> str:
-        """The preferred name; for a value its readable text. Reveals: only restoration may call it."""
-        record = self.records([mid]).get(mid)
-        return readable_name(record) if record is not None else NO_NAME
-
     def all_records(self) -> Iterator[tuple[int, VaultRecord]]:
         """Every record, by MID. Reveals all: for building indexes and for evaluation."""
         last = -1

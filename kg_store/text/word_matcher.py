@@ -174,7 +174,7 @@ class WordMatcher:
         for start, end, pattern in self._automaton.find_overlapping(marked):
             if wanted is not None and not wanted[pattern]:
                 continue
-            if end < length and _goes_on(text[end - 1 : end + 1]) and end not in normalised.seams:
+            if end < length and _is_inside_a_word(text[end - 1 : end + 1]) and end not in normalised.seams:
                 continue
             if normalised.is_border(start) and _ends_word(normalised, end):
                 yield start, end, pattern
@@ -199,7 +199,7 @@ class WordMatcher:
                 yield seam, seam + end, pattern
 
 
-def _goes_on(pair: str) -> bool:
+def _is_inside_a_word(pair: str) -> bool:
     """The common refusal, cheaply: the match is the beginning of a longer ASCII word."""
     return pair.isalnum() and pair.isascii()
 

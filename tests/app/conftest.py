@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 
 import pytest
 import stamina
 from sqlalchemy import Engine
 
 from app.database import engine as databases
+from app.database.tables import metadata
 from app.egress.guard import Guard, StaticSegments
+from app.egress.ledger.tables import metadata as ledger_metadata
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -21,6 +24,7 @@ from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.text.english import PublicWords
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
+from tests.support.processes import postgres
 from tests.support.processes.model_server import ModelServer, serving
 
 
@@ -53,6 +57,26 @@ def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(stores, "migrate", migrate)
         yield
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """A database with the tables of the service and of the ledger."""
+    engine = databases.make_engine(f"sqlite:///{tmp_path / 'arog.db'}")
+    metadata.create_all(engine)
+    ledger_metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """The URL of a database; none for the one in the data folder."""
+    if request.param == "sqlite":
+        yield None
+        return
+    with postgres.running() as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""How long the page takes from an answer's last event to its text on the screen, with its names.
+"""The time that the page takes from an answer's last event to its text on the screen, with its names.
 
 `python -m tests.browser.measure`: prints the median and the longest of some questions, in milliseconds. Both are taken
 by the browser's clock: when the bytes are in the page, and when the frame after the text has been painted.

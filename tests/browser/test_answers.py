@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from app.demo import GRAPH_FILE, POLICY_FILE
+from kg_store.terms import PSEUDONYM
 from tests.browser.conftest import DESK, PHONE, Visit
 
 DEMO = ("demo", "inspect:demo")
@@ -48,9 +48,6 @@ def test_each_form_of_answer_says_how_it_was_reached_and_shows_no_pseudonym(visi
         if "Picture" in evidence.inner_text():
             evidence.get_by_role("button", name="Table").click()
         assert not PSEUDONYM.findall(evidence.inner_text())
-
-
-PSEUDONYM = re.compile(r"\b[ESV](?=[a-z]*[0-9])[a-z0-9]{5}\b")
 
 
 def test_an_answer_of_two_columns_is_a_table_to_sort_and_to_take_out(visit: Visit) -> None:

@@ -1,4 +1,4 @@
-"""What goes between the browser and the service, read to the last byte of both directions, and what is loaded."""
+"""All bytes between the browser and the service are read, in both directions, and all that is loaded."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ TOKENS = (812, 34)
 
 
 def follows_treated_by(request: Request) -> Canned:
-    """What a model would say: the way back by "treated by" is the answer."""
+    """The reply of a model: the way back by "treated by" is the answer."""
     if request.task == "probe":
         schema = request.json["response_format"]["json_schema"]["schema"]
         return completion(json.dumps({name: of["enum"][0] for name, of in schema["properties"].items()}))

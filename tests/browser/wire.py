@@ -48,7 +48,7 @@ class Wire:
                 _close(each)
 
     def forget(self) -> None:
-        """What has travelled until now is not looked at."""
+        """Passes over all that has travelled until now."""
         for each in self.connections:
             each.sent.clear()
             each.got.clear()

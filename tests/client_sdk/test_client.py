@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -33,6 +34,9 @@ from client_sdk.crypto.key_file import load_key
 from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names, Reading
 from client_sdk.transport.drivers import _Body
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem
+from tests.support.waiting import run_together
+
+pytestmark = pytest.mark.slow
 
 QUESTION = "Who treats Anna Keller?"
 
@@ -395,11 +399,7 @@ def test_the_key_pair_is_kept_in_the_config_folder(service: FakeService) -> None
 
 
 def test_threads_ask_one_after_the_other(service: FakeService, chat: Chat) -> None:
-    threads = [threading.Thread(target=chat.ask, args=(f"question {n}",)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(partial(chat.ask, f"question {n}") for n in range(6)))
     assert [len(one["messages"]) for one in service.seen] == [1, 3, 5, 7, 9, 11]
     assert len(chat.history) == 12
 

@@ -58,6 +58,9 @@ from tests.support.fake_service import (
     seal_capsule,
     sse,
 )
+from tests.support.waiting import run_together
+
+pytestmark = pytest.mark.slow
 
 QUESTION = "Who treats Anna Keller?"
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
@@ -376,11 +379,7 @@ async def test_a_task_that_would_wait_for_its_own_stream_is_refused(service: Fak
 
 
 def test_threads_stream_one_after_the_other(service: FakeService, chat: Chat) -> None:
-    threads = [threading.Thread(target=lambda n=n: list(chat.stream(f"question {n}"))) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(lambda n=n: list(chat.stream(f"question {n}")) for n in range(4)))
     assert [len(one["messages"]) for one in service.seen] == [1, 3, 5, 7]
 
 
@@ -400,7 +399,7 @@ def answer_with(text: str) -> ChatAnswer:
 
 
 def shown(events: Events) -> str:
-    """What a reader shows of `events`."""
+    """The pieces that a reader makes of `events`."""
     reader = AnswerReader(KEY, "g", None)
     pieces = [piece for name, data in events for piece in reader.read(name, data)]
     return "".join(piece.text for piece in pieces if isinstance(piece, TextPiece))

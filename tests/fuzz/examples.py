@@ -1,4 +1,4 @@
-"""How many examples a fuzz test draws: few where it is one test among others, more where time is given to it."""
+"""The number of examples that a fuzz test draws: few as one test among others, more where time is given to it."""
 
 from __future__ import annotations
 

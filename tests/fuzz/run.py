@@ -25,7 +25,7 @@ EXAMPLES_A_ROUND = "200"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one part came to."""
+    """The outcome of one part."""
 
     part: str
     examples: int

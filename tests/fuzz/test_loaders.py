@@ -108,7 +108,7 @@ def test_any_policy_is_read_or_refused_without_a_word_of_it(data: bytes) -> None
 
 
 def load_bytes(path: Path, data: bytes) -> int:
-    """How many nodes the file holds, read, proposed, previewed and loaded as `arog graph load` does."""
+    """The number of nodes in the file, read, proposed, previewed and loaded as `arog graph load` does."""
     path.write_bytes(data)
     raw, policy = read_and_propose([path])
     preview(raw, policy)

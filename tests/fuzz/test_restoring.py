@@ -211,7 +211,7 @@ def changed(
 
 
 def read(body: bytes, expect: type) -> object:
-    """What the SDK reads of a reply of status 200."""
+    """The answer that the SDK reads from a reply of status 200."""
     flow = exchange(Call("POST", "/chat"), expect, RetryPolicy(10.0), lambda: 0.0)
     assert isinstance(next(flow), Send | Pause)
     try:

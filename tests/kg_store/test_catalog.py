@@ -34,6 +34,8 @@ from tests.support.stores import (
     written,
 )
 
+pytestmark = pytest.mark.slow
+
 SECOND = CLINIC.replace("Zofia Quarrel", "Zofia Married").replace(":weight 80", ":weight 81")
 
 

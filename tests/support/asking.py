@@ -33,7 +33,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.proposals.propose import read_and_propose
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Mids, Step
-from tests.support.stores import PREFIXES, engine_in, mid_of
+from tests.support.stores import PREFIXES, engine_in, mid_of, names_of
 
 PEOPLE = (
     PREFIXES
@@ -58,7 +58,7 @@ SECRETS = (
     "Ashgrove", "Kestrel", "Gyrfalcon", "Zemgalburg", "Umbrathal", "1961-02-11", "1958-09-30", "1990-01-05",
     "2020-03-12", "5200", "6100",
 )  # fmt: skip
-"""What must never reach a model; none of it stands anywhere else in the project."""
+"""Names and values that must never reach a model; none of it stands anywhere else in the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Asked:
 
     def names(self, pseudonym: str) -> set[str]:
         """The real names of what a pseudonym of this conversation stands for."""
-        return {self.graph.vault.name_of(int(mid)) for mid in self.table.resolve(pseudonym, self.graph.blind)[0]}
+        return names_of(self.graph, self.table.resolve(pseudonym, self.graph.blind)[0])
 
     def mids(self, *names: str) -> Mids:
         return np.unique(np.array([mid_of(self.graph, name) for name in names], dtype=np.int64))
@@ -156,7 +156,7 @@ def bench_of(folder: Path, embedder: Embedder, turtle: str = PEOPLE) -> Bench:
 
 
 def plan_along(path: Sequence[str]) -> QueryPlan:
-    """What a model does that understands a question: it follows `path` from what the question names first."""
+    """Acts as a model that understands a question: follows `path` from what the question names first."""
     return QueryPlan.model_validate({"sets": {"A": {"start": "topic:0", "path": list(path)}}, "answer": ["A"]})
 
 

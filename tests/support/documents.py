@@ -55,11 +55,11 @@ def blocks_of(document: Path) -> Iterator[Block]:
 
 
 def fences_of(document: Path) -> int:
-    """How many blocks begin or end in it, indented ones too."""
+    """The number of blocks that begin or end in it, indented ones too."""
     return len(re.findall(r"^\s*`{3,}\w*$", document.read_text("utf-8"), re.M))
 
 
 def shows(told: str, printed: str) -> bool:
-    """Whether `printed` holds the text; `…` stands for anything, and any white space for any other."""
+    """True where `printed` holds the text; `…` stands for anything, and any white space for any other."""
     parts = [r"\s+".join(map(re.escape, part.split())) for part in told.split("…")]
     return re.search(".*?".join(parts), printed, re.S) is not None

@@ -75,7 +75,7 @@ def in_sevens(text: str) -> list[str]:
 
 
 Step = bytes | threading.Event
-"""What a stream does next: sends bytes, or waits."""
+"""A stream's next act: sends bytes, or waits."""
 
 
 @dataclass

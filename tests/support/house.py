@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from app.accounts.api_keys import Caller
 from app.chat.service import ChatService
 from app.egress.ledger.ledger import Ledger
+from app.llm.embedded.concept_namer import ConceptNamer
+from app.llm.embeddings.embedder import Embedder
+from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import (
     KeyPair,
@@ -19,7 +24,9 @@ from client_sdk.protocol import (
     ChatAnswer,
     Names,
 )
+from tests.support.asking import PEOPLE
 from tests.support.processes.model_server import Canned, Request, reply
+from tests.support.service import settings_in
 
 CALLER = Caller("default", "k1", "user", frozenset({"*"}))
 KEY = KeyPair.generate()
@@ -46,7 +53,7 @@ class House:
 
     @property
     def capsule(self) -> dict[str, Names]:
-        """What the last answer's capsule names."""
+        """The table of the last answer's capsule."""
         assert self.last.capsule is not None
         return open_capsule(self.last.capsule, KEY, capsule_context(self.last)).table
 
@@ -86,3 +93,14 @@ def drafting(text: str, *draft: str, follow: tuple[str, ...] = ("treated by",)) 
 def visible(answer: ChatAnswer) -> bytes:
     """All of an answer that is not sealed."""
     return answer.model_copy(update={"capsule": None}).model_dump_json().encode()
+
+
+@contextmanager
+def clinic_store(folder: Path, embedder: Embedder, graph: str = PEOPLE) -> Iterator[ServiceContext]:
+    """A data folder with the graph `clinic`, its concepts named as the service names them."""
+    opened = open_store(settings_in(folder))
+    file = folder / "clinic.ttl"
+    file.write_text(graph, "utf-8")
+    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
+    yield opened
+    opened.close()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +30,7 @@ from app.privacy.safe_text import Egress, Segment
 from app.settings import Settings
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.sets.prompts import STEP
+from app.telemetry.logs import start_logging
 from app.wiring.services import ReasonerBundle, Services, build
 from app.wiring.store import ServiceContext
 from kg_store.storage.master_key import MasterKey
@@ -193,3 +198,15 @@ async def running(folder: Path, *, thinks: bool = False, **changes: object) -> A
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://service") as http:
             yield Running(app, http, reasoner)
+
+
+@contextmanager
+def logging_to(stream: io.StringIO, level: int = logging.INFO) -> Iterator[io.StringIO]:
+    """The service's log in `stream`; afterwards the process logs as before."""
+    root = logging.getLogger()
+    before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook)
+    start_logging(stream, level)
+    yield stream
+    logging.captureWarnings(False)
+    root.handlers[:], root.level = before[0], before[1]
+    sys.excepthook, threading.excepthook = before[2], before[3]

@@ -1,4 +1,4 @@
-"""What the store's tests share: a catalog in a folder of its own, small graphs, and look-ups by name."""
+"""Shared by the store's tests: a catalog in a folder of its own, small graphs, and look-ups by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from kg_store.sources.reader import read_sources
 from kg_store.sources.table_policy import TriplesPolicy
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.tables import metadata
-from kg_store.terms import Hop, Schema
+from kg_store.storage.vault import readable_name
+from kg_store.terms import Hop, Mids, Schema
 
 MASTER = MasterKey.generate()
 MID_KEY = bytes(range(7, 39))
@@ -103,12 +104,16 @@ def mid_of(graph: PrivateGraph, name: str) -> int:
     return next(mid for mid, record in graph.vault.all_records() if name in (*record.names, record.lexical))
 
 
+def names_of(graph: PrivateGraph, mids: Mids) -> set[str]:
+    return {readable_name(record) for record in graph.vault.records(mids).values()}
+
+
 def reached_names(graph: PrivateGraph, name: str, label: str, inverse: bool = False) -> set[str]:
     """Names at the end of one hop from the thing of that name."""
     relation = next(each for each in graph.blind.schema.relations if each.label == label)
     start = np.array([mid_of(graph, name)], dtype=np.int64)
     tails = graph.blind.neighbours(start, Hop(relation.id, inverse)).tails
-    return {graph.vault.name_of(int(mid)) for mid in tails}
+    return names_of(graph, tails)
 
 
 def real_data(name: str) -> Path:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -13,3 +20,23 @@ async def until(holds: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0.01)
     raise AssertionError("what was waited for did not come")
+
+
+def until_healthy(url: str, process: subprocess.Popen[bytes], printed: Path, within_s: float) -> None:
+    """Returns when a program that was started answers there; fails with what it printed."""
+    ends_at = time.monotonic() + within_s
+    while time.monotonic() < ends_at and process.poll() is None:
+        with suppress(httpx2.TransportError):
+            if httpx2.get(url).status_code == 200:
+                return
+        time.sleep(0.1)
+    raise AssertionError(printed.read_text("utf-8"))
+
+
+def run_together(*works: Callable[[], object]) -> None:
+    """Each in a thread of its own, all at once."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

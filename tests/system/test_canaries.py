@@ -140,7 +140,7 @@ class Walk:
         self.streams[what] = reply.content
 
     def trace(self, what: str, answer_id: str, headers: dict[str, str]) -> None:
-        """What the model was sent and said for an answer; every byte of the reply is kept, and what it opens to."""
+        """All that the model was sent and said for an answer: every byte of the reply, and what it opens to."""
         parameters = {"public_key": self.pair.public_text}
         reply = self.call(f"trace, {what}", "GET", f"/trace/{answer_id}", params=parameters, headers=headers)
         if not reply.is_error:

@@ -51,7 +51,7 @@ def store() -> Store:
 
 
 def as_shown(found: object) -> str:
-    """What the asker sees: an English name, a number without trailing zeros, a date as it stands."""
+    """A cell as the asker sees it: an English name, a number without trailing zeros, a date as it stands."""
     assert isinstance(found, NamedNode | FoundLiteral)
     node = (
         URIRef(found.value)

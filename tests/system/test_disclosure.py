@@ -10,13 +10,12 @@ import pytest
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
 from app.chat.question_run import ChatOptions
-from app.chat.search import WITHHELD
+from app.chat.refusals import WITHHELD
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
 from app.egress.disclosure import NO_EGRESS, Disclosure, Policy, Profile
 from app.egress.guard import StaticSegments
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -24,7 +23,7 @@ from app.llm.reasoner import Reasoner
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.metrics import Metrics
-from app.wiring.store import ServiceContext, open_store
+from app.wiring.store import ServiceContext
 from client_sdk.crypto.sealing import (
     open_trace,
     trace_context,
@@ -35,10 +34,9 @@ from client_sdk.protocol import (
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import members_of, reached
 from kg_store.terms import as_mids
-from tests.support.asking import PEOPLE, secrets_in
-from tests.support.house import DOCTOR_OF, KEY, House, drafting, visible
-from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
-from tests.support.service import settings_in
+from tests.support.asking import secrets_in
+from tests.support.house import DOCTOR_OF, KEY, House, clinic_store, drafting, visible
+from tests.support.processes.model_server import ModelServer, follows_all, reply, sent_to
 
 WARDS_OF = "Which wards was Zofia Quarrel admitted to?"
 ADMITTED = "has admission|admitted to"
@@ -48,13 +46,8 @@ Around = Callable[..., House]
 
 @pytest.fixture(scope="module")
 def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    folder = tmp_path_factory.mktemp("disclosure")
-    opened = open_store(settings_in(folder))
-    file = folder / "clinic.ttl"
-    file.write_text(PEOPLE, "utf-8")
-    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
-    yield opened
-    opened.close()
+    with clinic_store(tmp_path_factory.mktemp("disclosure"), embedder) as store:
+        yield store
 
 
 @pytest.fixture
@@ -172,13 +165,6 @@ QUESTIONS = (
     "Which wards was {} admitted to?", "Who is {} married to?", "Who lives in {}?", "Where does {} work?",
     "How many patients are treated by {}?",
 )  # fmt: skip
-
-
-def follows_all(request: Request) -> Canned:
-    """The first three ways of each page; then it gives up."""
-    numbers = [each["number"] for each in request.input["candidates"]][:3]
-    action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
-    return reply({"action": action, "choices": numbers if action == "follow" else [], "answer": [], "text": ""})
 
 
 def fitting(graph: PrivateGraph, given: dict[str, Any]) -> int:

@@ -30,7 +30,7 @@ QUESTIONS = {
 
 @dataclass(slots=True)
 class Outcomes:
-    """What became of every file, and all bytes that were seen on the way."""
+    """The outcome of every file, and all bytes that were seen on the way."""
 
     jobs: dict[str, JobStatus] = field(default_factory=dict)
     reports: dict[str, GraphReport] = field(default_factory=dict)

@@ -190,7 +190,7 @@ async def test_a_name_that_is_withheld_is_replaced_all_the_same(house: Running) 
 
 
 async def test_a_role_does_not_read_its_questions_as_they_were_sent(house: Running) -> None:
-    """What was replaced in them tells which names there are."""
+    """Names are told by the words that were replaced in them."""
     reception, whole = house.key("default", "house#reception"), house.key("default", "house")
     for headers, reads in ((reception, False), (whole, True)):
         await ask(house, headers, "house", GRANTED[0])

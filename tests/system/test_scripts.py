@@ -10,14 +10,12 @@ import pytest
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.language.language_detection import remark_on
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.store import ServiceContext, open_store
-from tests.support.house import House, visible
-from tests.support.service import settings_in
+from app.wiring.store import ServiceContext
+from tests.support.house import House, clinic_store, visible
 from tests.support.stores import PREFIXES
 
 NAMES = {
@@ -43,13 +41,8 @@ GRAPH = (
 
 @pytest.fixture(scope="module")
 def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    folder = tmp_path_factory.mktemp("scripts")
-    opened = open_store(settings_in(folder))
-    file = folder / "scripts.ttl"
-    file.write_text(GRAPH, "utf-8")
-    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
-    yield opened
-    opened.close()
+    with clinic_store(tmp_path_factory.mktemp("scripts"), embedder, GRAPH) as store:
+        yield store
 
 
 @pytest.fixture

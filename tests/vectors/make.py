@@ -293,7 +293,7 @@ def reading(why: str, sent: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read(written: list[tuple[str, str]]) -> tuple[list[str], str]:
-    """What each event shows, stages in brackets, and the code of the error that ends it."""
+    """Texts that the events show, stages in brackets, and the code of the error that ends them."""
     reader, shown = AnswerReader(KEY, GRAPH, CONVERSATION), []
     try:
         for name, data in written:

@@ -17,9 +17,10 @@ from app.api.routes.routers import caller_router
 from app.api.state import (
     StateOf,
 )
-from app.api.streaming import AnswerStream, while_connected
+from app.api.streaming import HUNG_UP, AnswerStream
 from app.chat.question_run import OnStage, no_progress
 from client_sdk.protocol import ChatAnswer, ChatRequest, GraphNames
+from client_sdk.transport.hang_up import while_connected
 
 
 @caller_router.post(
@@ -49,7 +50,8 @@ async def post_chat(
 
     if question.stream:
         return AnswerStream(answering, state.pace)
-    return await while_connected(request, state.pace.kept(answering(no_progress)))
+    answer = await while_connected(request.receive, state.pace.kept(answering(no_progress)))
+    return answer or Response(status_code=HUNG_UP)
 
 
 @caller_router.get("/graphs", response_model=GraphNames)

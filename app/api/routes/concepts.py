@@ -32,15 +32,15 @@ async def refine_concepts(
 ) -> JobStatus:
     """Has the model endpoint name concepts anew, in the background; a new version of the graph carries them."""
     loop = asyncio.get_running_loop()
-    work = await run_in_threadpool(
-        _refiner_of(services).refining,
+    job = await run_in_threadpool(
+        _refiner_of(services).job,
         caller.tenant,
         caller.key_id,
         name,
         wanted.least,
         lambda asking: asyncio.run_coroutine_threadsafe(asking, loop).result(),
     )
-    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, job.run, lambda: None)
 
 
 def _refiner_of(services: Services) -> ConceptRefiner:

@@ -20,8 +20,8 @@ async def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf
 @admin_router.post("/graphs/{name}/forget", status_code=202, response_model=JobStatus, responses=_AMBIGUOUS)
 async def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> JobStatus:
     """Takes a thing out of a graph and all that is kept of it, in the background; the job's notes tell the scan."""
-    work = await run_in_threadpool(services.forgetter.forgetting, caller.tenant, name, _wish(wanted))
-    return await run_in_threadpool(services.jobs.start, caller.tenant, name, work, lambda: None)
+    job = await run_in_threadpool(services.forgetter.job, caller.tenant, name, _wish(wanted))
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, job.run, lambda: None)
 
 
 def _plan(forgetter: Eraser, tenant: str, graph: str, wanted: ForgetThing) -> ForgetPlan:

@@ -12,6 +12,7 @@ from app.privacy.pseudonym_format import Standing, replaced, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText
 from client_sdk.protocol import Fact
+from client_sdk.protocol.answers import chains
 
 NOT_LISTED: Final = "there is no such thing in the last answer"
 
@@ -246,18 +247,6 @@ def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
     worked_out = [each for each in expressions if "(" in each]
     sentences += [f"From that the answer was worked out: {each}." for each in worked_out]
     return " ".join(sentences) or f"{', '.join(expressions)} was named in the question."
-
-
-def chains(facts: Sequence[Fact]) -> list[list[Fact]]:
-    """Facts in runs in which each begins where the one before ends."""
-    runs: list[list[Fact]] = []
-    for fact in facts:
-        run = next((each for each in runs if each[-1].tail == fact.head), None)
-        if run is None:
-            runs.append([fact])
-        else:
-            run.append(fact)
-    return runs
 
 
 def _chain(run: Sequence[Fact]) -> str:

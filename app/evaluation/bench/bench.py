@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 from pydantic import SecretStr
@@ -131,12 +130,10 @@ class Bench:
         self._services: Services = dataclasses.replace(services, chat=chat)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         await self._services.close()
         if self._scripted:
-            self._scripted.__exit__(kind, error, trace)
+            self._scripted.__exit__()
         self._folder.cleanup()
 
     @property

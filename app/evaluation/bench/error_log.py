@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.recording_reasoner import Step
 from app.graphs.markdown_table import markdown_table
+from app.graphs.report_files import write_private
 from app.llm.embedded.candidate_paths import ScoredPath
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
@@ -65,10 +65,7 @@ class ErrorLog:
 
         `leaked` counts the names that the scanner found in what reached the reasoner.
         """
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as out:
-            os.fchmod(descriptor, 0o600)
-            out.write(self.markdown(label, leaked))
+        write_private(file, self.markdown(label, leaked).encode())
 
     def markdown(self, label: RunLabel, leaked: Mapping[str, int]) -> str:
         groups: dict[Cause, list[WrongAnswer]] = {}

@@ -28,12 +28,12 @@ def swapped(word: str, at: int) -> str:
     return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 
 
-def _in_a_word(change: Callable[[str, Random], str]) -> Callable[[str, Random], str]:
+def _in_a_word(change: Callable[[str, Random], str], least: int = _MISTYPED_FROM) -> Callable[[str, Random], str]:
     """Applies `change` to one word that is long enough to be told all the same."""
 
     def apply(name: str, dice: Random) -> str:
         words = name.split(" ")
-        long = [at for at, word in enumerate(words) if len(word) >= _MISTYPED_FROM and word.isalpha()]
+        long = [at for at, word in enumerate(words) if len(word) >= least and word.isalpha()]
         if not long:
             return name
         at = dice.choice(long)
@@ -66,16 +66,6 @@ def _wrong_key(word: str, dice: Random) -> str:
     return word[:at] + dice.choice(beside) + word[at + 1 :]
 
 
-def _two_slips(name: str, dice: Random) -> str:
-    """In one long word."""
-    words = name.split(" ")
-    long = [at for at, word in enumerate(words) if len(word) >= _TWO_SLIPS_FROM and word.isalpha()]
-    if not long:
-        return name
-    at = dice.choice(long)
-    return " ".join([*words[:at], _drop(_wrong_key(words[at], dice), dice), *words[at + 1 :]])
-
-
 def _mapped(letters: dict[str, str]) -> Callable[[str, Random], str]:
     large = {letter.upper(): bare.capitalize() for letter, bare in letters.items() if letter != "ß"}
     table = str.maketrans(letters | large)
@@ -104,7 +94,7 @@ SLIPS: tuple[Slip, ...] = (
     Slip("letter dropped", _in_a_word(_drop)),
     Slip("letter doubled", _in_a_word(_double)),
     Slip("wrong key", _in_a_word(_wrong_key)),
-    Slip("two slips", _two_slips),
+    Slip("two slips", _in_a_word(lambda word, dice: _drop(_wrong_key(word, dice), dice), _TWO_SLIPS_FROM)),
     Slip("accents left out", _mapped(_BARE)),
     Slip("accents spelt out", _mapped(_SPELT_OUT)),
     Slip("initials", _initials("."), people_only=True),

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from kg_store.terms import is_mask_word
+from kg_store.terms import PSEUDONYM, is_mask_word
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_LOOKS_LIKE_PSEUDONYM = re.compile(r"^[EVS](?=[a-z0-9]*[0-9])(?=[a-z0-9]*[a-z])[a-z0-9]{5}$")
 
 
 def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[str, ...]:
     """Every pseudonym of `texts`, in order of appearance, each once: those known, and words of that shape."""
     words = (word for text in texts for word in _WORD.findall(text))
-    return tuple(dict.fromkeys(word for word in words if word in known or _LOOKS_LIKE_PSEUDONYM.match(word)))
+    return tuple(dict.fromkeys(word for word in words if word in known or PSEUDONYM.fullmatch(word)))
 
 
 def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str, str]:

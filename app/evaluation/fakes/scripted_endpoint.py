@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -112,9 +112,7 @@ class ScriptedEndpoint:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

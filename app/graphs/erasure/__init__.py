@@ -1,7 +1,8 @@
 """Taking somebody out of a graph and of all that is kept of it."""
 
 from app.graphs.erasure.eraser import Eraser
+from app.graphs.erasure.erasure_job import ErasureStores
 from app.graphs.erasure.plan import ErasurePlan
 from app.graphs.erasure.targets import Choice, ErasureRequest
 
-__all__ = ["Choice", "Eraser", "ErasurePlan", "ErasureRequest"]
+__all__ = ["Choice", "Eraser", "ErasurePlan", "ErasureRequest", "ErasureStores"]

@@ -2,61 +2,81 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from app.llm.embedded.candidate_paths import KnownPath, ScoredPath
-from app.llm.embedded.language.answer_form import AskedForm
+from app.llm.embedded.language.answer_form import AskedForm, read_asked_kind
 from app.llm.embedded.language.question_words import content_words, singular
-from app.llm.embedded.language.relation_wording import VALUES
+from app.llm.embedded.language.relation_wording import VALUES, readable
+from app.llm.embedded.language.synonyms import kind_words
+from app.llm.embedded.next_action import (
+    SURE,
+    YES_OR_NO,
+    NextAction,
+    ParsedQuestion,
+    narrowed,
+    numbers_of,
+    only_joins,
+    share,
+    walked_along,
+)
+from app.llm.embedded.pair_plans import conjunction, of_either
 from app.llm.embedded.scoring.alignment import is_inverse_of
+from app.llm.embedded.truth_plans import plan_truth
+from app.llm.embedded.value_plans import compare_values, over_values, than_thing
 from app.llm.tasks import Thing
 
 # An answer in hand is worth a little more than a longer way that fits equally well.
 ANSWER_BONUS = 0.01
-HALF_OF_WORDS = 0.3
-_PAIRED = 12
-# What nobody counts: "how many people smoke" is not about the two answers to it.
-_UNCOUNTED = VALUES | {"yes or no"}
-
-
-@dataclass(frozen=True, slots=True)
-class NextAction:
-    """The next action: answer with `expressions`, or follow `choices` first. `score` is the path's."""
-
-    score: float
-    expressions: tuple[str, ...] = ()
-    choices: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedQuestion:
-    """All that a form needs: the paths from every root, best first, and what the question names."""
-
-    form: AskedForm
-    paths: Sequence[ScoredPath]
-    roots: Sequence[Thing]
-    kinds: Sequence[Thing]
-    both_named: bool
-    width: int
-    last_round: bool
-    ends: dict[str, str] = field(default_factory=dict)
+UNCOUNTED = VALUES | {YES_OR_NO}
+_HOW_MUCH = re.compile(r"^\s*how (?:much|big|large|tall|expensive)\b", re.IGNORECASE)
 
 
 def plan_of(asked: ParsedQuestion) -> NextAction | None:
     """The next move, or None when no path fits the form."""
     form = asked.form.form
+    if asked.from_kinds and asked.kinds and (whole := answer_whole_concept(asked.form, asked.kinds[0])):
+        return whole
     if form == "compare":
-        return _compare(asked)
+        return compare_values(asked)
+    if form == "than":
+        return than_thing(asked)
     if form in ("extreme", "average", "sum", "filter"):
-        return _over_values(asked) or _things(asked)
+        return over_values(asked) or _unmeasured(asked)
     if form == "per_group":
         return _per_group(asked)
     if form == "truth":
-        return _truth(asked)
+        return plan_truth(asked) or (None if asked.both_named or _compares(asked) else plan_things(asked))
+    if asked.both_named and asked.form.either:
+        return of_either(asked)
     if asked.both_named:
-        return _conjunction(asked) or _things(asked)
-    return _things(asked)
+        return conjunction(asked) or plan_things(asked)
+    return plan_things(asked)
+
+
+def _compares(asked: ParsedQuestion) -> bool:
+    return bool(asked.values)
+
+
+def _unmeasured(asked: ParsedQuestion) -> NextAction | None:
+    """A superlative that nothing measures must not list all that there is."""
+    if asked.exact and asked.form.form == "extreme":
+        return NextAction(0.0, unread=asked.form.word)
+    return plan_things(asked)
+
+
+def target_kind(question: str, kinds: Sequence[Thing]) -> Thing | None:
+    """Of `kinds` the one that the question asks for."""
+    nouns = [" ".join(map(singular, noun.split())) for noun in read_asked_kind(question).nouns]
+    return next((kind for kind in kinds if any(_begins(noun, kind.concept.lower()) for noun in nouns)), None)
+
+
+def _begins(noun: str, concept: str) -> bool:
+    """ "doctors work" begins with a kind, and "work" is no noun there."""
+    said = " ".join(map(singular, concept.split()))
+    return any(f"{noun} ".startswith(f"{word} ") for word in kind_words(said))
 
 
 def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
@@ -67,32 +87,96 @@ def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
     return NextAction(1.0, (f"count({kind.name})" if form.form == "count" else kind.name,))
 
 
-def _things(asked: ParsedQuestion) -> NextAction | None:
+def plan_things(asked: ParsedQuestion) -> NextAction | None:
     """The end of the best path; a way that is not walked yet must be better than what is in hand."""
-    paths = asked.paths
-    if asked.form.form == "count":
-        paths = [each for each in paths if each.path.concept not in _UNCOUNTED] or paths
+    paths = _unsaid(asked, _answering(asked))
     walked = next((each for each in paths if each.path.end is not None), None)
     offered = [each for each in paths if each.path.candidate is not None]
     if walked and (asked.last_round or not offered or walked.score + ANSWER_BONUS >= offered[0].score):
         return _answer(asked, walked)
     if asked.last_round or not offered:
         return None
-    return NextAction(offered[0].score, choices=_numbers(offered, asked.width))
+    return NextAction(offered[0].score, choices=numbers_of(offered, asked.width))
+
+
+def _unsaid(asked: ParsedQuestion, paths: Sequence[ScoredPath]) -> Sequence[ScoredPath]:
+    """ "Who has measles?" names no relation: the one step from it to such a thing is meant, if there is but one."""
+    if not asked.exact:
+        return paths
+    kinds = {singular(word) for kind in asked.kinds for word in kind.concept.lower().split()}
+    if asked.from_kinds or any(singular(word) not in kinds for word in content_words(asked.form.rest)):
+        return paths
+    single = [each for each in paths if len(each.path.steps) == 1 and each.path.concept not in VALUES]
+    direct = [each for each in single if "|" not in each.path.steps[0]] or single
+    meant = [each for each in direct if each.path.concept == single[0].path.concept]
+    if not meant or len({each.path.steps for each in meant}) > 1:
+        return paths
+    return [replace(each, score=SURE) if each in meant else each for each in paths]
+
+
+def _answering(asked: ParsedQuestion) -> Sequence[ScoredPath]:
+    """Paths to things of the kind that is asked for; a number that the graph holds is as good as a count."""
+    paths = asked.paths
+    if asked.exact:
+        paths = [each for each in _named_ends(asked) if _may_be_who(asked, each)]
+    if asked.form.form == "count":
+        kind = asked.target.name if asked.target else ""
+        counted = [each for each in paths if each.path.concept not in UNCOUNTED or each.path.root == kind]
+        told = [each for each in paths if asked.exact and each.path.concept == "number"]
+        if told and (not counted or told[0].score > counted[0].score):
+            return told
+        paths = counted or paths
+    if asked.target is None or asked.form.form not in ("things", "count"):
+        return paths
+    target = asked.target
+    return [each for each in paths if _is_of(each.path, target)]
+
+
+def _is_of(path: KnownPath, target: Thing) -> bool:
+    """Of what sets out from the kind itself only what its things have: "which patients have children"."""
+    return len(path.steps) == 1 if path.root == target.name else share(path.concept, target.concept)
+
+
+def _named_ends(asked: ParsedQuestion) -> Sequence[ScoredPath]:
+    """Paths to what has a name, or to what is asked for by its kind."""
+    steps = {step for each in asked.paths for step in each.path.steps}
+    kinds = {kind.concept for kind in asked.kinds}
+    return [
+        each
+        for each in asked.paths
+        if each.path.concept in kinds or not each.path.steps or not only_joins(each.path.steps[-1], steps)
+    ]
+
+
+def _may_be_who(asked: ParsedQuestion, scored: ScoredPath) -> bool:
+    """No date is so much. A number or a date is nobody; a text may be a name, where its relation was said."""
+    concept = scored.path.concept
+    if _HOW_MUCH.match(asked.form.rest):
+        return concept not in ("date", "year")
+    if read_asked_kind(asked.form.rest).wh != "who" or asked.form.form != "things":
+        return True
+    if concept == "text":
+        said = set(content_words(asked.form.rest))
+        return not said.isdisjoint(readable(scored.path.steps[-1]).lower().split())
+    return concept not in UNCOUNTED
 
 
 def _answer(asked: ParsedQuestion, scored: ScoredPath) -> NextAction:
-    things = _of_kind(asked, scored.path)
-    if asked.form.form == "count":
-        return NextAction(scored.score, (f"count({things})",))
-    if asked.form.form == "truth":
-        return NextAction(scored.score, (f"exists({things})",))
-    return NextAction(scored.score, (things,))
+    path, form = scored.path, asked.form.form
+    if asked.target and path.root == asked.target.name and len(path.steps) == 1 and form in ("things", "count"):
+        things = f'having({path.root}, "{path.steps[0]}")'  # "which patients have children" asks for the patients.
+    else:
+        things = _of_kind(asked, path)
+    if form == "count" and path.concept != "number":
+        things = f"count({things})"
+    if form == "truth":
+        things = f"holds({things})" if path.concept == YES_OR_NO else f"exists({things})"
+    return NextAction(scored.score, (things,), path=path)
 
 
 def _of_kind(asked: ParsedQuestion, path: KnownPath) -> str:
     """The end of `path`, within the kind that the question names where it holds other kinds as well."""
-    return _narrowed(asked, _without_root(path) or path.end or "", path.concept)
+    return narrowed(asked, _without_root(path) or path.end or "", path.concept)
 
 
 def _without_root(path: KnownPath) -> str | None:
@@ -100,66 +184,8 @@ def _without_root(path: KnownPath) -> str | None:
     if path.root[0] != "E" or len(path.steps) < 3 or not is_inverse_of(path.steps[1], path.steps[0]):
         return None
     done, name = max(waypoint for waypoint in path.waypoints if waypoint[0] <= 2)
-    there_and_back = _reached(name, path.steps[done:2])
-    return _reached(f"difference({there_and_back}, {path.root})", path.steps[2:])
-
-
-def _reached(start: str, steps: Sequence[str]) -> str:
-    for step in steps:
-        start = f'reach({start}, "{step}")'
-    return start
-
-
-def _over_values(asked: ParsedQuestion) -> NextAction | None:
-    """Paths whose last step leads to values: the function works on what that step leaves from."""
-    fitting = [each for each in asked.paths if each.path.concept in VALUES]
-    if not fitting:
-        return None
-    best = fitting[0]
-    relation = best.path.steps[-1]
-    before = best.path.before
-    if before is None:
-        # The step before it must be walked first: as a path of its own it is among the candidates.
-        shorter = [
-            each
-            for each in asked.paths
-            if each.path.steps == best.path.steps[:-1] and each.path.candidate and each.path.root == best.path.root
-        ]
-        return NextAction(best.score, choices=_numbers(shorter, 1)) if shorter and not asked.last_round else None
-    things = _narrowed(asked, before, asked.ends.get(before, ""))
-    return NextAction(best.score, (_function(asked.form, things, relation),))
-
-
-def _narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
-    """Things of no known kind may well be of the one that was asked for: they do not narrow anything.
-
-    A set that is called by one concept may hold a few things of others, which would be counted as well.
-    """
-    concepts = _parts(concept)
-    mixed = len(concepts - {"thing"}) > 1 or (asked.form.form == "count" and "thing" not in concepts)
-    for kind in asked.kinds:
-        if kind.name != name and kind.concept in concepts and mixed:
-            return f"intersect({name}, {kind.name})"
-    return name
-
-
-def _function(form: AskedForm, things: str, relation: str) -> str:
-    if form.form == "filter":
-        kept = f'filter({things}, "{relation}", {form.operator}, {form.value})'
-        return f"count({kept})" if form.function == "count" else kept
-    function = form.function if form.form == "extreme" else form.form
-    return f'{function}({things}, "{relation}")'
-
-
-def _compare(asked: ParsedQuestion) -> NextAction | None:
-    values = [each for each in asked.paths if each.path.concept in VALUES and len(each.path.steps) == 1]
-    if not values or len(asked.roots) < 2:
-        return None
-    first, second = asked.roots[0].name, asked.roots[1].name
-    relation = values[0].path.steps[0]
-    if asked.form.function == "argmax":
-        return NextAction(values[0].score, (f'compare({first}, {second}, "{relation}")',))
-    return NextAction(values[0].score, (f'argmin(union({first}, {second}), "{relation}")',))
+    there_and_back = walked_along(name, path.steps[done:2])
+    return walked_along(f"difference({there_and_back}, {path.root})", path.steps[2:])
 
 
 def _per_group(asked: ParsedQuestion) -> NextAction | None:
@@ -170,64 +196,3 @@ def _per_group(asked: ParsedQuestion) -> NextAction | None:
         return None
     best = fitting[0]
     return NextAction(best.score, (f'group({best.path.root}, "{best.path.steps[0]}")',))
-
-
-def _truth(asked: ParsedQuestion) -> NextAction | None:
-    """With two things named: does a path from one lead to the other? With one: is there anything at all?"""
-    if not asked.both_named:
-        return _things(asked)
-    first, second = asked.roots[0], asked.roots[1]
-    fitting = [
-        each for each in asked.paths if each.path.root == first.name and _share(each.path.concept, second.concept)
-    ]
-    if not fitting:
-        return None
-    best = fitting[0]
-    if best.path.end is not None:
-        return NextAction(best.score, (f"exists(intersect({best.path.end}, {second.name}))",))
-    return NextAction(best.score, choices=_numbers([best], 1)) if not asked.last_round else None
-
-
-def _conjunction(asked: ParsedQuestion) -> NextAction | None:
-    """Paths from the first two things that are named, to ends of one kind; the answer is what they share."""
-    pairs = [
-        (first, second)
-        for first in _of_root(asked, asked.roots[0].name)
-        for second in _of_root(asked, asked.roots[1].name)
-        if _share(first.path.concept, second.path.concept)
-    ]
-    if not pairs:
-        return None
-    best = max(pairs, key=lambda pair: (round(pair[0].score + pair[1].score, 4), -_length(pair)))
-    # Each path can say only its half of the words, and is charged for the other half.
-    score = max(each.score for each in best) + HALF_OF_WORDS
-    open_ways = [each for each in best if each.path.end is None]
-    if open_ways:
-        return NextAction(score, choices=_numbers(open_ways, asked.width)) if not asked.last_round else None
-    whole = f"intersect({best[0].path.end}, {best[1].path.end})"
-    return NextAction(score, (f"count({whole})" if asked.form.form == "count" else whole,))
-
-
-def _of_root(asked: ParsedQuestion, root: str) -> list[ScoredPath]:
-    """Its best paths. Words about the other thing would only lengthen a path: single steps come first."""
-    mine = [each for each in asked.paths if each.path.root == root]
-    return [each for each in mine if len(each.path.steps) == 1][:_PAIRED] or mine[:_PAIRED]
-
-
-def _length(pair: tuple[ScoredPath, ScoredPath]) -> int:
-    return sum(len(each.path.steps) for each in pair)
-
-
-def _share(concept: str, other: str) -> bool:
-    """True where something may be of both concepts; `thing` says nothing of what it is."""
-    ours, theirs = _parts(concept), _parts(other)
-    return not ours.isdisjoint(theirs) or "thing" in ours | theirs
-
-
-def _parts(concept: str) -> set[str]:
-    return {part.strip() for part in concept.split(",")}
-
-
-def _numbers(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
-    numbers = dict.fromkeys(each.path.candidate for each in scored if each.path.candidate is not None)
-    return tuple(numbers)[:width]

@@ -43,6 +43,7 @@ from app.llm.tasks import (
     TaskModel,
 )
 from app.privacy.safe_text import Egress
+from kg_store.terms import ALMOST_PSEUDONYM
 
 
 class PromptedReasoner:
@@ -167,7 +168,6 @@ def _bare(content: str) -> str:
     return text
 
 
-_PSEUDONYM = re.compile(r"\b[EVS][a-z0-9]{5}\b")
 _WAY = re.compile(r"\bway\(\s*(\d+)\s*\)")
 _PLACE = re.compile(r"\{\s*(\d+)\s*[:}]")
 
@@ -201,12 +201,12 @@ def _of_choices(choices: list[int], candidates: list[Candidate]) -> tuple[str, .
 def _of_answer(answer: list[str], text: str, asked: TaskModel) -> tuple[str, ...]:
     if not answer:
         return (NO_ANSWER,)
-    shown = set(_PSEUDONYM.findall(asked.model_dump_json()))
-    named = set(_PSEUDONYM.findall(" ".join(answer)))
+    shown = set(ALMOST_PSEUDONYM.findall(asked.model_dump_json()))
+    named = set(ALMOST_PSEUDONYM.findall(" ".join(answer)))
     ways = {int(number) for number in _WAY.findall(" ".join(answer))}
     if not (named or ways) or not named <= shown or not ways <= _offered(asked):
         return (NOTHING_SHOWN,)
-    is_bound = set(_PSEUDONYM.findall(text)) <= shown and all(
+    is_bound = set(ALMOST_PSEUDONYM.findall(text)) <= shown and all(
         1 <= int(number) <= len(answer) for number in _PLACE.findall(text)
     )
     return () if is_bound else (TEXT_UNBOUND,)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import itertools
-import math
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from typing import Literal
 
 import stamina
@@ -127,28 +124,3 @@ def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | L
     # Those who failed in the same second should not all come back in the same second.
     wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret  # nosec B311
     return wait_s if wait_s < left_s else False
-
-
-def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """The wait that an endpoint asks for: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date."""
-    seconds = _number(headers.get("retry-after-ms"))
-    if seconds is not None:
-        return seconds / 1000
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    if seconds is not None or text is None:
-        return seconds
-    try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    aware = date if date.tzinfo else date.replace(tzinfo=dt.UTC)
-    return max(0.0, (aware - now).total_seconds())
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.llm.endpoint.connection_errors import connection_reason
 from app.llm.endpoint.request_body import Completion
-from app.llm.endpoint.retry import EndpointRateLimitError, retry_after_s
+from app.llm.endpoint.retry import EndpointRateLimitError
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
+from client_sdk.protocol.retry_after import retry_after_s, seconds_of
 
 if TYPE_CHECKING:
     import openai
@@ -236,13 +237,19 @@ def _unreachable(reason: str) -> ReasonerUnavailableError:
     return error
 
 
+def wait_asked_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+    """The wait that an endpoint asks for: `retry-after-ms`, or `Retry-After`."""
+    thousandths = seconds_of(headers.get("retry-after-ms"))
+    return retry_after_s(headers.get("retry-after"), now) if thousandths is None else thousandths / 1000
+
+
 def _typed(error: openai.OpenAIError) -> ReasonerUnavailableError | ReasonerRefusedError:
     import openai
 
     if not isinstance(error, openai.APIStatusError):
         return _unreachable(connection_reason(error))
     status = error.status_code
-    wait_s = retry_after_s(error.response.headers, dt.datetime.now(dt.UTC))
+    wait_s = wait_asked_s(error.response.headers, dt.datetime.now(dt.UTC))
     said = f"the endpoint answered with status {status}"
     typed: ReasonerUnavailableError | ReasonerRefusedError
     if (status in _FOR_NOW and error.code != _NO_MONEY) or (status >= 500 and wait_s is not None):

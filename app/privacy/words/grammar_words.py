@@ -13,7 +13,7 @@ TITLES: Final = frozenset(
     mme mlle señor señora sr sra don doña signor signora sig pan pani bay hanım
     """.split()
 )
-ROLES: Final = frozenset(
+OCCUPATIONS_AND_KIN: Final = frozenset(
     """
     doctor patient client customer brother sister cousin officer agent director actor actress employee mother son
     daughter husband wife friend colleague professor miss dame lord lady father

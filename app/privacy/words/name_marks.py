@@ -14,7 +14,7 @@ from app.privacy.words.grammar_words import (
     MARKS,
     NAMING,
     NAMING_ELSEWHERE,
-    ROLES,
+    OCCUPATIONS_AND_KIN,
     TITLES,
     is_nominal,
     is_singular,
@@ -47,7 +47,7 @@ def is_marked(turn: TurnTokens, at: int) -> bool:
 
 
 def is_addressed(turn: TurnTokens, at: int) -> bool:
-    """Behind a title or a role: mr field, patient field."""
+    """Behind a title or an occupation: mr field, patient field."""
     before, word = turn.tokens[at - 1] if at else None, turn.tokens[at].word
     gap = turn.gap(at).strip()
     if before is None or gap not in ("", ".", ":"):
@@ -57,13 +57,13 @@ def is_addressed(turn: TurnTokens, at: int) -> bool:
     # A title may be no word of the lexicon itself: herr.
     title = turn.text[before.start : before.end].lower()
     is_named = is_named or (title in NAMING_ELSEWHERE and not turn.lexicon.is_own(word))
-    return title in TITLES or is_named or is_initial or (before.word in ROLES and _is_named_so(turn, at))
+    return title in TITLES or is_named or is_initial or (before.word in OCCUPATIONS_AND_KIN and _is_named_so(turn, at))
 
 
 def _is_named_so(turn: TurnTokens, at: int) -> bool:
     """patient field, doctor field has: not "whose father died", "his wife's sister lives"."""
     word, after = turn.tokens[at].word, turn.word_after(at)
-    if not is_nominal(word) or not is_singular(word) or word in ROLES or turn.lexicon.is_own(word):
+    if not is_nominal(word) or not is_singular(word) or word in OCCUPATIONS_AND_KIN or turn.lexicon.is_own(word):
         return False
     return "v" not in kinds_of(word) or after in AUXILIARIES or after in MODALS or is_verb_alone(after)
 

@@ -170,7 +170,7 @@ def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexi
     if _is_title(words):
         return [_span([word]) for word in words if word.marked and not lexicon.permits(word.text.lower())]
     runs = _runs(text, words)
-    return [_span(run) for run in runs if _is_unknown(text, run, lexicon.public) or _goes_on(text, run, taken)]
+    return [_span(run) for run in runs if _is_unknown(text, run, lexicon.public) or _is_beside(text, run, taken)]
 
 
 def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
@@ -279,7 +279,7 @@ def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
     return len(run) > 1 and normalise(text[start:end]).text not in public
 
 
-def _goes_on(text: str, run: Sequence[_Word], taken: Sequence[Taken]) -> bool:
+def _is_beside(text: str, run: Sequence[_Word], taken: Sequence[Taken]) -> bool:
     """Words with a capital right behind what is replaced (Thaddeus Field), or words that may be names in front of it:
     Will Quillmore, but President Quillmore."""
     start, end = _span(run)

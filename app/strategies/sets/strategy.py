@@ -34,7 +34,7 @@ from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathP
 from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.start import starting_places
+from app.strategies.start import declares_kinds, starting_places
 from kg_store.terms import Path
 
 
@@ -91,7 +91,7 @@ class SetsStrategy:
             if reply.action == "answer" and reply.answer:
                 return _found(progress, _draft(inquiry, progress, reply, by_number))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
-                break
+                return _found(progress, None)
         return _found(progress, None)
 
     async def _round(
@@ -173,6 +173,7 @@ def _step(
         round=number,
         last_round=is_last or number > inquiry.limits.depth,
         width=inquiry.limits.width,
+        declared=declares_kinds(inquiry.graph.schema),
     )
 
 

@@ -19,17 +19,7 @@ from app.accounts.api_keys import (
     require_admin,
     require_grant,
 )
-from app.database.engine import make_engine
-from app.database.tables import metadata
 from client_sdk.protocol import KeyRole
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Engine:
-    engine = make_engine(f"sqlite:///{tmp_path / 'keys.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 def test_a_created_key_authenticates_its_caller(engine: Engine) -> None:

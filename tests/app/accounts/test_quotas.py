@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,21 +11,12 @@ from sqlalchemy import Engine
 
 from app.accounts.quotas import RevealBudgets, TenantTokens
 from app.api.problems import problem_of
-from app.database.engine import make_engine
-from app.database.tables import metadata
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantBudgetUsedUpError, TenantRevealsUsedUpError
 from tests.support.service import OPERATOR, Running, question, running
+from tests.support.waiting import run_together
 
 NOON = dt.datetime(2031, 5, 7, 12, tzinfo=dt.UTC)
 BY_TOKENS = {"reasoner": "endpoint", "endpoint_url": "http://127.0.0.1:9/v1", "endpoint_model": "m"}
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = make_engine(f"sqlite:///{tmp_path / 'arog.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 def test_what_is_reserved_counts_until_it_is_settled(engine: Engine) -> None:
@@ -87,11 +77,7 @@ def test_many_at_once_never_pass_the_limit(engine: Engine) -> None:
         except TenantBudgetUsedUpError:
             pass
 
-    threads = [threading.Thread(target=ask) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(ask for _ in range(16)))
     assert (len(passed), tokens.state("t1").used) == (11, 99)
 
 
@@ -198,11 +184,7 @@ def test_many_at_once_do_not_take_a_day_over_what_it_may_show(engine: Engine) ->
         except TenantRevealsUsedUpError:
             refused.append(number)
 
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(partial(ask, number) for number in range(10)))
     assert (budgets.shown_today("t1"), len(refused)) == (18, 4)
 
 

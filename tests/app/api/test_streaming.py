@@ -32,6 +32,8 @@ from client_sdk.protocol import (
 )
 from tests.support.service import SECRET_NAMES, Running, question, running
 
+pytestmark = pytest.mark.slow
+
 STREAMED = question(stream=True)
 
 

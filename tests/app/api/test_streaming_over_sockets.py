@@ -12,6 +12,8 @@ import uvicorn
 from client_sdk import Answer, AsyncChat, KeyPair, ModelUnavailableError, Stage, TextPiece, UnknownGraphError
 from tests.support.service import QUESTION, Running
 
+pytestmark = pytest.mark.slow
+
 
 @asynccontextmanager
 async def listening(service: Running) -> AsyncIterator[str]:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import Engine, select, update
 
 from app.chat.conversations import ConversationBusyError, ConversationStore, UnknownConversationError
-from app.database.engine import make_engine
-from app.database.tables import conversations, metadata
+from app.database.tables import conversations
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Mid, Schema
 
 SCHEMA = Schema((), (), ())
 MASTER = MasterKey.from_text(MasterKey.generate())
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = make_engine(f"sqlite:///{tmp_path / 'rows.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

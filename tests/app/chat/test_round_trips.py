@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind, ValueKind
 from kg_store.text.english import PublicWords
 from tests.support.clinic import PHRASES, dialogue, members
+
+pytestmark = pytest.mark.slow
 
 PUBLIC = PublicWords.of(PHRASES)
 SYLLABLES = ("Zor", "Quux", "Vex", "Ost", "Mür", "O'Ban", "Jäk", "Lin-Zed", "Новак", "山田", "Hope")
@@ -61,7 +64,7 @@ def lexicon_of(names: Sequence[str]) -> Lexicon:
 
 
 def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Names]:
-    """What a capsule would hold: one name for each pseudonym, a shared name once."""
+    """The table of a capsule: one name for each pseudonym, a shared name once."""
     found: dict[str, Names] = {}
     for word in table.issued:
         meaning = table.meaning(word)

@@ -11,13 +11,13 @@ from sqlalchemy import create_engine
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.conversations import UnknownConversationError
 from app.chat.question_run import ChatOptions
-from app.chat.search import NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
+from app.chat.refusals import NO_PATH, NOT_IN_GRAPH, OVER_BUDGET
+from app.chat.search import NOT_GROUNDED
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.egress.guard import BlockedError, StaticSegments
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailableError
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
@@ -30,13 +30,13 @@ from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.services import graphs_of
-from app.wiring.store import ServiceContext, open_store
+from app.wiring.store import ServiceContext
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ChatRequest, Message, Names
 from kg_store.errors import UnknownGraphError
 from kg_store.storage.master_key import MasterKey
 from tests.support.asking import PEOPLE, plan_along, secrets_in
-from tests.support.house import CALLER, DOCTOR_OF, House, drafting, step, visible
+from tests.support.house import CALLER, DOCTOR_OF, House, clinic_store, drafting, step, visible
 from tests.support.processes.model_server import (
     Canned,
     ModelServer,
@@ -46,7 +46,6 @@ from tests.support.processes.model_server import (
     in_turn,
     sent_to,
 )
-from tests.support.service import settings_in
 
 TWINS = """
 :p4 a :Patient ; rdfs:label "Marisol Ventrake" ; :li :c1 . :p5 a :Doctor ; rdfs:label "Marisol Ventrake" ; :li :c2 .
@@ -56,14 +55,9 @@ pytestmark = pytest.mark.usefixtures("no_waiting")
 
 @pytest.fixture(scope="module")
 def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    folder = tmp_path_factory.mktemp("house")
-    opened = open_store(settings_in(folder))
-    file = folder / "clinic.ttl"
-    file.write_text(PEOPLE + TWINS, "utf-8")
-    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
-    assert graphs_of(opened).summaries("default")
-    yield opened
-    opened.close()
+    with clinic_store(tmp_path_factory.mktemp("house"), embedder, PEOPLE + TWINS) as store:
+        assert graphs_of(store).summaries("default")
+        yield store
 
 
 Around = Callable[..., House]
@@ -382,7 +376,7 @@ async def test_nothing_found_is_said_and_names_what_was_asked_alone(
         drafting("{1}", draft, follow=("treated by", "lives in")) if draft else in_turn(step("not_in_graph"))
     )
     answer = await house.ask(DOCTOR_OF)
-    assert (answer.answered, answer.grounded, answer.text) == (False, True, NOT_IN_GRAPH)
+    assert (answer.answered, answer.grounded, answer.text) == (False, True, NOT_IN_GRAPH if draft else NO_PATH)
     assert named_in(house.capsule) == ["Zofia Quarrel"]
 
 

@@ -18,16 +18,13 @@ from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.disclosure import Disclosure, Profile
 from app.egress.guard import StaticSegments
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.store import ServiceContext, open_store
-from tests.support.asking import PEOPLE
-from tests.support.house import DOCTOR_OF, House, drafting
+from app.wiring.store import ServiceContext
+from tests.support.house import DOCTOR_OF, House, clinic_store, drafting
 from tests.support.processes.model_server import ModelServer
-from tests.support.service import settings_in
 
 STATEMENT_S = 0.3
 TICK_S = 0.01
@@ -36,12 +33,8 @@ MAX_BLOCKED_S = 1.0
 
 @pytest.fixture
 def store(embedder: Embedder, tmp_path: Path) -> Iterator[ServiceContext]:
-    opened = open_store(settings_in(tmp_path))
-    file = tmp_path / "clinic.ttl"
-    file.write_text(PEOPLE, "utf-8")
-    opened.catalog.load("default", "clinic", [file], None, ConceptNamer(embedder).name)
-    yield opened
-    opened.close()
+    with clinic_store(tmp_path, embedder) as store:
+        yield store
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.chat.understanding import in_words
-from kg_store.algebra.expressions import parse
+from kg_store.algebra.expressions import FUNCTIONS, parse
 
 WORDS = {
     "Sa": "4 patients",
@@ -30,7 +30,16 @@ WORDS = {
         ('average(Sa, "^has|age")', 'the average of "has / age" of 4 patients'),
         ('limit(sort(Sa, "age", descending), 3)', 'the first 3 of 4 patients by "age", greatest first'),
         ("difference(Sa, E)", "4 patients without Eq7f2k"),
+        ('having(K, "smoker")', 'all 90 patients that have "smoker"'),
+        ('most(K, "^treated by")', 'of all 90 patients those with the most "treated by"'),
     ],
 )
 def test_an_expression_is_told_as_a_phrase(expression: str, phrase: str) -> None:
     assert in_words(parse(expression), lambda word: WORDS[word], lambda word: word == "V") == phrase
+
+
+def test_every_function_has_words() -> None:
+    shapes = {"s": "Sa", "s*": "Sb", "r": '"age"', "r?": '"age"', "o": "<", "d": "ascending", "n": "3"}
+    for function, shape in FUNCTIONS.items():
+        call = parse(f"{function}({', '.join(shapes[each] for each in shape)})")
+        assert in_words(call, lambda word: WORDS[word], lambda _word: False), function

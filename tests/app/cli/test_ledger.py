@@ -10,27 +10,22 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from sqlalchemy import delete, update
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from app.cli.main import commands
 from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries, ledger_heads
-from app.settings import PREFIX, Settings, load_settings
+from app.settings import load_settings
 from app.wiring.store import ServiceContext, open_store
 from kg_store.storage.master_key import MasterKey
+from tests.support.commands import arog, work_in
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServiceContext:
-    for name in Settings.model_fields:
-        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("AROG_MASTER_KEY", MasterKey.generate())
+    work_in(tmp_path, monkeypatch, master_key=MasterKey.generate())
     store = open_store(load_settings())
     for number in range(3):
         digest = "1e6c5e8d"
@@ -39,18 +34,16 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ServiceContext:
     return store
 
 
-def arog(*arguments: str) -> Result:
-    app = typer.Typer()
-    commands(app)
-    return CliRunner().invoke(app, ["ledger", *arguments], env={"COLUMNS": "200"})
+def ledger(*arguments: str) -> Result:
+    return arog("ledger", *arguments)
 
 
 def test_verify_says_what_is_whole_and_which_row_is_not(store: ServiceContext) -> None:
-    assert arog("verify").stdout == "default: rows 1 to 3, 0 checkpoints: whole\n"
+    assert ledger("verify").stdout == "default: rows 1 to 3, 0 checkpoints: whole\n"
     with store.engine.begin() as connection:
         connection.execute(update(ledger_entries).where(ledger_entries.c.number == 2).values(step="stop"))
         connection.execute(delete(ledger_entries).where(ledger_entries.c.number == 3))
-    told = arog("verify", "--tenant", "default")
+    told = ledger("verify", "--tenant", "default")
     assert told.exit_code == 1
     assert told.stdout.splitlines() == [
         "default: rows 1 to 2, 0 checkpoints: 2 things are wrong", "  row 2 was changed", "  row 3 is missing"
@@ -58,37 +51,37 @@ def test_verify_says_what_is_whole_and_which_row_is_not(store: ServiceContext) -
 
 
 def test_an_export_is_checked_with_the_key_that_a_checkpoint_tells(store: ServiceContext, tmp_path: Path) -> None:
-    signed = arog("checkpoint")
+    signed = ledger("checkpoint")
     key = signed.stderr.split()[-1]
     (tmp_path / "kept.json").write_text(signed.stdout)
-    exported = arog("export").stdout
+    exported = ledger("export").stdout
     (tmp_path / "out.jsonl").write_text(exported)
-    checked = arog("verify", "--file", "out.jsonl", "--key", key)
+    checked = ledger("verify", "--file", "out.jsonl", "--key", key)
     assert (checked.exit_code, checked.stdout) == (0, "default: rows 1 to 3, 2 checkpoints: whole\n")
-    assert arog("verify", "--kept", "kept.json").exit_code == 0
+    assert ledger("verify", "--kept", "kept.json").exit_code == 0
     (tmp_path / "out.jsonl").write_text(exported.replace('"step": "step"', '"step": "stop"', 1))
-    assert arog("verify", "--file", "out.jsonl", "--key", key).exit_code == 1
+    assert ledger("verify", "--file", "out.jsonl", "--key", key).exit_code == 1
     (tmp_path / "out.jsonl").write_text("Zephyrine Oakenhollow\n")
-    broken = arog("verify", "--file", "out.jsonl")
+    broken = ledger("verify", "--file", "out.jsonl")
     assert (broken.exit_code, broken.stderr) == (2, "arog: line 1 is not JSON.\n")
 
 
 def test_old_rows_are_cut(store: ServiceContext) -> None:
     tomorrow = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
-    assert arog("cut", "--before", f"{tomorrow:%Y-%m-%d}").stdout == "default: 3 rows are deleted\n"
-    assert arog("verify").stdout == "default: no rows, 1 checkpoints: whole\n"
+    assert ledger("cut", "--before", f"{tomorrow:%Y-%m-%d}").stdout == "default: 3 rows are deleted\n"
+    assert ledger("verify").stdout == "default: no rows, 1 checkpoints: whole\n"
 
 
 def test_a_ledger_with_a_strange_end_goes_on_only_when_told_to(store: ServiceContext) -> None:
     with store.engine.begin() as connection:
         connection.execute(update(ledger_heads).values(number=2))
     for command in ("checkpoint", "export"):
-        told = arog(command)
+        told = ledger(command)
         assert told.exit_code == 1
         assert "changed from outside" in told.stderr
-    assert arog("verify").exit_code == 1
-    assert arog("resume").stdout.startswith("default: goes on after row 3;")
-    assert arog("verify").exit_code == 0
+    assert ledger("verify").exit_code == 1
+    assert ledger("resume").stdout.startswith("default: goes on after row 3;")
+    assert ledger("verify").exit_code == 0
 
 
 @pytest.mark.process
@@ -105,6 +98,6 @@ def test_the_commands_stand_beside_the_listing_of_the_sdk(store: ServiceContext)
 
 
 def test_an_exports_lines_are_json(store: ServiceContext) -> None:
-    assert {json.loads(line)["kind"] for line in arog("export").stdout.splitlines()} == {
+    assert {json.loads(line)["kind"] for line in ledger("export").stdout.splitlines()} == {
         "ledger", "checkpoint", "request"
     }  # fmt: skip

@@ -9,48 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
 from app.accounts.api_keys import Access
 from app.api.problems import error_body
 from app.cli import serve
 from app.cli.first_run import demo_key_file, prepare_folder
-from app.cli.main import commands
 from app.database.engine import make_engine
-from app.settings import PREFIX, Settings, load_settings
+from app.settings import Settings, load_settings
 from app.wiring import services as wiring
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
+from tests.support.commands import Namer, arog, work_in
 from tests.support.service import CLINIC, ScriptedReasoner, close_nothing
 
-
-class Namer:
-    """Implements what wiring needs of ConceptNamer, without a model."""
-
-    def __init__(self, _embedder: object) -> None:
-        """Needs nothing."""
-
-    def name(self, schema: Schema) -> Sequence[str]:
-        return ["thing"] * len(schema.signatures)
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in Settings.model_fields:
-        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("AROG_MASTER_KEY", MasterKey.generate())
-    monkeypatch.setattr(wiring, "ConceptNamer", Namer)
+    work_in(tmp_path, monkeypatch, master_key=MasterKey.generate())
     (tmp_path / "clinic.ttl").write_text(CLINIC)
     return tmp_path
-
-
-def arog(*arguments: str, answer: str | None = None) -> Result:
-    app = typer.Typer()
-    commands(app)
-    return CliRunner().invoke(app, list(arguments), input=answer, env={"COLUMNS": "200"})
 
 
 def test_a_graph_is_loaded_listed_and_deleted(folder: Path) -> None:
@@ -60,8 +39,8 @@ def test_a_graph_is_loaded_listed_and_deleted(folder: Path) -> None:
     assert "proposed one was used" in loaded.stderr
     assert "clinic" in arog("graph", "list").stdout
     assert "clinic" not in arog("graph", "list", "--tenant", "south").stdout
-    assert arog("graph", "delete", "clinic", answer="n\n").exit_code == 1
-    assert arog("graph", "delete", "clinic", answer="y\n").exit_code == 0
+    assert arog("graph", "delete", "clinic", typed="n\n").exit_code == 1
+    assert arog("graph", "delete", "clinic", typed="y\n").exit_code == 0
     gone = arog("graph", "delete", "clinic", "--yes")
     assert gone.exit_code == 2
     assert gone.stderr.startswith("arog: no graph of that name")

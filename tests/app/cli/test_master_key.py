@@ -5,72 +5,36 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 import typer
 from sqlalchemy import Engine
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from app.cli.main import commands
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
 from app.egress.ledger.reader import check
 from app.graphs.erasure import key_rotation
-from app.settings import PREFIX, Settings, load_settings
-from app.wiring import services
+from app.settings import load_settings
 from app.wiring.store import ServiceContext, open_store
 from kg_store.errors import MasterKeyError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.reencryption import SealedColumn
-from kg_store.terms import Schema
-from tests.support.processes.postgres import running
+from tests.support.commands import arog, work_with_ring, write_ring
 from tests.support.service import CLINIC
+
+pytestmark = pytest.mark.slow
 
 BODY = b"Eq7f2k"
 DIGEST = sha256(BODY).hexdigest()
 
 
-class Namer:
-    """Implements what wiring needs of ConceptNamer, without a model."""
-
-    def __init__(self, _embedder: object) -> None:
-        """Needs nothing."""
-
-    def name(self, schema: Schema) -> Sequence[str]:
-        return ["thing"] * len(schema.signatures)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
-    if request.param == "sqlite":
-        yield None
-        return
-    with running() as url:
-        yield url
-
-
-def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
-    """The file of the ring: commands of this process work in that folder."""
-    for name in Settings.model_fields:
-        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "ring"
-    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("AROG_MASTER_KEY_FILE", str(path))
-    if url is not None:
-        monkeypatch.setenv("AROG_DATABASE_URL", url)
-    monkeypatch.setattr(services, "ConceptNamer", Namer)
-    return path
-
-
 def seal(tmp_path: Path) -> None:
     """A graph, a conversation and a ledger, sealed with a new ring."""
-    path = tmp_path / "ring"
-    path.write_text(MasterKey.generate() + "\n")
-    path.chmod(0o600)
+    write_ring(tmp_path)
     (tmp_path / "clinic.ttl").write_text(CLINIC)
     assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0
     store = open_store(load_settings())
@@ -84,7 +48,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sealed once: each test gets a copy."""
     folder = tmp_path_factory.mktemp("sealed")
     with pytest.MonkeyPatch.context() as monkeypatch:
-        work_in(folder, monkeypatch)
+        work_with_ring(folder, monkeypatch)
         seal(folder)
     return folder
 
@@ -92,12 +56,12 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sealed: Path) -> Path:
     shutil.copytree(sealed, tmp_path, dirs_exist_ok=True)
-    return work_in(tmp_path, monkeypatch)
+    return work_with_ring(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def path_of_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str | None) -> Path:
-    path = work_in(tmp_path, monkeypatch, database)
+    path = work_with_ring(tmp_path, monkeypatch, database)
     seal(tmp_path)
     return path
 
@@ -111,12 +75,6 @@ def add_to(store: ServiceContext) -> str:
     store.ledger.record(entry)
     store.ledger.record_replies([LedgerReply(entry, "used", "Vx81zp")])
     return conversation.id
-
-
-def arog(*arguments: str) -> Result:
-    app = typer.Typer()
-    commands(app)
-    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
 
 
 def all_opens(store: ServiceContext, conversation: str | None = None) -> None:

@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.checks.canaries import canaries_in
-from tests.app.graphs.erasure.test_eraser import HERS, POLICY, arog, load, work_in
+from tests.app.graphs.erasure.test_eraser import HERS, POLICY, load
+from tests.support.commands import arog, work_with_ring
+
+pytestmark = pytest.mark.slow
 
 ROLES = POLICY + '[roles.desk]\nshow_relations = ["treated by"]\nwithhold_concepts = ["address"]\n'
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work_in(tmp_path, monkeypatch)
+    work_with_ring(tmp_path, monkeypatch)
     load(tmp_path)
     (tmp_path / "roles.toml").write_text(ROLES)
     assert arog("graph", "load", "house", "house.ttl", "--policy", "roles.toml").exit_code == 0

@@ -37,6 +37,7 @@ def run_fresh(folder: Path, *arguments: str) -> tuple[int, str, set[str]]:
     return int(code), printed + done.stderr, set(modules)
 
 
+@pytest.mark.process
 def test_the_help_imports_nothing_heavy(tmp_path: Path) -> None:
     code, printed, loaded = run_fresh(tmp_path, "--help")
     assert code == 0
@@ -44,6 +45,7 @@ def test_the_help_imports_nothing_heavy(tmp_path: Path) -> None:
     assert not {*HEAVY, "pydantic", "asyncio", "rich.progress"} & loaded
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -6,7 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from app.database import tables as service_tables
 from app.database.engine import make_engine, migrate
 from app.egress.ledger import tables
 from kg_store.storage import tables as store_tables
+from tests.support.waiting import run_together
 
 METADATAS: list[MetaData] = [service_tables.metadata, tables.metadata, store_tables.metadata]
 
@@ -57,11 +57,7 @@ def test_two_that_start_at_once_migrate_one_after_the_other(engine: Engine, tmp_
         finally:
             own.dispose()
 
-    threads = [threading.Thread(target=start) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(start for _ in range(4)))
     assert failures == []
     assert "api_keys" in inspect(engine).get_table_names()
 

@@ -15,7 +15,7 @@ from app.strategies.sets.strategy import SetsStrategy
 from kg_store.graph.traversal import reached
 from kg_store.terms import NodeKind, Step
 from tests.support.asking import Asked, Bench
-from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
+from tests.support.processes.model_server import ModelServer, follows_all, sent_to
 
 PATIENTS = ("Zofia Quarrel", "Aurelio Vantongeren", "Bertil Oxenhame")
 ADMITTED = "has admission|admitted to"
@@ -112,13 +112,6 @@ def test_of_a_choice_of_ways_without_concepts_everything_is_counted(conversation
     graph = conversation.graph.blind
     everything = graph.members([each.id for each in graph.schema.signatures if each.kind is NodeKind.ENTITY])
     assert DisclosureMeter(graph, Profile.KIND).fewest(given) == len(everything) == 9
-
-
-def follows_all(request: Request) -> Canned:
-    """The first three ways of each page, for two rounds; then it gives up."""
-    numbers = [each["number"] for each in request.input["candidates"]][:3]
-    action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
-    return reply({"action": action, "choices": numbers if action == "follow" else [], "answer": [], "text": ""})
 
 
 @pytest.mark.parametrize("name", PATIENTS)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine
 
 from app.egress.budgets import QuestionBudgetUsedUpError, TenantBudgetUsedUpError
 from app.egress.guard import BlockedError, Guard, StaticSegments
@@ -84,14 +82,6 @@ class Told:
 
 def issued(*words: str) -> PseudonymSubstitution:
     return PseudonymSubstitution(issued=frozenset(words))
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = create_engine(f"sqlite:///{tmp_path / 'ledger.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

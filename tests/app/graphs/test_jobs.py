@@ -6,14 +6,12 @@ import datetime as dt
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, insert
 
 from app.api.problems import error_body
-from app.database.engine import make_engine
-from app.database.tables import jobs, metadata
+from app.database.tables import jobs
 from app.graphs.errors import GraphBusyError, UnknownJobError
 from app.graphs.job_control import JobControl, JobStoppedError, NotWaitingError
 from app.graphs.jobs import MAX_CONCURRENT_LOADS, JobResult, JobRunner, Progress
@@ -24,14 +22,6 @@ GRAPH = GraphSummary(
     name="clinic", version="v1", triples=3, entities=2, values=1, relations=1,
     loaded_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), public_words=0,
 )  # fmt: skip
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = make_engine(f"sqlite:///{tmp_path / 'jobs.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

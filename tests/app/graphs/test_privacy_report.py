@@ -16,8 +16,11 @@ from app.graphs.report_markdown import markdown
 from client_sdk.protocol import GraphReport, JobStatus
 from kg_store.sources.policy import Policy
 from tests.app.api.conftest import service
-from tests.app.cli.test_main import arog, folder
+from tests.app.cli.test_main import folder
+from tests.support.commands import arog
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, running
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["folder", "service"]
 
@@ -143,10 +146,10 @@ def test_without_its_library_there_is_no_picture_and_that_is_said(
 
 
 def test_who_is_asked_may_keep_a_version_from_going_live(folder: Path) -> None:
-    refused = arog("graph", "load", "clinic", "clinic.ttl", "--ask", answer="n\n")
+    refused = arog("graph", "load", "clinic", "clinic.ttl", "--ask", typed="n\n")
     assert refused.exit_code == 2
     assert "match fewer than 20 entities" in refused.stderr
     assert refused.stderr.endswith("arog: this version is dropped, and nothing has changed.\n")
     assert "clinic" not in arog("graph", "list").stdout
-    assert arog("graph", "load", "clinic", "clinic.ttl", "--ask", answer="y\n").exit_code == 0
+    assert arog("graph", "load", "clinic", "clinic.ttl", "--ask", typed="y\n").exit_code == 0
     assert "clinic" in arog("graph", "list").stdout

@@ -25,7 +25,7 @@ from tests.support.clinic import dialogue, members
 from tests.support.service import OPERATOR, Running, question, running, settings_in
 
 # The library itself is loaded by the tests that run: it takes seconds, and torch with it.
-pytestmark = pytest.mark.skipif(find_spec("spacy") is None, reason="spaCy is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("spacy") is None, reason="spaCy is not installed")]
 
 PATTERNS = [
     {"label": "PERSON", "pattern": [{"LOWER": "anna"}, {"LOWER": "berg"}, {"LOWER": "happy"}]},
@@ -101,6 +101,7 @@ def test_without_its_library_it_is_told_what_to_install(folder: Path, monkeypatc
         open_recogniser(f"spacy:{folder}")
 
 
+@pytest.mark.model
 def test_the_service_does_not_start_without_the_recogniser_that_is_set(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="AROG_RECOGNISER"):
         build(settings_in(tmp_path, recogniser=f"spacy:{tmp_path / 'nowhere'}"), error_body)

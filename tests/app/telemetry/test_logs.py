@@ -13,21 +13,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.telemetry.logs import event_log, start_logging
+from app.telemetry.logs import event_log
+from tests.support.service import logging_to
 
 CANARY = "Nora Lindqvist"
 
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook)
-    stream = io.StringIO()
-    start_logging(stream)
-    yield stream
-    logging.captureWarnings(False)
-    root.handlers[:], root.level = before[0], before[1]
-    sys.excepthook, threading.excepthook = before[2], before[3]
+    with logging_to(io.StringIO()) as stream:
+        yield stream
 
 
 def lines(stream: io.StringIO) -> list[dict[str, object]]:

@@ -20,6 +20,7 @@ TASK = Task(STRUCTURE, StructureInput(question="who", dialogue=[], things=[]), C
 VLLM = {"reasoner": "endpoint", "endpoint_model": "m", "endpoint_kind": "vllm"}
 
 
+@pytest.mark.model
 async def test_each_setting_reaches_the_wire(server: ModelServer, tmp_path: Path) -> None:
     server.replies = in_turn(REPLY)
     prices = {"endpoint_prompt_price": 3.0, "endpoint_completion_price": 10.0}
@@ -33,6 +34,7 @@ async def test_each_setting_reaches_the_wire(server: ModelServer, tmp_path: Path
     assert got.tokens.cost == pytest.approx(300 * 3e-6 + 50 * 10e-6)
 
 
+@pytest.mark.model
 async def test_a_salt_tells_tenants_apart_for_nobody_but_us(server: ModelServer, tmp_path: Path) -> None:
     def salt_of(tenant: str, folder: Path) -> str:
         thinking = think(settings_in(folder, endpoint_url=server.url, **VLLM))
@@ -46,11 +48,13 @@ async def test_a_salt_tells_tenants_apart_for_nobody_but_us(server: ModelServer,
     assert len({salt_of("tenant-a", here), salt_of("tenant-b", here), salt_of("tenant-a", there)}) == 3
 
 
+@pytest.mark.model
 def test_no_salt_goes_to_other_endpoints(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, reasoner="endpoint", endpoint_model="m", endpoint_url="http://h/v1")
     assert "cache_salt" not in json.loads(think(settings).reasoner.egress_of(TASK).body)
 
 
+@pytest.mark.model
 async def test_nobody_waits_long_for_one_endpoint_while_there_is_another(server: ModelServer, tmp_path: Path) -> None:
     with serving(in_turn(REPLY)) as spare:
         server.replies = in_turn(Canned(status=429, headers=(("Retry-After", "30"),)))
@@ -63,6 +67,7 @@ async def test_nobody_waits_long_for_one_endpoint_while_there_is_another(server:
         assert len(server.received) == 1
 
 
+@pytest.mark.model
 async def test_fallbacks_of_the_settings_are_asked(server: ModelServer, tmp_path: Path) -> None:
     server.replies = in_turn(failure(401))
     with serving(in_turn(REPLY)) as spare:

@@ -112,6 +112,7 @@ def test_what_a_killed_process_left_is_put_right_at_the_next_start(tmp_path: Pat
     second.store.close()
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_client_who_hangs_up_ends_what_is_open_at_the_model(
     tmp_path: Path, server: ModelServer, streamed: bool
@@ -190,6 +191,7 @@ def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> Non
         think(settings_in(tmp_path, embedder=str(tmp_path / "no-model")))
 
 
+@pytest.mark.model
 def test_a_head_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
     file = tmp_path / "Canaria.npz"
     file.write_bytes(b"no head")

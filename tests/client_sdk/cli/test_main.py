@@ -31,6 +31,8 @@ from client_sdk.protocol import Reading
 from client_sdk.trace import readable_payload
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 
+pytestmark = pytest.mark.slow
+
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 REPOSITORY = Path(main.__file__).parents[2]
 

@@ -14,6 +14,7 @@ from client_sdk.crypto.key_file import create_key, key_path, load_key, load_or_c
 from client_sdk.crypto.private_files import config_folder, create_private, read_private
 from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE
+from tests.support.waiting import run_together
 
 
 def test_the_first_use_makes_a_key_that_later_uses_find(config: Path) -> None:
@@ -125,11 +126,7 @@ def test_parallel_threads_get_the_same_key() -> None:
         gate.wait()
         publics.append(load_or_create_key().public_text)
 
-    threads = [threading.Thread(target=first_use) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(first_use for _ in range(8)))
     assert len(publics) == 8
     assert len(set(publics)) == 1
 

@@ -25,6 +25,8 @@ from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeServi
 from tests.support.processes.proxy import proxy_thread
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.slow
+
 KEY = KeyPair.generate()
 SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 AFTER = (

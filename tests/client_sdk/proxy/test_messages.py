@@ -17,6 +17,8 @@ from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 from tests.support.processes.proxy import proxy_thread
 
+pytestmark = pytest.mark.slow
+
 KEY = KeyPair.generate()
 SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 Said = list[dict[str, Any]]

@@ -18,6 +18,8 @@ from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, FakeService
 from tests.support.processes.proxy import proxy_thread
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "recorded"
 REQUESTS = [
     (path.stem, row["name"], row["wants"], row["body"])

@@ -364,3 +364,21 @@ def test_numbers_agree_with_plain_python(ages: dict[int, frozenset[int]], limit:
     order = evaluate('sort(A, "age", descending)').mids
     assert [max(ages[person]) for person in order] == sorted((max(each) for each in ages.values()), reverse=True)
     assert sum(count for _, count in evaluate('group(A, "age")').rows) == len(bag)
+
+
+def test_most_and_fewest_count_what_a_relation_leads_to() -> None:
+    assert outcome('most(All, "treats")').mids == (ANNA,)
+    assert set(outcome('fewest(All, "treats")').mids) == {BEN, CARA, EVE}
+    assert outcome('most(None, "treats")').mids == ()
+
+
+def test_none_holds_tells_what_is_empty_or_true() -> None:
+    assert outcome("none(None)").truth is True
+    assert outcome("none(All)").truth is False
+    assert outcome('holds(reach(Anna, "active"))').truth is True
+    assert outcome('holds(reach(Ben, "active"))').truth is False
+
+
+def test_having_leaves_out_what_is_false() -> None:
+    assert outcome('having(All, "active")').mids == (ANNA,)
+    assert outcome('having(All, "treats")').mids == (ANNA, DAN)

@@ -1,4 +1,4 @@
-"""How many things fit what is said of one: the same that walking from each of them finds."""
+"""As many things fit what is said of one as walking from each of them finds."""
 
 from __future__ import annotations
 

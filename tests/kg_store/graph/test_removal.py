@@ -35,6 +35,8 @@ from tests.support.stores import (
     written,
 )
 
+pytestmark = pytest.mark.slow
+
 SHARED = (
     CLINIC
     + """

@@ -59,7 +59,6 @@ def test_a_role_sees_its_relations_and_what_they_join(tmp_path: Path) -> None:
     secret = mid_of(whole, "843-48-1389")
     assert not holds(part, secret)
     assert part.vault.records([secret]) == {}
-    assert part.vault.name_of(secret) == "(no name)"
     assert len(list(part.vault.all_records())) == 5
     assert part.linker.find_mentions("Who has 843-48-1389?") == []
     assert [mention.mids for mention in part.linker.find_mentions("Is Zofia Quarrel here?")] != []

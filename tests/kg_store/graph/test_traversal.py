@@ -26,7 +26,7 @@ from kg_store.graph.traversal import (
 from kg_store.sources.policy import MediatorPolicy, Policy
 from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, RelationId, Schema, Step, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph
-from tests.support.stores import PREFIXES, catalog_in, mid_of, written
+from tests.support.stores import PREFIXES, catalog_in, mid_of, names_of, written
 
 FAMILY = (
     PREFIXES
@@ -80,10 +80,6 @@ def labels(graph: PrivateGraph, steps: Sequence[Step]) -> list[str]:
     return [graph.blind.schema.label_step(each) for each in steps]
 
 
-def names(graph: PrivateGraph, mids: Mids) -> set[str]:
-    return {graph.vault.name_of(int(mid)) for mid in mids}
-
-
 def test_steps_run_through_nameless_nodes_and_end_at_things(family: PrivateGraph) -> None:
     steps = labels(family, steps_from(family.blind, one(family, "Zofia Quarrel")))
     assert "marriage" not in steps
@@ -117,7 +113,7 @@ def test_the_steps_of_several_are_those_of_each(family: PrivateGraph) -> None:
 )
 def test_a_path_is_walked_to_its_end(family: PrivateGraph, start: str, path: list[str], ends: set[str]) -> None:
     steps = tuple(step(family, label) for label in path)
-    assert names(family, reached(family.blind, one(family, start), steps)) == ends
+    assert names_of(family, reached(family.blind, one(family, start), steps)) == ends
 
 
 def test_an_empty_path_stays_where_it_is(family: PrivateGraph) -> None:
@@ -162,7 +158,7 @@ def test_the_kind_of_a_set_and_the_members_of_a_concept(family: PrivateGraph) ->
     assert kind_of(graph, one(family, "Zofia Quarrel")) is NodeKind.ENTITY
     assert kind_of(graph, one(family, "1961-02-11")) is NodeKind.VALUE
     assert kind_of(graph, NO_MIDS) is kind_of(graph, as_mids([5])) is NodeKind.ENTITY
-    assert names(family, members_of(graph, "doctor")) == {"Ottoline Brackwater"}
+    assert names_of(family, members_of(graph, "doctor")) == {"Ottoline Brackwater"}
     assert kind_of(graph, members_of(graph, "link")) is NodeKind.MEDIATOR
     assert members_of(graph, "spaceship").tolist() == []
 

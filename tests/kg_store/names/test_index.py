@@ -22,6 +22,8 @@ from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
 from kg_store.text.word_matcher import without_accents
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -242,7 +244,7 @@ def test_same_spelling_of_several_nodes_is_one_hit_with_all_of_them() -> None:
 def test_name_and_value_of_one_spelling_are_two_hits() -> None:
     index = NameIndex.build([named(1, "Rot-Weiß"), valued(2, "rot weiss", ValueKind.TEXT)])
     hits = index.find("ROT_WEISS")
-    assert {(hit.role, hit.value_kind, hit.mids) for hit in hits} == {
+    assert {(hit.kind, hit.value_kind, hit.mids) for hit in hits} == {
         ("name", None, (1,)),
         ("value", ValueKind.TEXT, (2,)),
     }

@@ -16,6 +16,8 @@ from kg_store.names.linker import MAX_PASSES, EntityLinker, Mention, find_near_s
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 
+pytestmark = pytest.mark.slow
+
 NAMES = {
     1: "Rose",
     2: "Rose Miller",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
-from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, text_of, value_term
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, value_term
 from kg_store.sources.reader import read_sources
 from kg_store.terms import ValueKind
 from tests.support.stores import raw_of, real_data, written
@@ -59,7 +59,7 @@ def triples(raw: RawGraph) -> set[tuple[str, str, str]]:
 
 def texts(raw: RawGraph) -> list[tuple[str, ...]]:
     columns = zip(raw.subjects, raw.predicates, raw.objects, strict=True)
-    return [tuple(text_of(raw.terms[term]) for term in row) for row in columns]
+    return [tuple(raw.text(term) for term in row) for row in columns]
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -401,7 +401,7 @@ def test_a_literal_of_any_text_is_read_back(text: str) -> None:
     graph = rdflib.Graph()
     graph.add((rdflib.URIRef("http://x.test/a"), rdflib.URIRef("http://x.test/b"), rdflib.Literal(text, lang="de")))
     raw = read_sources(graph)
-    literal = literal_of(raw.terms[raw.objects[0]])
+    literal = raw.literal(raw.objects[0])
     assert (literal.lexical, literal.language) == (text, "de")
 
 

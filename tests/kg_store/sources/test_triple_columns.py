@@ -9,7 +9,6 @@ import pytest
 
 from kg_store.errors import LoadError
 from kg_store.proposals.propose import read_and_propose
-from kg_store.sources.raw_graph import text_of
 from kg_store.sources.reader import read_sources
 from kg_store.sources.table_policy import TriplesPolicy
 from kg_store.sources.triple_columns import places_in_header, require_triples
@@ -69,7 +68,7 @@ def test_a_relation_in_another_column_is_told_and_can_be_given(
     assert f"columns = {told}" in str(caught.value)
     places = tuple(order.index(at) + 1 for at in range(3))
     raw = read_sources([path], triples=[TriplesPolicy(file="a.tsv", columns=places)])  # type: ignore[arg-type]
-    assert {text_of(raw.terms[at]) for at in raw.predicates.tolist()} == {"born_in", "knows", "gender"}
+    assert {raw.text(at) for at in raw.predicates.tolist()} == {"born_in", "knows", "gender"}
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,14 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx2
-
 from app.settings import load_settings
 from tests.support.documents import ROOT
+from tests.support.waiting import until_healthy
 
 STARTS_WITHIN_S = 300.0
 AROG = """#!{python}
@@ -55,7 +53,7 @@ def demo_service(folder: Path, **settings: str) -> Iterator[DemoService]:
             [folder / ".venv" / "bin" / "arog", "serve"], cwd=folder, env=environment, stdout=printed, stderr=printed
         )
     try:
-        _wait_until_ready(url, process, folder / "printed.txt")
+        until_healthy(f"{url}/readyz", process, folder / "printed.txt", STARTS_WITHIN_S)
         yield DemoService(folder, url, environment | {"AROG_URL": url})
     finally:
         process.terminate()
@@ -86,15 +84,3 @@ def _put_commands(folder: Path) -> None:
         command = folder / ".venv" / "bin" / name
         command.write_text(text)
         command.chmod(0o755)
-
-
-def _wait_until_ready(url: str, process: subprocess.Popen[bytes], printed: Path) -> None:
-    until = time.monotonic() + STARTS_WITHIN_S
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            if httpx2.get(f"{url}/readyz").status_code == 200:
-                return
-        except httpx2.TransportError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError(printed.read_text("utf-8"))

@@ -28,7 +28,7 @@ class Canned:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the endpoint got: headers, and the body with its task and the input of the task."""
+    """A request that the endpoint got: headers, and the body with its task and the input of the task."""
 
     headers: dict[str, str]
     body: bytes
@@ -170,3 +170,10 @@ def _write(handler: BaseHTTPRequestHandler, data: bytes) -> bool:
 def sent_to(server: ModelServer, task: str) -> Sequence[dict[str, Any]]:
     """The inputs of every request of one task, in order."""
     return [request.input for request in server.received if request.task == task]
+
+
+def follows_all(request: Request) -> Canned:
+    """The first three ways of each page, for two rounds; then it gives up."""
+    numbers = [each["number"] for each in request.input["candidates"]][:3]
+    action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
+    return reply({"action": action, "choices": numbers if action == "follow" else [], "answer": [], "text": ""})

@@ -15,6 +15,8 @@ from typing import Any
 
 import httpx2
 
+from tests.support.waiting import until_healthy
+
 STARTS_WITHIN_S = 180.0
 ANSWERS_WITHIN_S = 60.0
 # Where `make test-openwebui` has installed it, in an environment of its own.
@@ -42,23 +44,11 @@ def open_webui_process(folder: Path, provider: str) -> Iterator[str]:
     with (folder / "printed.txt").open("wb") as printed:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=printed, stderr=printed)
     try:
-        _wait_until_healthy(f"http://127.0.0.1:{port}", process, folder / "printed.txt")
+        until_healthy(f"http://127.0.0.1:{port}/health", process, folder / "printed.txt", STARTS_WITHIN_S)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(30)
-
-
-def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], printed: Path) -> None:
-    until = time.monotonic() + STARTS_WITHIN_S
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            if httpx2.get(f"{url}/health").status_code == 200:
-                return
-        except httpx2.TransportError:
-            pass
-        time.sleep(0.5)
-    raise AssertionError(printed.read_text("utf-8"))
 
 
 class Person:

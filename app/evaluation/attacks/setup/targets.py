@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 from app.evaluation.attacks.setup.recording import Recorded, record
 from app.evaluation.bench.bench import Bench, LoadedSet, ReasonerName
@@ -68,9 +67,7 @@ class AttackTargets:
     async def __aenter__(self) -> AttackTargets:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_raised: object) -> None:
         await self._stack.aclose()
 
     def among(self, *sources: str) -> list[str]:

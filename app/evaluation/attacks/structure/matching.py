@@ -14,6 +14,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from app.egress.disclosure import BUCKETS
 from app.evaluation.attacks.structure.known_graph import Ends, Flags, KnownGraph
 from app.evaluation.attacks.structure.revealed_graph import PIECES, Piece, Reach, Revealed, Trail
 
@@ -22,7 +23,7 @@ Logs = npt.NDArray[np.float64]
 NEVER = 1e-6  # the chance of what can't be: prompts may say more than is so
 ROUNDS = 4
 SAME = 1e-6
-_BUCKETS = {"1": (1, 1), "2-5": (2, 5), "6-20": (6, 20), "more": (21, 60)}
+MAX_TOLD = 60  # as many as "more" is counted up to
 
 
 class Matcher:
@@ -99,10 +100,11 @@ class Matcher:
 
     def _of_size(self, reach: Reach, ends: Ends) -> Logs:
         key = ("size", reach.path, reach.size, reach.is_one)
-        if reach.size not in _BUCKETS:
+        if reach.size not in BUCKETS:
             return np.zeros(self._known.size)
         if key not in self._chances:
-            low, high = _BUCKETS[reach.size]
+            low, high = BUCKETS[reach.size]
+            high = high or MAX_TOLD
             survives = self._share ** len(reach.path)
             chances = np.array([_chance(count, low, high, survives) for count in range(high + 2)])
             # Of a bucket without an upper end any number more is as good.

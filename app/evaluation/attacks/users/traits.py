@@ -8,16 +8,16 @@ from itertools import pairwise
 from typing import Literal
 
 from app.evaluation.attacks.setup.egress import Prompt
+from kg_store.terms import PSEUDONYM
 
 Trait = Literal["wording", "relations", "concepts", "sizes", "candidates", "counts", "totals", "order"]
 TRAITS: tuple[Trait, ...] = ("wording", "relations", "concepts", "sizes", "candidates", "counts", "totals", "order")
-_PSEUDONYM = re.compile(r"\b[EVS](?=[a-z]*[0-9])[a-z0-9]{5}\b")
 _WORD = re.compile(r"[^\W_]+|\*")
 
 
 def masked(text: str) -> str:
     """A question with every pseudonym blotted out: two conversations share none."""
-    return _PSEUDONYM.sub("*", text)
+    return PSEUDONYM.sub("*", text)
 
 
 def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:

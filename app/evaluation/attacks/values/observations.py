@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from app.evaluation.attacks.setup.egress import Prompt, prompt_of
 from app.evaluation.attacks.setup.exchanges import Exchange
 from app.llm.tasks import Evidence
+from kg_store.terms import ALMOST_PSEUDONYM
 
-_PSEUDONYM = re.compile(r"\b[EVS][a-z0-9]{5}\b")
 _TOKEN = re.compile(r"[0-9A-Za-z][0-9A-Za-z.:-]*")
 
 
@@ -76,7 +76,7 @@ def _is_value(row: Evidence, label: str) -> bool:
 
 def _won(prompt: Prompt, holder: str) -> int:
     """By the first question of the dialogue and its answer."""
-    said = [_PSEUDONYM.findall(turn.text) for turn in prompt.dialogue[:2]]
+    said = [ALMOST_PSEUDONYM.findall(turn.text) for turn in prompt.dialogue[:2]]
     if len(said) < 2:
         return 0
     return 1 if holder in said[1] else -1 if holder in said[0] else 0

@@ -77,7 +77,7 @@ def _nouns(words: Sequence[str]) -> Iterator[str]:
         yield " ".join(run[at:])
 
 
-Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "per_group", "filter"]
+Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
 
 # A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
 _VALUE = r"((?-i:V(?=[a-z]*[0-9])[a-z0-9]{5}))"
@@ -87,7 +87,8 @@ _GREATER = (
 )
 _LESS = "lowest|smallest|least|earliest|oldest|shortest|cheapest|minimum|fewest|first"
 # Ages and dates of birth run against each other: the oldest has the least date.
-_BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax"}
+_BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax", "newest": "argmax"}
+_BY_SIZE = frozenset("biggest bigger largest larger smallest smaller".split())
 _COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
 _LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
 _OPERATORS = (
@@ -97,7 +98,12 @@ _OPERATORS = (
     (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
 )
 # "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
+_EITHER = re.compile(r"\b(?-i:E[a-z0-9]{5})\s+or\s+(?-i:E[a-z0-9]{5})\b", re.IGNORECASE)
 _ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
+_COUNTED = (
+    r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|"
+    r"^\s*count(?: of)?(?: the)?\b(?= \w)"
+)
 _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
@@ -110,8 +116,10 @@ _FIRST_DONE = re.compile(r"\b(?:first|last|best|most|least) (\w+)", re.IGNORECAS
 class AskedForm:
     """The form, the words of the question that say so taken out, and what the algebra needs.
 
-    `function` is argmax, argmin, max, min or compare's direction; `operator` and `value` belong to a filter, whose
-    `function` may be count.
+    `function` is argmax, argmin, max, min or compare's direction; `operator`, `value` and `upper`, of a range its
+    greatest value, belong to a filter, whose `function` may be count or exists. `measure`: by age or size, where the
+    words say no more ("the oldest clinic"). `asks_truth`: a comparison that is answered by yes or no. `either`: of two
+    things that are named, one is enough. `word` is the superlative or comparative, `after` what stands behind it.
     """
 
     form: Form
@@ -119,6 +127,12 @@ class AskedForm:
     function: str = ""
     operator: str = ""
     value: str = ""
+    upper: str = ""
+    measure: Literal["", "age", "size"] = ""
+    asks_truth: bool = False
+    either: bool = False
+    word: str = ""
+    after: str = ""
 
 
 def read_form(question: str, topics: int) -> AskedForm:
@@ -128,11 +142,12 @@ def read_form(question: str, topics: int) -> AskedForm:
         _per_group(text)
         or _compare(text, topics)
         or _average_or_sum(text)
+        or _range(text)
         or _filter(text)
         or _extreme(text)
         or _count(text)
         or _truth(text)
-        or AskedForm("things", text)
+        or AskedForm("things", text, either=_EITHER.search(text) is not None)
     )
 
 
@@ -150,13 +165,33 @@ def _per_group(text: str) -> AskedForm | None:
 
 def _compare(text: str, topics: int) -> AskedForm | None:
     if topics < 2 or not re.search(r"\bor\b|\bthan\b", text, re.IGNORECASE):
-        return None
+        return _than(text) if topics else None
     for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
         found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
         if found:
             function = _BY_DATE.get(found[0].lower(), function)
-            rest = f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}"
-            return AskedForm("compare", rest, function)
+            truth = _TRUTH.match(text) is not None and not re.search(r"\bor\b", text, re.IGNORECASE)
+            rest = (
+                _TRUTH.sub(" ", f"{text[: found.start()]} {text[found.end() :]}")
+                if truth
+                else (f"{text[: found.start()]} {text[found.end() :]}")
+            )
+            said = (found[0].lower(), text[found.end() :].strip())
+            measure = _measure_of(found[0], rest)
+            return AskedForm("compare", rest, function, measure=measure, asks_truth=truth, word=said[0], after=said[1])
+    return None
+
+
+def _than(text: str) -> AskedForm | None:
+    """ "Wards with fewer beds than X": all that compare so with the one that is named."""
+    if _TRUTH.match(text) or not re.search(r"\bthan (?:the )?(?-i:E[a-z0-9]{5})\b", text, re.IGNORECASE):
+        return None
+    for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found:
+            rest = re.sub(r"\bthan\b", " ", f"{text[: found.start()]} {text[found.end() :]}")
+            function = _BY_DATE.get(found[0].lower(), function)
+            return AskedForm("than", rest, function, measure=_measure_of(found[0], rest), word=found[0].lower())
     return None
 
 
@@ -164,7 +199,9 @@ def _average_or_sum(text: str) -> AskedForm | None:
     rest = _without(text, r"\b(?:on average|average|mean)\b")
     if rest is not None:
         return AskedForm("average", rest)
-    rest = _without(text, r"\b(?:the sum of|sum of|total|altogether|in total)\b")
+    if re.search(rf"\b(?:{_GREATER}|{_LESS})\b", text, re.IGNORECASE):
+        return None
+    rest = _without(text, r"\b(?:the sum of|sum of|total|altogether|in total|combined)\b")
     return None if rest is None or re.search(r"\bhow many\b", text, re.IGNORECASE) else AskedForm("sum", rest)
 
 
@@ -172,23 +209,39 @@ def _filter(text: str) -> AskedForm | None:
     for words, operator in _OPERATORS:
         found = re.search(rf"\b{words}\s+(?:the\s+)?(?:year\s+)?{_VALUE}\b", text, re.IGNORECASE)
         if found:
-            rest, function = f"{text[: found.start()]} {text[found.end() :]}", ""
-            if (uncounted := _without(rest, _HOW_MANY)) is not None:
-                rest, function = uncounted, "count"
-            return AskedForm("filter", rest, function, operator=operator, value=found[found.lastindex or 1])
+            rest = f"{text[: found.start()]} {text[found.end() :]}"
+            return _filtered(rest, operator, found[found.lastindex or 1])
     return None
+
+
+def _range(text: str) -> AskedForm | None:
+    found = re.search(rf"\b(?:between|from)\s+{_VALUE}\s+(?:and|to|until)\s+{_VALUE}\b", text, re.IGNORECASE)
+    return found and _filtered(f"{text[: found.start()]} {text[found.end() :]}", ">=", found[1], found[2])
+
+
+def _filtered(rest: str, operator: str, value: str, upper: str = "") -> AskedForm:
+    function = ""
+    if (uncounted := _without(rest, _HOW_MANY)) is not None:
+        rest, function = uncounted, "count"
+    elif _TRUTH.match(rest):
+        rest, function = _TRUTH.sub(" ", rest), "exists"
+    return AskedForm("filter", rest, function, operator=operator, value=value, upper=upper)
 
 
 def _extreme(text: str) -> AskedForm | None:
     for words, function in ((_GREATER, "argmax"), (_LESS, "argmin")):
         found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
         if found and not _is_no_superlative(text):
-            rest = f"{text[: found.start()]} {_dated(found[0])} {text[found.end() :]}"
+            rest = f"{text[: found.start()]} {text[found.end() :]}"
             if _ASKS_FOR_VALUE.match(rest):
                 return AskedForm(
                     "extreme", _ASKS_FOR_VALUE.sub("date ", rest), "max" if function == "argmax" else "min"
                 )
-            return AskedForm("extreme", rest, _BY_DATE.get(found[0].lower(), function))
+            function, truth = _BY_DATE.get(found[0].lower(), function), _TRUTH.match(rest) is not None
+            rest = _TRUTH.sub(" ", rest) if truth else rest
+            said = (found[0].lower(), text[found.end() :].strip())
+            measure = _measure_of(found[0], rest)
+            return AskedForm("extreme", rest, function, asks_truth=truth, measure=measure, word=said[0], after=said[1])
     return None
 
 
@@ -199,8 +252,8 @@ def _is_no_superlative(text: str) -> bool:
 
 
 def _count(text: str) -> AskedForm | None:
-    rest = _without(text, r"\bhow many\b")
-    return None if rest is None else AskedForm("count", rest)
+    rest = _without(text, _COUNTED)
+    return None if rest is None else AskedForm("count", rest, either=_EITHER.search(rest) is not None)
 
 
 def _truth(text: str) -> AskedForm | None:
@@ -209,5 +262,8 @@ def _truth(text: str) -> AskedForm | None:
     return AskedForm("truth", _TRUTH.sub(" ", text))
 
 
-def _dated(word: str) -> str:
-    return "date of birth" if word.lower() in _BY_DATE else ""
+def _measure_of(word: str, rest: str) -> Literal["", "age", "size"]:
+    """ "The larger number of beds" says what is measured."""
+    if word.lower() in _BY_DATE:
+        return "age"
+    return "size" if word.lower() in _BY_SIZE and not re.search(r"\b(?:number|amount)\b", rest) else ""

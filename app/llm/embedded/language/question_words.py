@@ -19,11 +19,13 @@ _PLAIN = tuple(
         (
             r"^\s*(?:please|"
             r"(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
-            r"i (?:want|would like|need) to know|tell me|give me|show me)\b",
+            r"(?:i (?:want|would like|need)|i['’]d like) to know|do you know|tell me|give me|show me)\b",
             " ",
         ),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
         (r"\babout\s*\?*\s*$", "topic"),
+        (r"\bbest[- ]paid\b", "highest paid"),
+        (r"\b(number of [a-z]+) by (?=[a-z]+\b\W*(?:please)?\W*$)", r"\1 per "),
         (r"\bused to\b", " "),
         (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),
         (

@@ -10,7 +10,7 @@ from typing import Literal
 
 from app.llm.embedded.language.morphology import is_done, is_participle, is_third_person, verbs_of
 from app.llm.embedded.language.question_words import singular
-from app.llm.embedded.language.synonyms import synonyms_of
+from app.llm.embedded.language.synonyms import synonyms_backwards, synonyms_of
 from app.llm.tasks import MaskedRelation
 from kg_store.terms import is_mask_word
 
@@ -153,7 +153,8 @@ def _relation_words(label: str) -> list[str]:
     bare = [words.removeprefix("has ") for words in (last, whole)]
     # An owner who describes a masked relation may say it in several ways: "husband or wife".
     ways = _OR.split(description_in(label.split("|")[-1]) or "")
-    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *synonyms_of(last), *ways]) if words]
+    said = synonyms_backwards(last) if label.split("|")[-1].startswith("^") else synonyms_of(last)
+    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *said, *ways]) if words]
 
 
 def typed(label: str) -> str:

@@ -5,12 +5,19 @@ Plain English for schema words of many fields, keyed by the relation's words or 
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
+
 from app.llm.embedded.language.question_words import singular
 
 
 def _words(text: str) -> dict[str, tuple[str, ...]]:
-    entries = (line.split(": ") for line in text.strip().splitlines())
-    return {name.strip(): tuple(said.split(", ")) for names, said in entries for name in names.split(", ")}
+    said: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for line in text.strip().splitlines():
+        names, words = line.split(": ")
+        for name in names.split(", "):
+            said[name.strip()] += tuple(words.split(", "))
+    return dict(said)
 
 
 _SAID = _words(
@@ -51,13 +58,79 @@ _SAID = _words(
     manufacturer, maker, brand: makes, made by, manufacturer
     symptom, symptoms: symptom, sign
     treatment, medication, drug: treatment, medicine, treated with
-    diagnosis, diagnosed with, disease: illness, disease, suffer from, diagnosis
+    diagnosis, diagnosed with, disease: illness, disease, suffer from, suffers from, diagnosis
+    salary, wage, income, pay: earn, earns, paid, salary, income, wage
+    employs, employees, staff: work at, works at, work for, works for, staff, employees, employs
+    insures: insured by, insures, customers
+    treats: treated by, treats, patients
+    child of: parents, mother, father, mom, dad
+    opened on, opening date, founded on, established: opened, opening, founded, established, started
+    located in: located, situated
+    led by, head, director, manager: head, boss, chief, lead, leads, led by, manages, runs
+    phone number, phone, telephone: phone, telephone, call, phone number
+    email address, email, mail: email, mail, email address
+    area, surface: big, large, size, area
+    number of beds, beds, seats, capacity: beds, capacity, seats, room for
+    smoker: smoke, smokes, smoking
+    prescribed drug: prescribed, take, takes, taking, medicine, medication, drug
+    prescription: prescribed, take, takes, taking, get, gets, prescription
+    made by: make, makes, made by, produce, produces, manufactures, manufacturer
+    supervised by, supervisor: boss, supervisor
     """
 )
+# Of a relation that is walked backwards: the parents are those that somebody is a child of.
+_SAID_BACKWARDS = _words(
+    """
+    has child, has children: parents, mother, father, mom, dad
+    has parent, has mother, has father: children, son, daughter, kids
+    works at, works for, employer, works in, company: employs, employees, staff, workers
+    has prescription: take, takes, taking, prescribed, get
+    located in, location, part of: holds, contains, inside
+    """
+)
+
+_KINDS = tuple(
+    frozenset(line.strip().split(", "))
+    for line in """
+    drug, medicine, medication, pill, remedy
+    doctor, physician, medic
+    clinic, hospital
+    city, town
+    company, firm, business, corporation, manufacturer
+    employee, worker, staff member, colleague
+    customer, client, buyer
+    film, movie
+    disease, illness, sickness, medical condition
+    country, nation
+    book, novel
+    song, track
+    band, musical group
+    product, item, article
+    order, purchase
+    supplier, vendor
+    office, branch
+    insurer, insurance, insurance company
+    """.strip().splitlines()
+)
+
+
+def kind_words(noun: str) -> frozenset[str]:
+    """`noun`, in the singular, and other words for the same kind of thing."""
+    return frozenset({noun}).union(*(group for group in _KINDS if noun in group))
 
 
 def synonyms_of(relation: str) -> tuple[str, ...]:
     """Everyday words for `relation`, without them where none are known."""
+    return _found(relation, _SAID)
+
+
+def synonyms_backwards(relation: str) -> tuple[str, ...]:
+    """Everyday words for `relation` walked from what it leads to."""
+    return _SAID_BACKWARDS.get(relation.lower(), ())
+
+
+def _found(relation: str, said: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     words = relation.lower().removeprefix("has ")
+    words = words if words in said else words.removesuffix(" of")
     last = singular(words.split()[-1]) if words else ""
-    return _SAID.get(words) or _SAID.get(last, ())
+    return said.get(words) or said.get(last, ())

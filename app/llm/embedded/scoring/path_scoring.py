@@ -6,7 +6,7 @@ Hops are aligned in order, because "X's mother's children" and "X's children's m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, reading_orders
 from app.llm.embedded.language.relation_wording import HopWords, Voice, kinds_in, unmask_words, verbs_named
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
+from app.llm.embedded.scoring.coverage import coverage
 from app.llm.embedded.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
@@ -73,6 +74,10 @@ class PathScorer:
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
         return ReadPaths(paths, table, _rows_of(table, paths), lengths)
+
+    def coverage(self, question: str, hops: Sequence[tuple[str, str]], concepts: Collection[str]) -> dict[str, float]:
+        """See `scoring.coverage`."""
+        return coverage(self._embedder, question, hops, concepts)
 
     def scores_of(self, question: str, topic: str, concept: str, read: ReadPaths, by_words: bool = False) -> Scores:
         """`scores` of paths that were read before."""

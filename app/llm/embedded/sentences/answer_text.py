@@ -45,6 +45,10 @@ def _sentence(expression: Expression, facts: KnownFacts) -> str:
         case "exists":
             question = _question(expression.operands[0], facts)
             return f"{question} The answer is {{1}}" if question else "the answer is {1}"
+        case "holds" | "none":
+            return "the answer is {1}"
+        case "difference":
+            return _without(expression, facts)
         case "average" | "sum":
             return _of_values(expression, facts)
         case "argmax" | "argmin" | "max" | "min" | "compare":
@@ -118,6 +122,8 @@ def _things(expression: Expression, facts: KnownFacts) -> Things | None:
         return things_of(*found, facts.kind(name), facts.be) if found else None
     if expression.function == "filter":
         return _filtered(expression, facts)
+    if expression.function == "having":
+        return _having(expression, facts)
     if expression.function != "intersect" or len(expression.operands) != 2:
         return None
     first, second = (_things(operand, facts) for operand in expression.operands)
@@ -137,6 +143,21 @@ def _filtered(call: Call, facts: KnownFacts) -> Things | None:
         words = f"with {with_article(relation.words)} {order} {value.pseudonym}"
         return things.also(lambda _agree: words)
     return None
+
+
+def _having(call: Call, facts: KnownFacts) -> Things | None:
+    things, relation = _things(call.operands[0], facts), phrase_of(call.words[0])
+    if things is None or relation is None or relation.role != "noun" or relation.inverse:
+        return None
+    return things.also(lambda _agree: f"with {with_article(relation.words)}")
+
+
+def _without(call: Call, facts: KnownFacts) -> str:
+    """ "All drugs but those made by X"."""
+    whole, left = (_things(operand, facts) for operand in call.operands)
+    if whole is None or left is None:
+        return f"when those that were left out are taken away, {agree_with_count('it is', 'they are')} {{1}}"
+    return f"all {whole.said(many)} but {left.definite(many)}: {{1}}"
 
 
 def _question(expression: Expression, facts: KnownFacts) -> str:

@@ -22,6 +22,8 @@ from client_sdk.protocol import (
 )
 from tests.support.service import OPERATOR, SECRET_NAMES, Running, question, running
 
+pytestmark = pytest.mark.slow
+
 
 def refused(reply: httpx2.Response, status: int, code: str) -> ErrorBody:
     body = ErrorBody.model_validate_json(reply.content)

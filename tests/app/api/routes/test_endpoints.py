@@ -39,7 +39,7 @@ async def served(
 
 
 async def readiness(http: httpx2.AsyncClient, state: str) -> tuple[int, Readiness]:
-    """What /readyz says once the endpoint is in that state."""
+    """The body of /readyz once the endpoint is in that state."""
     for _ in range(3000):
         reply = await http.get("/readyz")
         told = Readiness.model_validate_json(reply.content)
@@ -48,6 +48,7 @@ async def readiness(http: httpx2.AsyncClient, state: str) -> tuple[int, Readines
     raise AssertionError("the endpoint does not get there")
 
 
+@pytest.mark.model
 async def test_what_the_probe_found_is_told(tmp_path: Path) -> None:
     with ScriptedEndpoint(counts_tokens=True) as scripted:
         async with served(tmp_path, scripted.url) as http:
@@ -60,6 +61,7 @@ async def test_what_the_probe_found_is_told(tmp_path: Path) -> None:
             assert listed.endpoints == [found.model_copy(update={"model": "Canaria"})]
 
 
+@pytest.mark.model
 async def test_an_endpoint_that_was_never_reached_makes_the_service_not_ready(
     tmp_path: Path, server: ModelServer
 ) -> None:
@@ -80,6 +82,7 @@ async def test_an_endpoint_that_was_never_reached_makes_the_service_not_ready(
         assert (status, told.ready) == (200, True)
 
 
+@pytest.mark.model
 async def test_a_dead_endpoint_is_told_as_such_and_its_address_to_its_owner_alone(tmp_path: Path) -> None:
     """On the terminal and nowhere else: the probes are open to anybody, and askers may be of other houses."""
     told_owner: list[tuple[EndpointStatus, str]] = []
@@ -101,6 +104,7 @@ def _relayed(scripted: ScriptedEndpoint, body: bytes) -> Canned:
     return Canned(json.dumps(content).encode(), status)
 
 
+@pytest.mark.model
 @pytest.mark.parametrize(("method", "path"), [("GET", "/admin/endpoints"), ("POST", "/admin/endpoints/probe")])
 async def test_endpoints_are_the_operators_alone(tmp_path: Path, method: str, path: str) -> None:
     with ScriptedEndpoint() as scripted:

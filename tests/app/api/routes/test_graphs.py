@@ -13,6 +13,8 @@ from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, KeyCreated
 from tests.app.api.routes.test_chat import refused
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, bearer, question, running
 
+pytestmark = pytest.mark.slow
+
 
 async def test_an_upload_becomes_a_graph_that_can_be_asked(service: Running) -> None:
     files = [("file", ("clinic.ttl", CLINIC.encode()))]

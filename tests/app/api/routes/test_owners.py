@@ -1,4 +1,4 @@
-"""What the page for owners asks: previews, policies, held loads, keys, and the ledger."""
+"""Requests of the page for owners: previews, policies, held loads, keys, and the ledger."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from client_sdk.protocol import (
 )
 from tests.app.api.routes.test_chat import refused
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, bearer, question, running
+
+pytestmark = pytest.mark.slow
 
 POLICY = """
 [relations."http://clinic.invalid/treatedBy"]

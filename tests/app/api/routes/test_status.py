@@ -6,7 +6,6 @@ import asyncio
 import io
 import json
 import logging
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,24 +18,19 @@ from app.api.state import (
 )
 from app.main import build_services, create_app
 from app.settings import ConfigurationError, Settings
-from app.telemetry.logs import start_logging
 from app.wiring.services import Services
 from kg_store.storage.master_key import MasterKey
-from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, question, running, settings_in
+from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, logging_to, question, running, settings_in
+
+pytestmark = pytest.mark.slow
 
 CANARIES = (*SECRET_NAMES, "Canaria", "Birdsong")
 
 
 @pytest.fixture
 def logs() -> Iterator[io.StringIO]:
-    root = logging.getLogger()
-    before = (root.handlers[:], root.level, sys.excepthook, threading.excepthook)
-    stream = io.StringIO()
-    start_logging(stream, logging.DEBUG)
-    yield stream
-    logging.captureWarnings(False)
-    root.handlers[:], root.level = before[0], before[1]
-    sys.excepthook, threading.excepthook = before[2], before[3]
+    with logging_to(io.StringIO(), logging.DEBUG) as stream:
+        yield stream
 
 
 async def test_a_running_service_is_healthy_and_ready(service: Running) -> None:

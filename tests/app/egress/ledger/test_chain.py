@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +22,11 @@ from app.egress.ledger.tables import (
     ledger_heads,
     ledger_replies,
     ledger_signers,
-    metadata,
 )
 from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress
 from kg_store.storage.master_key import MasterKey
 from tests.support.ledger_house import NOW, House
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = make_engine(f"sqlite:///{tmp_path / 'arog.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
+from tests.support.waiting import run_together
 
 
 @pytest.fixture
@@ -138,7 +130,7 @@ def test_a_row_that_was_added_is_told(house: House) -> None:
 
 
 def rewritten(house: House, number: int, **values: Any) -> ChainHead:
-    """What somebody does who knows this code but no key: changes a row, and every link after it."""
+    """Forges as somebody who knows this code but no key: changes a row, and every link after it."""
     found = [(table, kind) for table, kind in ((ledger_entries, REQUEST), (ledger_replies, REPLY))]
     with house.engine.begin() as connection:
         rows = sorted(
@@ -322,11 +314,7 @@ def in_threads(count: int, work: Callable[[int], None]) -> None:
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(partial(run, number) for number in range(count)))
     assert failures == []
 
 

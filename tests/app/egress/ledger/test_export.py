@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,6 @@ from app.database.engine import make_engine
 from app.egress.ledger.export import ExportError, check_export, export, kept_checkpoints
 from app.egress.ledger.tables import metadata
 from tests.support.ledger_house import NOW, WORDS, House
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = make_engine(f"sqlite:///{tmp_path / 'arog.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -1,25 +1,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Engine, create_engine, delete, select, text, update
-from sqlalchemy.pool import StaticPool
+from sqlalchemy import Engine, delete, select, text, update
 
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply, LedgerUnavailableError
 from app.egress.ledger.retention import LedgerUpkeep
 from app.egress.ledger.tables import ledger_entries, ledger_replies, metadata
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from app.evaluation.attacks.setup.separation import area, either_way, learnt
 from app.evaluation.attacks.setup.targets import AttackTargets
 from app.evaluation.bench.question_sets import DEMO
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = sample_people(400)
 Tell = Callable[[str], tuple[str, int, float]]
 

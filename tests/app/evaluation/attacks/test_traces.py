@@ -1,4 +1,4 @@
-"""What is left is looked through: a trail that holds a canary anywhere is a missed bound."""
+"""All that is left is looked through: a trail that holds a canary anywhere is a missed bound."""
 
 from __future__ import annotations
 

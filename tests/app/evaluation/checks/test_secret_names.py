@@ -1,4 +1,4 @@
-"""What the scanner must look for is read from the files, without the loader."""
+"""The names that the scanner must look for are read from the files, without the loader."""
 
 import gzip
 from pathlib import Path

@@ -10,6 +10,8 @@ from app.evaluation.datasets.converters import Converted, convert
 from app.evaluation.datasets.questions import Question, QuestionsError, read_questions
 from app.evaluation.datasets.splits import half_of_wording
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[5] / "shared" / "data"))
 
 

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.usefixtures("no_waiting"), pytest.mark.model]
 
 
 async def endings(strategy: str, *, always: bool) -> dict[str, set[str]]:
-    """How a question that takes two calls ends for each fault: of its first reply, or of every reply."""
+    """The end of a question that takes two calls, for each fault: of its first reply, or of every reply."""
     question = next(each for each in QUESTIONS if each.id == "nickname")
     endpoint = FaultyEndpoint(share=0.0)
     met: dict[str, set[str]] = {}

@@ -6,32 +6,30 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
-import typer
 from sqlalchemy import select
-from typer.testing import CliRunner, Result
 
 from app.chat.conversations import UnknownConversationError
-from app.cli.main import commands
 from app.database.tables import conversations
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
 from app.egress.ledger.reader import check
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from app.evaluation.checks.canaries import PREFIXES, canaries_in
 from app.graphs.erasure import Eraser
-from app.settings import PREFIX, Settings, load_settings
-from app.wiring import services
+from app.settings import load_settings
 from app.wiring.services import forgetter_of
 from app.wiring.store import ServiceContext, open_store
-from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.master_key import bind
 from kg_store.storage.tables import erasures, forgotten_things, vault_entries
-from kg_store.terms import Mid, Schema, ValueKind
+from kg_store.terms import Mid, ValueKind
+from tests.support.commands import arog, work_with_ring, write_ring
 from tests.support.processes.forking import ForkingProcess, forking
-from tests.support.processes.postgres import running
+
+pytestmark = pytest.mark.slow
 
 GRAPH = (
     PREFIXES
@@ -61,42 +59,9 @@ HERS = (
 HERS_ALONE = tuple(name for name in HERS if name not in ("Vexquilda", "Thrombury"))
 
 
-class Namer:
-    """Implements what wiring needs of ConceptNamer, without a model."""
-
-    def __init__(self, _embedder: object) -> None:
-        """Needs nothing."""
-
-    def name(self, schema: Schema) -> Sequence[str]:
-        return [each.classes[0] if each.classes else "thing" for each in schema.signatures]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
-    if request.param == "sqlite":
-        yield None
-        return
-    with running() as url:
-        yield url
-
-
-def work_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> None:
-    """Commands of this process, and of its children, work in that folder."""
-    for name in Settings.model_fields:
-        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("AROG_MASTER_KEY_FILE", str(tmp_path / "ring"))
-    if url is not None:
-        monkeypatch.setenv("AROG_DATABASE_URL", url)
-    monkeypatch.setattr(services, "ConceptNamer", Namer)
-
-
 def load(tmp_path: Path) -> Path:
     """The data folder of a graph that is loaded there."""
-    path = tmp_path / "ring"
-    path.write_text(MasterKey.generate() + "\n")
-    path.chmod(0o600)
+    write_ring(tmp_path)
     (tmp_path / "house.ttl").write_text(GRAPH)
     (tmp_path / "policy.toml").write_text(POLICY)
     loaded = arog("graph", "load", "house", "house.ttl", "--policy", "policy.toml")
@@ -109,7 +74,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Loaded once: each test gets a copy."""
     folder = tmp_path_factory.mktemp("loaded")
     with pytest.MonkeyPatch.context() as monkeypatch:
-        work_in(folder, monkeypatch)
+        work_with_ring(folder, monkeypatch)
         load(folder)
     return folder
 
@@ -117,20 +82,14 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loaded: Path) -> Path:
     shutil.copytree(loaded, tmp_path, dirs_exist_ok=True)
-    work_in(tmp_path, monkeypatch)
+    work_with_ring(tmp_path, monkeypatch)
     return tmp_path / "data"
 
 
 @pytest.fixture
 def folder_of_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str | None) -> Path:
-    work_in(tmp_path, monkeypatch, database)
+    work_with_ring(tmp_path, monkeypatch, database)
     return load(tmp_path)
-
-
-def arog(*arguments: str, typed: str = "") -> Result:
-    app = typer.Typer()
-    commands(app)
-    return CliRunner().invoke(app, list(arguments), input=typed, env={"COLUMNS": "200"})
 
 
 def mid_of(store: ServiceContext, name: str) -> Mid:
@@ -358,17 +317,18 @@ KILLED_AT = (
     "kg_store.storage.versions.GraphRows.swap",
     "kg_store.catalog.Catalog.delete_retired_records",
     "kg_store.storage.versions.GraphRows.forget",
-    "app.graphs.erasure.eraser.requests_about",
+    "app.graphs.erasure.erasure_job.requests_about",
     "app.chat.conversations.ConversationStore.forget",
-    "app.graphs.erasure.eraser.look_for",
+    "app.graphs.erasure.erasure_job.look_for",
     "kg_store.storage.erasures.ForgottenRows.end",
 )
 FORGETS = """
 import importlib, signal, tempfile
-from tests.app.graphs.erasure.test_eraser import Namer, Path, arog, load, pytest, services, work_in
+from tests.app.graphs.erasure.test_eraser import Path, arog, load, pytest
+from tests.support.commands import Namer, services, work_with_ring
 # So that no fork loads again what all of them need.
 with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-    work_in(Path(folder), patched)
+    work_with_ring(Path(folder), patched)
     load(Path(folder))
 services.ConceptNamer = Namer
 def forget(place):

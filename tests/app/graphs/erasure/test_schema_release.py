@@ -7,6 +7,8 @@ import gc
 import weakref
 from pathlib import Path
 
+import pytest
+
 from app.egress.disclosure import readings
 from app.graphs.erasure import ErasureRequest
 from app.privacy.words.lexicon import schema_words
@@ -47,10 +49,11 @@ def schema_of(service: Running) -> Schema:
 
 
 def erase(service: Running, name: str) -> None:
-    work = service.services.forgetter.forgetting("default", "clinic", ErasureRequest(name), wait_s=5)
-    work(lambda _step, _percent: None)
+    job = service.services.forgetter.job("default", "clinic", ErasureRequest(name), wait_s=5)
+    job.run(lambda _step, _percent: None)
 
 
+@pytest.mark.model
 async def test_nothing_holds_the_schema_of_a_version_that_an_erasure_replaced(tmp_path: Path) -> None:
     async with running(tmp_path, thinks=True) as service:
         service.load()

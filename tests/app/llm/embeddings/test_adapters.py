@@ -62,6 +62,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         read_head(tmp_path / "none.npz", BOXED_MODEL)
 
 
+@pytest.mark.model
 def test_a_head_of_another_sentence_model_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "head.npz"
     write_head(drawn(), file, "another/model")
@@ -76,6 +77,7 @@ def test_arrays_that_run_code_when_they_are_read_are_refused(tmp_path: Path) -> 
         read_head(file, BOXED_MODEL)
 
 
+@pytest.mark.model
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -1,4 +1,4 @@
-"""What several threads ask for at once runs together, and each gets its own rows."""
+"""Texts that several threads ask for at once run together, and each gets its own rows."""
 
 from __future__ import annotations
 

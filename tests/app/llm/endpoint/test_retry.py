@@ -18,9 +18,9 @@ from app.llm.endpoint.retry import (
     CircuitOpenError,
     DeadlineExceededError,
     EndpointRateLimitError,
-    retry_after_s,
     wait_before_retry,
 )
+from app.llm.endpoint.transport import wait_asked_s
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 
 
@@ -131,12 +131,12 @@ NOW = dt.datetime(2026, 3, 1, 12, 0, 0, tzinfo=dt.UTC)
     ],
 )
 def test_each_form_of_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after_s(headers, NOW) == seconds
+    assert wait_asked_s(headers, NOW) == seconds
 
 
 @given(st.text(max_size=60))
 def test_no_text_of_an_endpoint_makes_it_fail(text: str) -> None:
-    seconds = retry_after_s({"retry-after": text, "retry-after-ms": text}, NOW)
+    seconds = wait_asked_s({"retry-after": text, "retry-after-ms": text}, NOW)
     assert seconds is None or seconds >= 0
 
 

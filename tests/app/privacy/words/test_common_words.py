@@ -44,7 +44,7 @@ def passes(text: str) -> bool:
 
 
 def safe(text: str) -> str:
-    """What may leave of a text."""
+    """The words of a text that may leave."""
     table = PseudonymTable.new()
     made = ANONYMISER.anonymise(dialogue(text), table, lambda word: members(table, word))
     return made.dialogue.question

@@ -1,4 +1,4 @@
-"""What a round offers: every single step, paths of two, hubs too; and a cut is told."""
+"""A round offers every single step, paths of two, hubs too; and a cut is told."""
 
 from __future__ import annotations
 

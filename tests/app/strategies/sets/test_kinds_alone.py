@@ -1,4 +1,4 @@
-"""What prompts tell where they may tell of kinds alone: two things of a kind are asked about in the same words."""
+"""Prompts that may tell of kinds alone: two things of a kind are asked about in the same words."""
 
 from __future__ import annotations
 

@@ -24,6 +24,8 @@ from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from app.llm.tasks import Candidate
 from tests.app.evaluation.attacks.made import step
 
+pytestmark = pytest.mark.slow
+
 TOPICS = [f"topic {number}" for number in range(6)]
 
 

@@ -1,4 +1,4 @@
-"""What form of answer a question asks for, by its words."""
+"""The words of a question tell the form of answer that it asks for."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_extreme_says_which_end(question: str, function: str) -> None:
 
 
 def test_ages_are_read_as_dates_of_birth() -> None:
-    assert "date of birth" in read_form("Who is the oldest patient?", topics=0).rest
+    assert read_form("Who is the oldest patient?", topics=0).measure == "age"
     assert "date of birth" not in read_form("Which city is the largest?", topics=0).rest
 
 

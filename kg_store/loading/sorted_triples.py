@@ -1,4 +1,4 @@
-"""Roles: which triples of a load are names, classes, schema or facts, once a policy is applied."""
+"""SortedTriples: which triples of a load are names, classes, schema or facts, once a policy is applied."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class TripleRoles:
-    """Triples by role, as positions of terms; `raw` is the load after inverse predicates were turned around.
+class SortedTriples:
+    """Triples by what they tell, as positions of terms; `raw` is the load after inverse predicates were turned around.
 
     `facts`, `names` and `types` are masks over the triples of `raw`. `nodes` says of each term whether it is an
     entity, a mediator or a value of the graph; `schema` whether it is a predicate or class and nothing else.
@@ -36,7 +36,7 @@ class TripleRoles:
     nodes: Flags
 
 
-def assign_roles(raw: RawGraph, policy: Policy) -> TripleRoles:
+def sort_triples(raw: RawGraph, policy: Policy) -> SortedTriples:
     """Applies `policy` to every triple. Values whose kind the policy gives become terms of that kind."""
     turned = turn_inverses(raw, policy.inverse_prefix)
     turned = _retype_values(turned, policy)
@@ -54,13 +54,13 @@ def assign_roles(raw: RawGraph, policy: Policy) -> TripleRoles:
     # An anonymous class expression (an OWL restriction) is no class that a word could be given to.
     types = types & ~of_schema & (object_kinds != TermKind.BLANK)
     nodes = _marked(len(kinds), turned.subjects[facts | types | (names & ~of_schema)], turned.objects[facts])
-    return TripleRoles(turned, facts, names & ~of_schema, types, names, subclasses, schema, nodes)
+    return SortedTriples(turned, facts, names & ~of_schema, types, names, subclasses, schema, nodes)
 
 
 def _with_predicate(raw: RawGraph, predicates: tuple[str, ...]) -> Flags:
     wanted = set(predicates)
     used = np.unique(raw.predicates)
-    chosen = np.array([text_of(raw.terms[term]) in wanted for term in used], dtype=bool)
+    chosen = np.array([raw.text(term) in wanted for term in used], dtype=bool)
     has: Flags = np.isin(raw.predicates, used[chosen])
     return has
 
@@ -153,7 +153,7 @@ def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
     terms, index = list(raw.terms), {}
     objects = raw.objects.copy()
     for predicate in np.unique(raw.predicates).tolist():
-        kind = wanted.get(text_of(raw.terms[predicate]))
+        kind = wanted.get(raw.text(predicate))
         if kind is None:
             continue
         chosen = raw.predicates == predicate

@@ -1,0 +1,59 @@
+"""Sentences for a question that has no answer: they name the words of it that nothing in the graph stands for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.chat.question_run import QuestionRun
+from app.llm.embedded.language.answer_form import read_form
+from app.llm.embedded.language.quantifiers import read_quantifier
+from app.llm.embedded.language.schema_vocabulary import vocabulary_of
+from app.strategies.start import declares_kinds
+from kg_store.graph.traversal import kinds_of
+
+NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
+NO_PATH: Final = "I found nothing in this graph that answers that question as it is asked."
+NOT_READ: Final = "I could not tell what {words} here, so I give no answer."
+NOT_EXECUTED: Final = "I can not work out an answer with “{word}” in it yet, so I give none."
+OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
+WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
+MAX_NAMED: Final = 3
+SENTENCES: Final = (NOT_IN_GRAPH, NO_PATH, NOT_READ, NOT_EXECUTED, OVER_BUDGET, WITHHELD)
+
+
+def refusal(run: QuestionRun) -> str:
+    """Why there is no answer, by the question as it was typed and what the asker may see of the graph.
+
+    Promise: a value that is hidden from the asker is spoken of just as a word that nobody knows, and can't be told
+    from one. So the reasoner is not asked which word it stumbled over: it may have met a hidden value.
+    """
+    if run.found.over_budget:
+        return OVER_BUDGET
+    if run.found.withheld:
+        return WITHHELD
+    question = _as_typed(run)
+    turned = read_quantifier(question)
+    schema = run.graph.blind.schema
+    rest = read_form(turned.rest, topics=0).rest
+    words = vocabulary_of(schema, kinds_of(schema)).lacks(rest) if declares_kinds(schema) else []
+    if words:
+        return NOT_READ.format(words=_quoted(words))
+    if run.found.draft is not None:
+        return NOT_IN_GRAPH
+    return NOT_EXECUTED.format(word=turned.unread or turned.word) if turned.unread or turned.word else NO_PATH
+
+
+def _as_typed(run: QuestionRun) -> str:
+    """The question in which what stands for nothing that the asker may see is what it was typed as."""
+    table, question = run.conversation.table, str(run.read.dialogue.question)
+    for word in table.known(question):
+        meaning = table.meaning(word)
+        if meaning is not None and meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
+            question = question.replace(word, meaning.literal)
+    return question
+
+
+def _quoted(words: list[str]) -> str:
+    named = [f"“{word}”" for word in words[:MAX_NAMED]]
+    listed = ", ".join(named[:-1]) + f" and {named[-1]}" if len(named) > 1 else named[0]
+    return f"{listed} mean" if len(named) > 1 else f"{listed} means"

@@ -1,0 +1,73 @@
+"""The words by which the relations and concepts of a schema are asked for, told without an embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, singular, words_in
+from app.llm.embedded.language.relation_wording import hop_words, kinds_in
+from app.llm.embedded.language.synonyms import kind_words
+from kg_store.terms import Schema, cached_by_version
+
+EMPTY: Final = frozenset(
+    "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "
+    "everyone everybody got get gets getting belong belongs called named kind kinds type types sort there here both "
+    "same together share shared shares sharing common actually really just still yet full different certain "
+    "respective following given altogether total know known find see tell looking want like new own use used "
+    "made make makes making go goes involve involved involving include including includes included found "
+    "happen happened take took taken many pls all listed each recently recent came come comes "
+    "something anything stuff".split()
+)
+"""Words that say little by themselves: no path has to explain them."""
+MIN_KIN_LETTERS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVocabulary:
+    """`words` in the singular, and the base forms of the `verbs`."""
+
+    words: frozenset[str]
+    verbs: frozenset[str]
+
+    def lacks(self, text: str) -> list[str]:
+        """The content words of `text` that no relation and no concept is asked for by; each once, in order."""
+        return [word for word in dict.fromkeys(filter(is_telling, words_in(text))) if not self._has(word)]
+
+    def _has(self, word: str) -> bool:
+        return (
+            not kind_words(singular(word)).isdisjoint(self.words)
+            or is_kin(word, self.words)
+            or not self.verbs.isdisjoint(verbs_of(word))
+        )
+
+
+@cached_by_version
+def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary:
+    """The vocabulary of the relations of `schema`, walked in both directions, and of `concepts`."""
+    steps = (
+        f"{mark}{relation.label} {relation.description}".rstrip()
+        for relation in schema.relations
+        for mark in ("", "^")
+    )
+    worded = [hop_words(step, "") for step in steps]
+    texts = _all(hop.relation for hop in worded) | _all(map(kinds_in, concepts))
+    words = {singular(word) for text in texts for word in text.lower().split()}
+    return SchemaVocabulary(frozenset(words), frozenset(_all(hop.verbs for hop in worded)))
+
+
+def _all(groups: Iterable[Iterable[str]]) -> set[str]:
+    return set[str]().union(*groups)
+
+
+def is_kin(word: str, said: Collection[str]) -> bool:
+    """`licence` and `licensed`, `specialise` and `specializes` begin alike."""
+    least = max(MIN_KIN_LETTERS, len(word) - 3)
+    return any(word[:least] == other[:least] for other in said if len(other) >= least)
+
+
+def is_telling(word: str) -> bool:
+    """True for a word that has to mean something in the graph."""
+    return word not in GRAMMAR and word not in EMPTY and not is_pseudonym(word) and word != "'s" and len(word) > 1

@@ -1,0 +1,43 @@
+"""Turns that ask the graph nothing, and those that want one thing described."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.chat.dialogue.small_talk import described_thing, small_talk
+
+KINDS = ("city", "clinic", "doctor", "ward")
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        *("hello", "Good morning!", "ok thx", "bye", "What can I ask?", "Who are you?", "how are you?"),
+        *("tell me a joke", "You're really helpful, thank you", "I don't understand, what should I type?"),
+    ],
+)
+def test_a_turn_that_asks_nothing_is_replied_to(turn: str) -> None:
+    assert small_talk(turn, KINDS)
+
+
+@pytest.mark.parametrize(
+    "turn", ["Who has gout?", "What do you know about Alder Clinic?", "good doctors in Arnsbridge"]
+)
+def test_a_question_is_no_small_talk(turn: str) -> None:
+    assert small_talk(turn, KINDS) == ""
+
+
+def test_the_invitation_names_kinds_of_the_graph() -> None:
+    assert "How many clinics are there?" in small_talk("help", KINDS)
+
+
+@pytest.mark.parametrize(
+    "turn", ["tell me about Eq7f2k", "Eq7f2k?", "What do you know about Eq7f2k?", "who is Eq7f2k"]
+)
+def test_one_thing_is_described(turn: str) -> None:
+    assert described_thing(turn) == "Eq7f2k"
+
+
+@pytest.mark.parametrize("turn", ["who is the doctor of Eq7f2k", "Eq7f2k and Ez9y8x", "tell me about doctors"])
+def test_a_question_about_it_is_no_description(turn: str) -> None:
+    assert described_thing(turn) == ""

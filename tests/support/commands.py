@@ -1,0 +1,56 @@
+"""The service's command line in this process: a folder to work in, no settings of this machine, no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from app.cli.main import commands
+from app.settings import PREFIX, Settings
+from app.wiring import services
+from kg_store.storage.master_key import MasterKey
+from kg_store.terms import Schema
+
+
+class Namer:
+    """Implements what wiring needs of ConceptNamer, without a model."""
+
+    def __init__(self, _embedder: object) -> None:
+        """Needs nothing."""
+
+    def name(self, schema: Schema) -> Sequence[str]:
+        return [each.classes[0] if each.classes else "thing" for each in schema.signatures]
+
+
+def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> None:
+    """Commands of this process, and of its children, work in that folder, with these settings alone."""
+    for name in Settings.model_fields:
+        monkeypatch.delenv(PREFIX + name.upper(), raising=False)
+    for name, value in {"data_dir": str(folder / "data"), **settings}.items():
+        monkeypatch.setenv(PREFIX + name.upper(), value)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(services, "ConceptNamer", Namer)
+
+
+def work_with_ring(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
+    """The same, with a ring of master keys: its file, which is not made. `url`: of a database beside the folder."""
+    ring = folder / "ring"
+    work_in(folder, monkeypatch, master_key_file=str(ring), **({} if url is None else {"database_url": url}))
+    return ring
+
+
+def write_ring(folder: Path) -> None:
+    """Makes the file of the ring, with one new key."""
+    ring = folder / "ring"
+    ring.write_text(MasterKey.generate() + "\n")
+    ring.chmod(0o600)
+
+
+def arog(*arguments: str, typed: str | None = None) -> Result:
+    app = typer.Typer()
+    commands(app)
+    return CliRunner().invoke(app, list(arguments), input=typed, env={"COLUMNS": "200"})
