@@ -114,10 +114,14 @@ bench: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval table --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
-# What the reasoner without a model has to reach: make bench-embedded DATA=their-folder OUT=where-the-report-goes
+# What the reasoner without a model has to reach, on public sets and on questions as people ask them:
+# make bench-embedded DATA=their-folder OUT=where-the-report-goes
 bench-embedded: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
-	@$(BIN)/arog eval embedded --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+	@missed=0; \
+	$(BIN)/arog eval embedded --data "$(DATA)" $(if $(OUT),--out "$(OUT)") || missed=$$?; \
+	$(BIN)/arog eval natural $(if $(OUT),--out "$(OUT)") || missed=$$?; \
+	exit $$missed
 
 # What questions cost with a model endpoint: make bench-endpoint DATA=their-folder OUT=where-the-report-goes
 bench-endpoint: $(VENV)/.installed-server

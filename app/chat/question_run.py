@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, ParamSpec, TypeVar
 
+from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
@@ -19,7 +20,7 @@ from app.privacy.name_recogniser import Recogniser
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult
-from client_sdk.protocol import ChatRequest
+from client_sdk.protocol import ChatRequest, GraphSuggestions
 from kg_store.catalog import PrivateGraph
 
 DEFAULT_STRATEGY: Final = "sets"
@@ -28,6 +29,15 @@ OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
 
 RemarkOn = Callable[[str], str | None]
 """Gives what the asker should know of a question's wording, in words of our own; it gets no linked names."""
+
+
+Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
+"""Gives questions that a graph answers, to whoever may ask it."""
+
+
+async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
+    """For the chat that tries the questions, and where only an endpoint could: nobody asked it for them."""
+    return GraphSuggestions(questions=[])
 
 
 def no_remark(_question: str) -> str | None:
@@ -40,6 +50,7 @@ class ChatOptions:
     """Fixed while a service runs. `currency` is that of the reasoner's prices."""
 
     remark_on: RemarkOn = no_remark
+    suggest: Suggest = no_suggestions
     currency: str = ""
     budgets: Budgets = UNLIMITED
     recogniser: Recogniser | None = field(default=None, repr=False)
@@ -121,8 +132,9 @@ class QuestionRun:
     """Each stage takes it and gives it back with more in it.
 
     `readings` are tried in their order; `reading` is the one that `found` and `ended` belong to. `known` is what needs
-    no search. `asks_why`: the question is after the reason of the last answer. `anonymity`: the least number of
-    entities that a prompt fits; `withheld`: how many prompts were not sent since too few fit them.
+    no search. `asks_why`: the question is after the reason of the last answer. `invites`: the reply ends with
+    questions to try. `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were
+    not sent since too few fit them.
     """
 
     answer_id: str
@@ -133,6 +145,7 @@ class QuestionRun:
     lexicon: Lexicon
     readings: tuple[QuestionReading, ...] = ()
     asks_why: bool = False
+    invites: bool = False
     known: RetrievalResult | None = None
     reading: QuestionReading = QuestionReading()
     found: RetrievalResult = NOT_FOUND
@@ -153,4 +166,6 @@ class QuestionRun:
     @property
     def is_settled(self) -> bool:
         """True once no further reading need be tried."""
-        return self.ended.conclusion is not None or self.found.over_budget or self.found.withheld
+        found = self.found
+        ended = found.over_budget or found.withheld or bool(found.contradicted)
+        return self.ended.conclusion is not None or ended

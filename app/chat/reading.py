@@ -11,7 +11,8 @@ from app.chat.conversations import ConversationStore
 from app.chat.description import describe
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.follow_ups import asks_why, needs_context
-from app.chat.dialogue.small_talk import described_thing, small_talk
+from app.chat.dialogue.questions_to_try import without_questions
+from app.chat.dialogue.small_talk import described_thing, invites, small_talk
 from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
@@ -61,7 +62,8 @@ class QuestionReader:
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
-        return replace(read_so_far, known=_known(completed) or _needs_no_search(read_so_far))
+        known = _known(completed) or _needs_no_search(read_so_far)
+        return replace(read_so_far, known=known, invites=invites(run.request.messages[-1].content))
 
     def _completed(self, run: QuestionRun) -> Completed:
         graph, table = run.graph, run.conversation.table
@@ -73,7 +75,8 @@ class QuestionReader:
             holds=graph.holds,
             recogniser=self._options.recogniser,
         )
-        read = anonymiser.anonymise(run.request.messages, table, lambda word: table.resolve(word, graph.blind)[0])
+        messages = without_questions(run.request.messages)
+        read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
         return DialogueCompleter(table, PseudonymMeanings(graph, table, run.executor)).complete(read)

@@ -8,6 +8,7 @@ from app.chat.question_run import QuestionRun
 from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.language.quantifiers import read_quantifier
 from app.llm.embedded.language.schema_vocabulary import vocabulary_of
+from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
 from kg_store.graph.traversal import kinds_of
 
@@ -18,7 +19,7 @@ NOT_EXECUTED: Final = "I can not work out an answer with “{word}” in it yet,
 OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
 WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
 MAX_NAMED: Final = 3
-SENTENCES: Final = (NOT_IN_GRAPH, NO_PATH, NOT_READ, NOT_EXECUTED, OVER_BUDGET, WITHHELD)
+SENTENCES: Final = (NOT_IN_GRAPH, NO_PATH, NOT_READ, NOT_EXECUTED, OVER_BUDGET, WITHHELD, *REFUSALS.values())
 
 
 def refusal(run: QuestionRun) -> str:
@@ -31,6 +32,8 @@ def refusal(run: QuestionRun) -> str:
         return OVER_BUDGET
     if run.found.withheld:
         return WITHHELD
+    if run.found.contradicted:
+        return run.found.contradicted
     question = _as_typed(run)
     turned = read_quantifier(question)
     schema = run.graph.blind.schema

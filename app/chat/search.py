@@ -123,6 +123,8 @@ class GraphSearch:
             on_round=timer.begin_round,
             profile=self._options.profile,
             wider=reasoner.disclosure.wider,
+            truth_of=run.executor.truth_of,
+            may_leave=reasoner.may_leave,
         )
         try:
             return await self._strategies[run.request.strategy].find(inquiry)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.question_run import ChatOptions, OnStage, StageTimer, no_progress
+from app.chat.dialogue.questions_to_try import with_questions
+from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
@@ -50,7 +52,17 @@ class ChatService:
         run = await timer.in_thread("linking", self._reader.read, run)
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
-        run = await self._search.search(run, timer)
+        run = await self._with_questions(await self._search.search(run, timer), caller)
         answer = await timer.in_thread("sealing", sealed_answer, run)
         await timer.in_thread("keeping", self._keeper.keep, run)
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
+
+    async def _with_questions(self, run: QuestionRun, caller: Caller) -> QuestionRun:
+        """Adds questions to try to what refuses or greets; not to what asks back, or was ended by a limit."""
+        refuses = run.ended.conclusion is None and not (
+            run.read.ambiguous or run.found.over_budget or run.found.withheld
+        )
+        if not (refuses or run.invites):
+            return run
+        told = await self.options.suggest(caller, run.request.graph)
+        return replace(run, ended=replace(run.ended, sentence=with_questions(run.ended.sentence, told.questions)))

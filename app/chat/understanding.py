@@ -94,6 +94,9 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         dated = isinstance(value, Name) and is_date(value.pseudonym)
         operator = ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[expression.words[1]]
         return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {parts[1]}".strip()}'
+    if expression.function == "counted":
+        number = parts[1] if len(parts) > 1 else words[2]
+        return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"'
     if expression.function == "sort":
         return f'{parts[0]} by "{words[0]}", {"greatest" if words[1] == "descending" else "least"} first'
     if expression.function in ("intersect", "union"):

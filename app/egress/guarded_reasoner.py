@@ -15,7 +15,7 @@ from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply, ReplyOutc
 from app.egress.wire_pseudonyms import WirePseudonyms
 from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, Task
-from app.privacy.safe_text import Egress
+from app.privacy.safe_text import Egress, Segment
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -106,6 +106,10 @@ class GuardedReasoner:
             if self.account is not None:
                 self.account.settle(self.spent.tokens)
 
+    @property
+    def is_model(self) -> bool:
+        return self.inner.longest_reply > 0
+
     def fits(self, *tasks: Task[Any]) -> bool:
         if self.most_tokens is None:
             return True
@@ -113,6 +117,14 @@ class GuardedReasoner:
         if self._surely_fit([self.inner.egress_of(task) for task in tasks]):
             return True
         return self._fit([self.inner.egress_of(self._worded(task)) for task in tasks])
+
+    def may_leave(self, text: str) -> bool:
+        """True where the guard would let `text` pass; nothing is sent or recorded."""
+        try:
+            self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms.now().issued)
+        except BlockedError:
+            return False
+        return True
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
         """Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError or BelowAnonymityThresholdError, and then

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, Task, TaskModel
@@ -73,14 +73,19 @@ class AnswerPseudonyms:
 
 
 def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:
-    return type(model).model_validate(_in(model.model_dump(), words))
+    """The model with other words, and with the fields that stay in the house: no dump holds those."""
+    house = {name: getattr(model, name) for name, field in type(model).model_fields.items() if field.exclude}
+    return type(model).model_validate(_in(model.model_dump() | house, words))
 
 
-def _in(value: object, words: Mapping[str, str]) -> object:
-    if isinstance(value, str):
-        return _RUN.sub(lambda run: words.get(run[0], run[0]), value)
-    if isinstance(value, list):
-        return [_in(each, words) for each in value]
-    if isinstance(value, dict):
-        return {key: _in(each, words) for key, each in value.items()}
+def _in(value: Any, words: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return _RUN.sub(lambda run: words.get(run[0], run[0]), value)
+        case dict():
+            return {key: _in(each, words) for key, each in value.items()}
+        case list() | tuple():
+            return [_in(each, words) for each in value]
+        case TaskModel():
+            return _renamed(value, words)
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn, TypeVar
 
 import typer
 
@@ -27,7 +27,7 @@ _ResultT = TypeVar("_ResultT")
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (table, guard, ledger, embedded, endpoint, masked, linking, reliability, words):
+    for command in (table, guard, ledger, embedded, natural, endpoint, drafts, masked, linking, reliability, words):
         parent.command()(command)
 
 
@@ -77,11 +77,58 @@ def embedded(
     _measured(_shown(lambda show: run_embedded_table(data, limit, seed, only, show, out)), out, "embedded")
 
 
+def natural(
+    half: Annotated[
+        Literal["seen", "shut", "all"], typer.Option(help="`shut` is the half that nobody looks at")
+    ] = "all",
+    graph: Annotated[
+        str, typer.Option(help="clinic, company, wikidata, university or logistics, all without it; or tables")
+    ] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="Questions of each graph and half; all without it")] = None,
+    wrong: Annotated[
+        Path | None, typer.Option(help="Write the questions of the seen half here that were not right; mode 600")
+    ] = None,
+    out: Out = None,
+    seed: Seed = 0,
+) -> None:
+    """Ask questions as people ask them, and judge every answer; ends with code 1 when a bound is missed."""
+    from app.evaluation.datasets.questions import QuestionsError
+    from app.evaluation.natural.run import Selection, run_natural
+    from app.evaluation.natural.table import by_kind, measures, wrong_markdown
+    from app.evaluation.tables.measures import markdown
+    from app.graphs.report_files import write_private
+
+    if wrong and half == "shut":
+        refuse(QuestionsError("nobody looks at the shut half: --wrong writes questions of the seen half alone"))
+    selection = Selection(("seen", "shut") if half == "all" else (half,), graph, limit, seed)
+    run = _shown(lambda show: run_natural(selection, show))
+    if wrong:
+        write_private(wrong, wrong_markdown(run).encode())
+    lines = measures(run)
+    text = f"{markdown(lines)}\n{by_kind(run)}"
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "natural.md").write_text(text, encoding="utf-8")
+    _end(text, passed=all(line.passed for line in lines))
+
+
 def endpoint(data: Data = DATA, out: Out = None, limit: Limit = 200, only: Only = "", seed: Seed = 0) -> None:
     """Measure what a model endpoint costs against its bounds; ends with code 1 when one is missed."""
     from app.evaluation.tables.endpoint_table import run_endpoint_table
 
     _measured(_shown(lambda show: run_endpoint_table(data, limit, seed, only, show)), out, "endpoint")
+
+
+def drafts(
+    out: Out = None,
+    limit: Annotated[int, typer.Option(min=3, help="Wrong drafts of each strategy")] = 200,
+    only: Only = "",
+    seed: Seed = 0,
+) -> None:
+    """Spoil right drafts on purpose, and show how many get through; ends with code 1 when a bound is missed."""
+    from app.evaluation.tables.draft_table import run_draft_table
+
+    _measured(_shown(lambda show: run_draft_table(limit, seed, only, show)), out, "drafts")
 
 
 def masked(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:

@@ -36,6 +36,11 @@ class Reply(Generic[ReplyT]):
     tokens: Tokens = field(default_factory=Tokens)
     words: str | None = field(default=None, repr=False)
 
+    @property
+    def is_of_model(self) -> bool:
+        """True where a model gave it, and not the reasoner inside the service."""
+        return self.words is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:
@@ -77,6 +82,11 @@ class Reasoner(Protocol):
 
 class TaskRunner(Protocol):
     """A reasoner as strategies are given it: each call has passed `app.egress.guarded_reasoner`."""
+
+    @property
+    def is_model(self) -> bool:
+        """False where the reasoner inside the service takes all steps."""
+        ...
 
     def fits(self, *tasks: Task[Any]) -> bool:
         """True where asking all of `tasks` stays within what the question may still take, longest replies included."""

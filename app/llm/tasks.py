@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -152,6 +152,19 @@ class AnswerReply(TaskModel):
     text: str
 
 
+class SchemaStep(NamedTuple):
+    """A step that things of `kind` leave by, to things of `concept` or values of the kind `value`.
+
+    `label` is as expressions write it, `shown` with the descriptions of masked relations. It stays in the house.
+    """
+
+    kind: str
+    label: str
+    shown: str
+    concept: str
+    value: str = ""
+
+
 class StepInput(TaskModel):
     """Fields that may change from round to round stand last, so that the endpoint's prefix cache keeps the rest."""
 
@@ -162,12 +175,17 @@ class StepInput(TaskModel):
     path: list[PathTriple] = Field(default=[], description="the concept path, where an earlier reply gave one")
     candidates: list[Candidate] = Field(description="the ways on that lie nearest to the question")
     masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
+    hint: str = Field(default="", description="an expression that may be the meaning of the question; it may be wrong")
     further: int = Field(default=0, description="how many ways on lie further off; they come next when none fits")
     round: int = 1
     last_round: bool = Field(default=False, description="nothing can be followed any more")
     width: int = Field(default=3, description="how many choices at most")
-    declared: SkipJsonSchema[bool] = Field(
-        default=False, exclude=True, description="the graph says what its things are"
+    steps: SkipJsonSchema[tuple[SchemaStep, ...]] = Field(
+        default=(), exclude=True, description="the schema, where the graph says what its things are; else empty"
+    )
+    kinds: SkipJsonSchema[tuple[Thing, ...]] = Field(default=(), exclude=True)
+    own: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
+        default={}, exclude=True, description="the steps that leave what the question names"
     )
 
 

@@ -58,6 +58,10 @@ class StrategyInput:
     profile: Profile = Profile.OPEN
     wider: Mapping[str, str] = field(default_factory=dict)
     """Concepts that things of small concepts are shown as (`kg_store.anonymity.generalisation`)."""
+    truth_of: Callable[[str], bool | None] = lambda _expression: None
+    """Executes an expression; None where that gives no yes and no no."""
+    may_leave: Callable[[str], bool] = lambda _text: True
+    """Says whether the guard lets such a text pass."""
 
     def shown_concept(self, concept: str) -> str:
         return concept if self.profile.is_open else self.wider.get(concept, concept)
@@ -90,7 +94,7 @@ class RetrievalResult:
     `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
     cut by rank; `rounds` counts retrieval rounds. `over_budget`: it ended before the graph was searched through.
     `withheld`: it ended because a prompt would have shown too much. `said`: the reply to a turn that asks nothing of
-    the graph.
+    the graph. `contradicted`: the sentence for the asker where a draft contradicts the question.
     """
 
     draft: Draft | None
@@ -101,6 +105,7 @@ class RetrievalResult:
     over_budget: bool = False
     withheld: bool = False
     said: str = ""
+    contradicted: str = ""
 
 
 class Strategy(Protocol):

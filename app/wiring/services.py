@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from app.accounts.api_keys import Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
-from app.chat.question_run import ChatOptions, OnStage, no_progress, no_remark
+from app.chat.question_run import ChatOptions, OnStage, Suggest, no_progress, no_remark, no_suggestions
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
@@ -120,11 +120,12 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     store.catalog.when_opened(thinking.warm)
     store.catalog.name_concepts_by(thinking.name_concepts)
     _delete_uploads(store.incoming)
+    suggester = QuestionSuggester(store.catalog, _chat_of(settings, store, _in_house(thinking), no_suggestions))
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
     return Services(
         store=store,
-        chat=_chat_of(settings, store, thinking),
+        chat=_chat_of(settings, store, thinking, suggester.suggest if thinking.in_house else no_suggestions),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(
             store.catalog,
@@ -135,7 +136,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         ),
         jobs=jobs,
         thinking=thinking,
-        suggester=QuestionSuggester(store.catalog, _chat_of(settings, store, _in_house(thinking))),
+        suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations),
     )
 
@@ -145,7 +146,7 @@ def _in_house(thinking: ReasonerBundle) -> ReasonerBundle:
     return thinking if thinking.in_house is None else replace(thinking, reasoner=thinking.in_house)
 
 
-def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> ChatService:
+def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle, suggest: Suggest) -> ChatService:
     return ChatService(
         catalog=store.catalog,
         conversations=store.conversations,
@@ -155,6 +156,7 @@ def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
         statics=_statics(thinking),
         options=ChatOptions(
             remark_on=_language_remarks(settings),
+            suggest=suggest,
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),

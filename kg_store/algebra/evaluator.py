@@ -80,6 +80,7 @@ class _Evaluation:
             "argmin": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), min),
             "most": lambda call: self._by_count(call, max),
             "fewest": lambda call: self._by_count(call, min),
+            "counted": self._counted,
             "group": self._group,
             "reach": self._reach,
             "compare": self._compare,
@@ -212,6 +213,19 @@ class _Evaluation:
             return ResultSet(NO_MIDS)
         best = choose(found.get(mid, 0) for mid in entities.mids.tolist())
         return entities.keep(np.array([found.get(mid, 0) == best for mid in entities.mids.tolist()]))
+
+    def _counted(self, call: Call) -> Result:
+        """An entity that it leads nowhere from leads to none of them."""
+        entities, (label, operator, *number) = self._set(call, 0), call.words
+        edges = self._relations.edges(as_mids(entities.mids), label)
+        heads, counts = np.unique(edges.heads, return_counts=True)
+        found = dict(zip(heads.tolist(), counts.tolist(), strict=True))
+        limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
+        kept = [
+            bool(compared(operator, Value(str(found.get(mid, 0)), ValueKind.NUMBER), limits))
+            for mid in entities.mids.tolist()
+        ]
+        return entities.keep(np.array(kept, dtype=np.bool_))
 
     def _group(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])

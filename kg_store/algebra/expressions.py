@@ -20,6 +20,7 @@
 | `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
 | `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
 | `most(A, "relation")`, `fewest(...)`           | the entities of A that it leads to most or fewest from     |
+| `counted(A, "relation", op, n)`                | the entities of A that it leads to so many things from     |
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
 | `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
 | `sort(A, "relation", ascending or descending)` | A in order                                                 |
@@ -44,7 +45,8 @@ from kg_store.terms import Edges, Mids
 from kg_store.text.literals import plain_number
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
-    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction, n: number
+    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction, n: number,
+    # m: number or set expression
     "intersect": ("s", "s*"),
     "union": ("s", "s*"),
     "difference": ("s", "s"),
@@ -62,6 +64,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "argmin": ("s", "r"),
     "most": ("s", "r"),
     "fewest": ("s", "r"),
+    "counted": ("s", "r", "o", "m"),
     "group": ("s", "r"),
     "reach": ("s", "r"),
     "compare": ("s", "s", "r"),
@@ -147,7 +150,7 @@ def _arguments(
     shape = list(FUNCTIONS[function])
     while True:
         want = shape[0] if shape else ""
-        if want in ("s", "s*"):
+        if want in ("s", "s*") or (want == "m" and tokens[:1] and tokens[0][0] != "number"):
             operand, tokens = _expression(tokens)
             operands.append(operand)
         else:
@@ -173,6 +176,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
         "o": kind == "operator",
         "d": kind == "word" and text in DIRECTIONS,
         "n": kind == "number",
+        "m": kind == "number",
     }
     if not fits.get(want, False):
         raise ExpressionError(f"{function} has an argument of the wrong kind, or one too many")

@@ -183,8 +183,10 @@ async def test_the_whole_graph_answers_what_the_role_is_not_told(house: Running)
 async def test_a_name_that_is_withheld_is_replaced_all_the_same(house: Running) -> None:
     reception = house.key("default", "house#reception")
     await ask(house, reception, "house", "who is employed by zimbrelkov & quandrovar, who has 536-22-8174?")
-    ledger = await house.http.get("/ledger", params={"limit": 5}, headers=OPERATOR)
-    payload = ledger.json()["entries"][0]["payload"]
+    ledger = await house.http.get("/ledger", params={"limit": 50}, headers=OPERATOR)
+    # A refusal ends with questions to try, which the service asked itself after this one.
+    own = [entry for entry in ledger.json()["entries"] if entry["key_id"] != "suggestions"]
+    payload = own[0]["payload"]
     assert "employed by" in payload
     assert canaries_in(payload.encode()) == []
 

@@ -64,6 +64,13 @@ class AnswerExecutor:
         names = {item.pseudonym: names for item, names in shown.values()}
         return Conclusion(_filled(grounded.text, items), items, names)
 
+    def truth_of(self, expression: str) -> bool | None:
+        """The yes or no that `expression` gives; None where it gives none, or can't be executed."""
+        try:
+            return self._graph.algebra.evaluate(parse(expression), self._operand).truth
+        except ExpressionError:
+            return None
+
     def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
         """The names of what `pseudonyms` stand for; those that stand for nothing that has a name are left out."""
         meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}

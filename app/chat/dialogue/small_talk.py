@@ -38,9 +38,11 @@ _HELP = _turn(
 _ABOUT = _turn(
     r"(?:(?:please |can you |could you )*(?:tell me|show me|give me|show|list)"
     r"(?: (?:something|more|all|everything|what you know|a bit|info|information))?(?: (?:about|on|of))?"
-    r"|(?:who|what)(?: is|'s|’s| was)|what do (?:you|we) (?:know|have) (?:about|on)|describe|profile of"
-    r"|info(?:rmation)? (?:on|about)|details (?:on|of|about)|about)?"
-    r"\s*(?:the \w+ )?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})\W*(?:please)?",
+    r"|(?:who or what|who|what)(?: is|'s|’s| was)|what do (?:you|we) (?:know|have) (?:about|on)|describe|profile of"
+    r"|info(?:rmation)? (?:on|about)|details (?:on|of|about)|about|(?:please |can you |could you )*summari[sz]e"
+    r"|what (?:kind|sort|type) of (?:thing|person|place) is)?"
+    r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})"
+    r"(?:['’]s (?:file|record|profile|details|data|info(?:rmation)?))?(?: for (?:me|us))?\W*(?:please)?",
 )
 EXAMPLES: Final = 3
 
@@ -56,6 +58,11 @@ def small_talk(question: str, kinds: Sequence[str]) -> str:
     return _invitation(kinds) if _CHAT.match(question) or _HELP.match(question) else ""
 
 
+def invites(question: str) -> bool:
+    """True for small talk whose reply is to say what can be asked."""
+    return any(way.match(question) for way in (_HELLO, _CHAT, _HELP))
+
+
 def described_thing(question: str) -> str:
     """The pseudonym that the question wants to hear about ("tell me about X", "X?"); empty where it asks more."""
     found = _ABOUT.match(question)
@@ -67,6 +74,4 @@ def _invitation(kinds: Sequence[str]) -> str:
     if not named:
         return "Ask me about what this graph holds, by name."
     listed = ", ".join(named[:-1]) + f" and {named[-1]}" if len(named) > 1 else named[0]
-    asked = " ".join(f"How many {kind} are there?" for kind in named)
-    can_ask = f"You can ask me about {listed}: what one of them has, what belongs to it, or how many there are."
-    return f"{can_ask} For example: {asked}"
+    return f"You can ask me about {listed}: what one of them has, what belongs to it, or how many there are."

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import SecretStr
 
@@ -41,6 +41,7 @@ from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import Policy
 from kg_store.storage.master_key import MasterKey
 
+QuestionT = TypeVar("QuestionT")
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
 Progress = Callable[[str, float], None]
 See = Callable[[Question, QuestionOutcome, Answer | None, Sequence[Step]], None]
@@ -185,11 +186,14 @@ class Bench:
         sources: Sequence[Path],
         policy: str | None,
         progress: Progress = lambda _step, _percent: None,
+        *,
+        masks: bool = False,
     ) -> LoadedSet:
         """Loads `sources` through the real loader, by the proposed policy where none is given. They are public, and
-        their owner here: all relations and classes are shown."""
+        their owner here: all relations and classes are shown. `masks`: what a load masks by itself stays masked."""
         given = propose_policy(sources) if policy is None else Policy.from_toml(policy)
-        used = given.model_copy(update={"show_relations": "all", "show_classes": "all"}).to_toml()
+        shown = {} if masks else {"show_relations": "all", "show_classes": "all"}
+        used = given.model_copy(update=shown).to_toml()
         self._services.graphs.load(TENANT, name, sources, used).run(progress)
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
@@ -238,7 +242,7 @@ class Bench:
         return self._scanners[wanted]
 
 
-def sample(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
+def sample(questions: Sequence[QuestionT], limit: int | None, seed: int) -> list[QuestionT]:
     """`limit` questions drawn without replacement, in their order; all of them without a limit."""
     if limit is None or limit >= len(questions):
         return list(questions)

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from app.evaluation.bench.asker import QuestionOutcome
 from app.evaluation.bench.path_trail import PathTrail, folded_steps
 from app.evaluation.datasets.questions import Question
-from app.llm.embedded.candidate_paths import ScoredPath
+from app.llm.embedded.plans.candidate_paths import ScoredPath
 from client_sdk.answers.answer import Answer
 
 Cause = Literal[

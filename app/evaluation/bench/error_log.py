@@ -16,7 +16,7 @@ from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.recording_reasoner import Step
 from app.graphs.markdown_table import markdown_table
 from app.graphs.report_files import write_private
-from app.llm.embedded.candidate_paths import ScoredPath
+from app.llm.embedded.plans.candidate_paths import ScoredPath
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
 

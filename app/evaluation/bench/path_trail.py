@@ -10,8 +10,8 @@ from app.evaluation.datasets.gold_plan import GoldPlan, ShownNames, plan_paths
 from app.evaluation.datasets.questions import QueryPlan, Question
 from app.evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from app.evaluation.fakes.recording_reasoner import Step
-from app.llm.embedded.candidate_paths import ScoredPath, roots_of, score_paths
 from app.llm.embedded.language.answer_form import read_form
+from app.llm.embedded.plans.candidate_paths import ScoredPath, roots_of, score_paths
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import AnswerInput, AnswerReply, Candidate, ChooseInput, StepInput, StepReply
 

@@ -11,9 +11,9 @@ from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.gold_plan import plan_paths
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.recording_reasoner import Step
-from app.llm.embedded.candidate_paths import known_paths, roots_of
 from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.language.question_words import words_in
+from app.llm.embedded.plans.candidate_paths import known_paths, roots_of
 from app.llm.embedded.scoring.path_scoring import WordedPath
 from app.llm.tasks import StepInput
 from app.training.examples import Example

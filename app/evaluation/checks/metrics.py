@@ -70,6 +70,19 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[min(position, len(ranked) - 1)] if ranked else 0.0
 
 
+def calibration_error(told: Sequence[tuple[float, bool]], bins: int = 10) -> float:
+    """The expected calibration error (Naeini et al., AAAI 2015, section 3) of confidences and whether each was right.
+
+    In each of `bins` equally wide bins, by how much the mean confidence and the share that is right differ; weighted
+    by how many fall into the bin. 0 for none.
+    """
+    filled: dict[int, list[tuple[float, bool]]] = {}
+    for confidence, is_right in told:
+        filled.setdefault(min(bins - 1, int(confidence * bins)), []).append((confidence, is_right))
+    gaps = [abs(sum(confidence - is_right for confidence, is_right in inside)) for inside in filled.values()]
+    return sum(gaps) / len(told) if told else 0.0
+
+
 def interval(values: Sequence[float], seed: int = 0, draws: int = 1000) -> tuple[float, float]:
     """The bootstrapped 95 % interval of the mean of `values`."""
     # Loaded here: commands that show no interval start without them.

@@ -49,7 +49,8 @@ Every question to the model is one `POST {base URL}/chat/completions` of the Ope
   a `finish_reason` of `length`, 64 characters of white space in a row and an object that does not fit are failures.
   So are `choices` of which none was offered, an `answer` that names what was not shown, and a `text` with such a
   pseudonym or a number in braces that `answer` does not have. It is asked for once more: then the last user message
-  begins with the fields and rules that the reply broke, before the fenced block.
+  begins with the fields and rules that the reply broke, before the fenced block. So is an answer that the question
+  contradicts: by its form, its kind, its negation, or what a yes or no compares.
 - `usage.prompt_tokens` and `usage.completion_tokens` are taken over where the endpoint gives them, and they can be
   right: whole numbers from 0 to twice our own count and 256 for the prompt, to `max_tokens` for the reply.
 - A request whose TASK is none of these is a probe: a value that fits its schema answers it.

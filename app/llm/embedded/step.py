@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.llm.embedded.answer_plans import target_kind
-from app.llm.embedded.candidate_paths import roots_of, score_paths
-from app.llm.embedded.composed_plans import plan_composed
 from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
 from app.llm.embedded.language.question_words import content_words
-from app.llm.embedded.language.relation_wording import VALUES
-from app.llm.embedded.next_action import NextAction, ParsedQuestion
-from app.llm.embedded.quantified_plans import plan_turned
-from app.llm.embedded.reading_checks import accounted
+from app.llm.embedded.meaning.plan import plan_meaning
+from app.llm.embedded.plans.candidate_paths import roots_of, score_paths
+from app.llm.embedded.plans.next_action import REFUSAL, NextAction, ParsedQuestion
+from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.sentences.answer_text import reply_text
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 
 # Below this score nothing in the graph covers the question.
 MIN_SCORE = 0.2
-# So many paths are tried before a question is left for a word that none of them explains.
-MAX_TRIED = 4
 
 
 def take_step(scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE) -> StepReply:
     """Follows the best ways until the best path is one that has been walked; then answers with its end."""
     plan = plan_step(scorer, given)
-    if plan is not None and plan.unread:
+    if plan == REFUSAL:
         return _reply(given, "The question holds what can't be executed.")
     if plan is None or plan.score < least_score:
         return _reply(given, "No path of the graph covers the question.")
@@ -72,16 +67,14 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 
 def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
+    if given.steps:
+        return plan_meaning(scorer, given)
     entities, kinds, unheld = roots_of(given)
-    plain = all(value.concept != "text" for value in unheld)
-    if given.declared and plain and (composed := plan_composed(scorer, given, entities, kinds)) is not None:
-        return composed
-    turned = _turned(given)
+    turned = _turned(given.question)
     named = _named(given, entities)
-    form = _form_of(turned.rest, given, len(named), unheld)
-    unknown = next((thing.name for thing in unheld if thing.concept == "text"), "")
-    if unread := turned.unread or unknown:
-        return NextAction(0.0, unread=unread)
+    form = _form_of(turned.rest, len(named))
+    if turned.unread or any(thing.concept == "text" for thing in unheld):
+        return REFUSAL
     # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.
     aside = (form.value, turned.thing)
     entities, named = ([thing for thing in some if thing.name not in aside] for some in (entities, named))
@@ -96,33 +89,14 @@ def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
         last_round=given.last_round or not given.candidates,
         ends={fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things},
         values=[thing for thing in _named(given, given.things) if thing.name[0] == "V"],
-        target=target_kind(form.rest, kinds) if given.declared else None,
-        exact=given.declared,
     )
-    return _explained(scorer, asked, turned, given) if given.declared else plan_turned(asked, turned, given)
+    return plan_turned(asked, turned)
 
 
-def _explained(scorer: PathScorer, asked: ParsedQuestion, turned: Quantifier, given: StepInput) -> NextAction | None:
-    """The first plan whose path explains each word of the question; else the first, with the word that it leaves."""
-    first: NextAction | None = None
-    for _ in range(MAX_TRIED):
-        plan = plan_turned(asked, turned, given)
-        if plan is None or plan.score < MIN_SCORE:
-            break
-        checked = accounted(scorer, asked, given, plan)
-        if not checked.unread:
-            return checked
-        first = first or checked
-        if plan.path is None:
-            break
-        asked = replace(asked, paths=[each for each in asked.paths if each.path.steps != plan.path.steps])
-    return first or plan
-
-
-def _turned(given: StepInput) -> Quantifier:
+def _turned(question: str) -> Quantifier:
     """Where a graph does not say what its things are, "other" may well belong to a relation's words."""
-    turned = read_quantifier(given.question)
-    return turned if given.declared or turned.turn in ("negated", "except") else Quantifier("", given.question)
+    turned = read_quantifier(question)
+    return turned if turned.turn in ("negated", "except") else Quantifier("", question)
 
 
 def _named(given: StepInput, things: Sequence[Thing]) -> list[Thing]:
@@ -130,28 +104,17 @@ def _named(given: StepInput, things: Sequence[Thing]) -> list[Thing]:
     return [thing for thing in things if thing.name in words]
 
 
-def _form_of(text: str, given: StepInput, topics: int, unheld: Sequence[Thing]) -> AskedForm:
+def _form_of(text: str, topics: int) -> AskedForm:
     form = read_form(text, topics)
-    if not given.declared:
-        rest = f"{form.rest} date of birth" if form.measure == "age" else form.rest
-        return replace(form, rest=rest, measure="", either=False)
-    equal = next((value for value in unheld if value.concept in VALUES), None)
-    if equal is None or form.form not in ("things", "count"):
-        return form
-    return replace(
-        form, form="filter", operator="=", value=equal.name, function="count" if form.form == "count" else ""
-    )
+    return replace(form, rest=f"{form.rest} date of birth") if form.by_age else form
 
 
 def _reply(given: StepInput, thought: str, plan: NextAction | None = None) -> StepReply:
     path = given.path or words_as_path(given.question, given.things)
-    action = "not_in_graph" if plan is None else "answer" if plan.expressions else "follow"
-    if plan is not None and not plan.expressions and not plan.choices:
-        action = "not_in_graph"
     return StepReply(
         thought=thought,
         path=path,
-        action=action,
+        action="not_in_graph" if plan is None else "answer" if plan.expressions else "follow",
         choices=list(plan.choices) if plan else [],
         answer=list(plan.expressions) if plan else [],
         text=reply_text(plan.expressions[0], given) if plan and plan.expressions else "",

@@ -20,10 +20,31 @@ NO_CHOICE_OFFERED = "`choices` must hold numbers of candidates that the input of
 NOTHING_SHOWN = "`answer` must hold stand-ins that the input shows, or functions of them. "
 TEXT_UNBOUND = "In `text` {1} stands for the first expression of `answer`; no other number, no unknown stand-in. "
 NO_ANSWER = "`answer` must not be empty when it is given. "
+NOT_TRUTH = "The question asks for yes or no: give exists, none or holds of what it compares. "
+NOT_NUMBER = "The question asks how many: give count or another number. "
+NOT_THINGS = "The question asks for things or values: give the set of them, no count and no yes or no. "
+OTHER_KIND = "The question asks for another kind of things: give a set of that kind, or intersect with it. "
+NEGATION_LEFT = "The question leaves something out: take it out with difference, none or !=. "
+NEGATION_ADDED = "The question leaves nothing out: give no difference, none or !=. "
+NOT_COMPARED = "A yes or no must compare with all that the question names: exists(intersect(A, B)), filter, holds(A). "
+NOT_OF_ALL = "The question asks of all of them: none(difference(A, B)) says that each of A is in B. "
+ONLY_NAMED = "The answer is what the question itself names: give what is asked of it. "
 _MISFIT = "It did not keep to the schema. "
 
 MAX_REPORTED = 3  # a reply that breaks more rules gets the point from three
 _OF_ANY = (EMPTY, CUT_OFF, BLANK, NO_JSON, NO_CHOICE_OFFERED, NOTHING_SHOWN, NO_ANSWER, TEXT_UNBOUND, _MISFIT)
+_OF_DRAFTS = (
+    NOT_TRUTH,
+    NOT_NUMBER,
+    NOT_THINGS,
+    OTHER_KIND,
+    NEGATION_LEFT,
+    NEGATION_ADDED,
+    NOT_COMPARED,
+    NOT_OF_ALL,
+    ONLY_NAMED,
+)
+"""About drafts that the question contradicts: strategies tell them."""
 _TYPES = {
     "string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
     "array": "a list", "object": "an object",
@@ -38,7 +59,7 @@ def complaints_of(model: type[BaseModel]) -> tuple[str, ...]:
         for place, words in fields.items()
         for sentence in (_missing(place), _strange(place), _wrong(place, words))
     )
-    return (*_OF_ANY, *own)
+    return (*_OF_ANY, *(_OF_DRAFTS if "answer" in model.model_fields else ()), *own)
 
 
 def complaints_about(model: type[BaseModel], error: ValidationError) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
+from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import (
@@ -24,6 +26,8 @@ from app.llm.tasks import (
 )
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
+from app.strategies.checked_drafts import CheckedDrafts
+from app.strategies.question_meaning import meaning_of
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
@@ -60,6 +64,7 @@ class _Cluster:
 class _Progress:
     """All that the rounds have gathered."""
 
+    drafts: CheckedDrafts
     things: tuple[NodeSet, ...]
     frontier: tuple[NodeSet, ...]
     path: list[PathTriple] = field(default_factory=list)
@@ -74,14 +79,16 @@ class ArogStrategy:
     stays together as one set, relations may be used twice, and paths may lead back through the topic."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        self._embedder, self._scorer = embedder, PathScorer(embedder)
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts of this method tell of things, not of kinds.
         start = starting_places(inquiry, self._embedder)
-        progress = _Progress((*start.frontier, *start.kinds), start.frontier)
+        progress = _Progress(CheckedDrafts(inquiry, self._scorer), (*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+        meaning = await meaning_of(inquiry, self._scorer, progress.things)
+        progress.drafts.meant = meaning.gives if meaning else None
         try:
             return await self._rounds(inquiry, progress)
         except QuestionBudgetUsedUpError:
@@ -97,8 +104,11 @@ class ArogStrategy:
             progress.frontier = self._keep(inquiry, progress, clusters)
             last = progress.rounds == inquiry.limits.depth or not progress.frontier
             reply = await self._answer(inquiry, progress, last)
+            if progress.drafts.refusal:
+                return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.sufficient and reply.answer:
-                return _found(progress, Draft(tuple(reply.answer), reply.text))
+                draft = Draft(tuple(reply.answer), reply.text)
+                return _found(progress, await asyncio.to_thread(progress.drafts.settled, draft))
         return _found(progress, None)
 
     async def _structure(self, inquiry: StrategyInput, progress: _Progress) -> list[PathTriple]:
@@ -196,7 +206,7 @@ class ArogStrategy:
             masked_relations=show_masked(inquiry, *steps_shown(evidence)),
             last_round=last,
         )
-        return (await inquiry.reasoner.ask(Task(ANSWER, given))).value
+        return await progress.drafts.ask(Task(ANSWER, given))
 
 
 def _choice(inquiry: StrategyInput, progress: _Progress, ways: Ways) -> Task[ChooseReply]:

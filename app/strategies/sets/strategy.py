@@ -11,8 +11,10 @@ from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
-from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task
+from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task, Thing
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
+from app.strategies.checked_drafts import CheckedDrafts
+from app.strategies.question_meaning import QuestionMeaning, meaning_of
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
@@ -30,6 +32,7 @@ from app.strategies.retrieval import (
     show_things,
     steps_shown,
 )
+from app.strategies.schema_view import own_steps, schema_steps, whole_kinds
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.prompts import STEP
@@ -46,6 +49,7 @@ class _Progress:
     them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
     """
 
+    drafts: CheckedDrafts
     things: dict[str, NodeSet]
     frontier: list[NodeSet]
     places: dict[str, NodeSet]
@@ -58,6 +62,10 @@ class _Progress:
     turned_pages: bool = False
     round: int = 0
     is_cut: bool = False
+    kinds: tuple[Thing, ...] = ()
+    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    meaning: QuestionMeaning | None = None
+    may_leave: dict[str, bool] = field(default_factory=dict)
 
 
 class SetsStrategy:
@@ -67,17 +75,23 @@ class SetsStrategy:
     fits; else all of them at once.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._ways = PathRanker(PathScorer(embedder))
+    def __init__(self, embedder: Embedder, hints: bool = True) -> None:
+        self._embedder, self._hints = embedder, hints
+        self._scorer = PathScorer(embedder)
+        self._ways = PathRanker(self._scorer)
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         start = starting_places(inquiry, self._embedder)
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
         places = {place.pseudonym: place for place in start.frontier}
-        progress = _Progress(things, list(start.frontier), places)
+        progress = _Progress(CheckedDrafts(inquiry, self._scorer), things, list(start.frontier), places)
+        if declares_kinds(inquiry.graph.schema):
+            progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
+        meaning = await meaning_of(inquiry, self._scorer, (*start.frontier, *start.kinds))
+        progress.drafts.meant = meaning.gives if meaning else None
+        progress.meaning = meaning if self._hints else None
         try:
             return await self._rounds(inquiry, progress)
         except QuestionBudgetUsedUpError:
@@ -88,8 +102,11 @@ class SetsStrategy:
             progress.round = number
             inquiry.on_round(number)
             reply, by_number = await self._round(inquiry, progress, number)
+            if progress.drafts.refusal:
+                return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.action == "answer" and reply.answer:
-                return _found(progress, _draft(inquiry, progress, reply, by_number))
+                draft = _draft(inquiry, progress, reply, by_number)
+                return _found(progress, await asyncio.to_thread(progress.drafts.settled, draft))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
                 return _found(progress, None)
         return _found(progress, None)
@@ -149,7 +166,7 @@ class SetsStrategy:
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
             raise QuestionBudgetUsedUpError("not one path could be shown")
-        reply = (await inquiry.reasoner.ask(step_of(shown))).value
+        reply = await progress.drafts.ask(step_of(shown))
         by_number = show_candidates(inquiry, shown)[1]
         if not progress.path:
             progress.path = parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, list(progress.things)))
@@ -161,7 +178,7 @@ def _step(
 ) -> StepInput:
     candidates = show_candidates(inquiry, ways)[0]
     is_strict = inquiry.profile is Profile.STRICT
-    return StepInput(
+    given = StepInput(
         question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
         dialogue=[] if is_strict else show_dialogue(inquiry),
         things=show_things(inquiry, progress.things.values()),
@@ -173,8 +190,14 @@ def _step(
         round=number,
         last_round=is_last or number > inquiry.limits.depth,
         width=inquiry.limits.width,
-        declared=declares_kinds(inquiry.graph.schema),
+        steps=schema_steps(inquiry.graph) if progress.kinds else (),
+        kinds=progress.kinds,
+        own=progress.own,
     )
+    hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
+    if hint and hint not in progress.may_leave:
+        progress.may_leave[hint] = inquiry.may_leave(hint)
+    return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
 
 
 def _chosen(inquiry: StrategyInput, reply: StepReply, by_number: dict[int, CandidatePath]) -> list[CandidatePath]:
@@ -233,9 +256,10 @@ def _note_what_was_cut(progress: _Progress, number: int, count: int) -> None:
 
 
 def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
+    whole = [kind.name for kind in progress.kinds if draft and kind.name in " ".join(draft.expressions)]
     return RetrievalResult(
         draft,
-        tuple(progress.things),
+        (*progress.things, *whole),
         tuple(progress.facts),
         progress.round,
         tuple(progress.notes),

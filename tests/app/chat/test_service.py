@@ -334,7 +334,7 @@ async def test_graphs_and_conversations_that_are_not_there_cost_no_call(
         ("It is {1}.", "__import__(os)"),
         ("It is {2}.", "{treated by}"),
         ("It is {00010}.", "{treated by}"),
-        ("It is {1}.", 'sum({treated by}, "lives in")'),
+        ("It is {1}.", 'argmax({treated by}, "lives in")'),
         ("It is {1}.", 'reach({treated by}, "adores")'),
     ],
 )

@@ -39,7 +39,7 @@ def test_an_expression_is_told_as_a_phrase(expression: str, phrase: str) -> None
 
 
 def test_every_function_has_words() -> None:
-    shapes = {"s": "Sa", "s*": "Sb", "r": '"age"', "r?": '"age"', "o": "<", "d": "ascending", "n": "3"}
+    shapes = {"s": "Sa", "s*": "Sb", "r": '"age"', "r?": '"age"', "o": "<", "d": "ascending", "n": "3", "m": "3"}
     for function, shape in FUNCTIONS.items():
         call = parse(f"{function}({', '.join(shapes[each] for each in shape)})")
         assert in_words(call, lambda word: WORDS[word], lambda _word: False), function

@@ -152,7 +152,8 @@ async def test_a_page_leaves_room_for_the_call_that_answers(
             return reply(
                 {"action": "answer", "choices": [], "answer": [request.input["evidence"][0]["end"]], "text": "{1}"}
             )
-        return reply({"action": "follow", "choices": [1], "answer": [], "text": ""})
+        home = [each["number"] for each in request.input["candidates"] if each["path"] == ["lives in"]]
+        return reply({"action": "follow", "choices": home, "answer": [], "text": ""})
 
     server.replies = replies
     await with_budget(asked, model, strategy, GENEROUS)

@@ -88,7 +88,6 @@ _GREATER = (
 _LESS = "lowest|smallest|least|earliest|oldest|shortest|cheapest|minimum|fewest|first"
 # Ages and dates of birth run against each other: the oldest has the least date.
 _BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax", "newest": "argmax"}
-_BY_SIZE = frozenset("biggest bigger largest larger smallest smaller".split())
 _COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
 _LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
 _OPERATORS = (
@@ -98,7 +97,6 @@ _OPERATORS = (
     (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
 )
 # "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
-_EITHER = re.compile(r"\b(?-i:E[a-z0-9]{5})\s+or\s+(?-i:E[a-z0-9]{5})\b", re.IGNORECASE)
 _ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
 _COUNTED = (
     r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|"
@@ -117,9 +115,8 @@ class AskedForm:
     """The form, the words of the question that say so taken out, and what the algebra needs.
 
     `function` is argmax, argmin, max, min or compare's direction; `operator`, `value` and `upper`, of a range its
-    greatest value, belong to a filter, whose `function` may be count or exists. `measure`: by age or size, where the
-    words say no more ("the oldest clinic"). `asks_truth`: a comparison that is answered by yes or no. `either`: of two
-    things that are named, one is enough. `word` is the superlative or comparative, `after` what stands behind it.
+    greatest value, belong to a filter, whose `function` may be count or exists. `by_age`: "oldest", "younger".
+    `asks_truth`: a comparison that is answered by yes or no.
     """
 
     form: Form
@@ -128,11 +125,8 @@ class AskedForm:
     operator: str = ""
     value: str = ""
     upper: str = ""
-    measure: Literal["", "age", "size"] = ""
+    by_age: bool = False
     asks_truth: bool = False
-    either: bool = False
-    word: str = ""
-    after: str = ""
 
 
 def read_form(question: str, topics: int) -> AskedForm:
@@ -147,7 +141,7 @@ def read_form(question: str, topics: int) -> AskedForm:
         or _extreme(text)
         or _count(text)
         or _truth(text)
-        or AskedForm("things", text, either=_EITHER.search(text) is not None)
+        or AskedForm("things", text)
     )
 
 
@@ -169,16 +163,10 @@ def _compare(text: str, topics: int) -> AskedForm | None:
     for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
         found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
         if found:
-            function = _BY_DATE.get(found[0].lower(), function)
+            word, rest = found[0].lower(), f"{text[: found.start()]} {text[found.end() :]}"
             truth = _TRUTH.match(text) is not None and not re.search(r"\bor\b", text, re.IGNORECASE)
-            rest = (
-                _TRUTH.sub(" ", f"{text[: found.start()]} {text[found.end() :]}")
-                if truth
-                else (f"{text[: found.start()]} {text[found.end() :]}")
-            )
-            said = (found[0].lower(), text[found.end() :].strip())
-            measure = _measure_of(found[0], rest)
-            return AskedForm("compare", rest, function, measure=measure, asks_truth=truth, word=said[0], after=said[1])
+            rest = _TRUTH.sub(" ", rest) if truth else rest
+            return AskedForm("compare", rest, _BY_DATE.get(word, function), by_age=word in _BY_DATE, asks_truth=truth)
     return None
 
 
@@ -186,12 +174,9 @@ def _than(text: str) -> AskedForm | None:
     """ "Wards with fewer beds than X": all that compare so with the one that is named."""
     if _TRUTH.match(text) or not re.search(r"\bthan (?:the )?(?-i:E[a-z0-9]{5})\b", text, re.IGNORECASE):
         return None
-    for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
-        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
-        if found:
-            rest = re.sub(r"\bthan\b", " ", f"{text[: found.start()]} {text[found.end() :]}")
-            function = _BY_DATE.get(found[0].lower(), function)
-            return AskedForm("than", rest, function, measure=_measure_of(found[0], rest), word=found[0].lower())
+    for words in (_COMPARATIVES, _LESSER):
+        if (rest := _without(text, rf"\b(?:{words})\b")) is not None:
+            return AskedForm("than", re.sub(r"\bthan\b", " ", rest))
     return None
 
 
@@ -237,11 +222,9 @@ def _extreme(text: str) -> AskedForm | None:
                 return AskedForm(
                     "extreme", _ASKS_FOR_VALUE.sub("date ", rest), "max" if function == "argmax" else "min"
                 )
-            function, truth = _BY_DATE.get(found[0].lower(), function), _TRUTH.match(rest) is not None
+            word, truth = found[0].lower(), _TRUTH.match(rest) is not None
             rest = _TRUTH.sub(" ", rest) if truth else rest
-            said = (found[0].lower(), text[found.end() :].strip())
-            measure = _measure_of(found[0], rest)
-            return AskedForm("extreme", rest, function, asks_truth=truth, measure=measure, word=said[0], after=said[1])
+            return AskedForm("extreme", rest, _BY_DATE.get(word, function), by_age=word in _BY_DATE, asks_truth=truth)
     return None
 
 
@@ -253,17 +236,10 @@ def _is_no_superlative(text: str) -> bool:
 
 def _count(text: str) -> AskedForm | None:
     rest = _without(text, _COUNTED)
-    return None if rest is None else AskedForm("count", rest, either=_EITHER.search(rest) is not None)
+    return None if rest is None else AskedForm("count", rest)
 
 
 def _truth(text: str) -> AskedForm | None:
     if not _TRUTH.match(text) or re.search(r"\bor\b", text, re.IGNORECASE):
         return None
     return AskedForm("truth", _TRUTH.sub(" ", text))
-
-
-def _measure_of(word: str, rest: str) -> Literal["", "age", "size"]:
-    """ "The larger number of beds" says what is measured."""
-    if word.lower() in _BY_DATE:
-        return "age"
-    return "size" if word.lower() in _BY_SIZE and not re.search(r"\b(?:number|amount)\b", rest) else ""

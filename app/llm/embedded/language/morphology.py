@@ -48,6 +48,13 @@ def verbs_of(word: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=50_000)
+def noun_lemma(word: str) -> str:
+    """The singular of a noun: theses -> thesis; other words stay as they are."""
+    lemmas = lemminflect.getAllLemmas(word).get("NOUN", ())
+    return str(lemmas[0]) if lemmas else word
+
+
+@lru_cache(maxsize=50_000)
 def may_be_verb(word: str) -> bool:
     """True where `word` is a form of some verb: directed, wrote, star."""
     return "VERB" in lemminflect.getAllLemmas(word)

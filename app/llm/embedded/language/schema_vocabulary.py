@@ -15,11 +15,11 @@ from kg_store.terms import Schema, cached_by_version
 EMPTY: Final = frozenset(
     "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "
     "everyone everybody got get gets getting belong belongs called named kind kinds type types sort there here both "
-    "same together share shared shares sharing common actually really just still yet full different certain "
+    "same together share shared shares sharing common actually really just still yet different certain "
     "respective following given altogether total know known find see tell looking want like new own use used "
     "made make makes making go goes involve involved involving include including includes included found "
     "happen happened take took taken many pls all listed each recently recent came come comes "
-    "something anything stuff".split()
+    "something anything stuff doing done".split()
 )
 """Words that say little by themselves: no path has to explain them."""
 MIN_KIN_LETTERS: Final = 5

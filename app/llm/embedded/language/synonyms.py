@@ -66,7 +66,8 @@ _SAID = _words(
     child of: parents, mother, father, mom, dad
     opened on, opening date, founded on, established: opened, opening, founded, established, started
     located in: located, situated
-    led by, head, director, manager: head, boss, chief, lead, leads, led by, manages, runs
+    led by, head, director, manager, leader: head, boss, chief, lead, leads, led by, manages, runs
+    led by, head, director, manager, leader: in charge, charge, responsible, calls shots, looks after
     phone number, phone, telephone: phone, telephone, call, phone number
     email address, email, mail: email, mail, email address
     area, surface: big, large, size, area
@@ -74,6 +75,13 @@ _SAID = _words(
     smoker: smoke, smokes, smoking
     prescribed drug: prescribed, take, takes, taking, medicine, medication, drug
     prescription: prescribed, take, takes, taking, get, gets, prescription
+    cast member, starring, actor, cast: star, stars, starring, acts, acted, plays in, played in, appears in, actor
+    performer: sings, sang, recorded, recorded by, performs
+    location of formation: formed, founded in, comes from
+    inception: founded, started, formed, created
+    award received: won, awards, prize, received
+    composer: composed, music, score, wrote the music
+    member of: in the band, plays in, belongs to
     made by: make, makes, made by, produce, produces, manufactures, manufacturer
     supervised by, supervisor: boss, supervisor
     """

@@ -40,10 +40,11 @@ class ConceptTypes:
 
     def fits(self, wh: str, kinds: Sequence[str]) -> bool | None:
         """None where nothing is known of the kinds. `wh` is who, when or where."""
-        types = {self._type(kind) for kind in kinds}
+        types = {self.of(kind) for kind in kinds}
         return None if not types else not types.isdisjoint(_ASKED_BY[wh])
 
-    def _type(self, kind: str) -> str:
+    def of(self, kind: str) -> str:
+        """person, group, place, date, number or thing."""
         if kind not in self._known:
             self._known[kind] = _WORDS[int(self._embedder.similarity(kind, EXAMPLES).argmax())][0]
         return self._known[kind]

@@ -6,7 +6,7 @@ Hops are aligned in order, because "X's mother's children" and "X's children's m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,8 @@ import numpy.typing as npt
 from app.llm.embedded.language.answer_form import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, reading_orders
-from app.llm.embedded.language.relation_wording import HopWords, Voice, kinds_in, unmask_words, verbs_named
+from app.llm.embedded.language.relation_wording import HopWords, Voice, hop_words, kinds_in, unmask_words, verbs_named
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
-from app.llm.embedded.scoring.coverage import coverage
 from app.llm.embedded.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
@@ -75,9 +74,18 @@ class PathScorer:
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
         return ReadPaths(paths, table, _rows_of(table, paths), lengths)
 
-    def coverage(self, question: str, hops: Sequence[tuple[str, str]], concepts: Collection[str]) -> dict[str, float]:
-        """See `scoring.coverage`."""
-        return coverage(self._embedder, question, hops, concepts)
+    def likeness(self, hops: Sequence[tuple[str, str]], texts: Sequence[str]) -> Scores:
+        """Likeness of each text to the nearest wording of each hop; shape (hops, texts)."""
+        rows = [(*hop.relation, *hop.reached) for hop in (hop_words(*each) for each in hops)]
+        return Wordings.of(self._embedder, rows).likeness(self._embedder.sentences(texts))
+
+    def kind_likeness(self, words: str, kinds: Sequence[str]) -> list[float]:
+        """Likeness of `words` to each of `kinds`."""
+        return [float(each) for each in self._embedder.similarity(words, kinds)]
+
+    def type_of(self, kind: str) -> str:
+        """The type of things of a kind: person, group, place, date, number or thing."""
+        return self._types.of(kind)
 
     def scores_of(self, question: str, topic: str, concept: str, read: ReadPaths, by_words: bool = False) -> Scores:
         """`scores` of paths that were read before."""

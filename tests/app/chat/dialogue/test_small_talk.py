@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.dialogue.small_talk import described_thing, small_talk
+from app.chat.dialogue.small_talk import described_thing, invites, small_talk
 
 KINDS = ("city", "clinic", "doctor", "ward")
 
@@ -28,7 +28,12 @@ def test_a_question_is_no_small_talk(turn: str) -> None:
 
 
 def test_the_invitation_names_kinds_of_the_graph() -> None:
-    assert "How many clinics are there?" in small_talk("help", KINDS)
+    assert "cities, clinics and doctors" in small_talk("help", KINDS)
+
+
+@pytest.mark.parametrize(("turn", "expected"), [("hello", True), ("help", True), ("lol", True), ("thanks", False)])
+def test_what_can_be_asked_is_told_to_whoever_does_not_know(turn: str, expected: bool) -> None:
+    assert invites(turn) is expected
 
 
 @pytest.mark.parametrize(

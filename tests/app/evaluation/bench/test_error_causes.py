@@ -9,7 +9,7 @@ from app.evaluation.bench.error_causes import cause_of
 from app.evaluation.bench.path_trail import GoldPath, PathTrail
 from app.evaluation.checks.metrics import Score
 from app.evaluation.datasets.questions import PlanSet, QueryPlan, Question
-from app.llm.embedded.candidate_paths import KnownPath, ScoredPath
+from app.llm.embedded.plans.candidate_paths import KnownPath, ScoredPath
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import Usage
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.evaluation.checks.metrics import AnswerPart, comparable, interval, mean, percentile, score
+from app.evaluation.checks.metrics import AnswerPart, calibration_error, comparable, interval, mean, percentile, score
 
 names = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True)
 
@@ -79,3 +79,12 @@ def test_the_interval_of_a_share_is_the_known_one_and_stays_the_same() -> None:
 def test_no_values_give_zero() -> None:
     assert (mean([]), percentile([], 0.5), interval([])) == (0.0, 0.0, (0.0, 0.0))
     assert [percentile([1, 2, 3, 4], share) for share in (0.25, 0.5, 0.95)] == [1, 2, 4]
+
+
+def test_calibration_compares_confidence_and_share_right_bin_by_bin() -> None:
+    assert calibration_error([]) == 0.0
+    assert calibration_error([(1.0, True), (0.0, False)]) == 0.0
+    assert calibration_error([(0.75, True), (0.75, True), (0.75, True), (0.75, False)]) == 0.0
+    assert calibration_error([(0.9, False), (0.9, True)]) == pytest.approx(0.4)
+    # A bin that is too sure and one that is not sure enough do not make up for each other.
+    assert calibration_error([(0.95, False), (0.05, True)]) == pytest.approx(0.95)

@@ -207,7 +207,7 @@ async def test_a_draft_needs_the_flag_and_an_expression(
         server.replies = Model(answers=lambda _request, says=says: says)  # type: ignore[misc]
         assert (await find(asked, model, embedder, limits=Limits(depth=1))).draft is None
     server.replies = Model(("treated by",), answers=lambda request: enough(request.input["evidence"][0]["end"]))
-    finding = await find(asked, model, embedder)
+    finding = await find(asked, model, embedder, "Who treats Zofia Quarrel?")
     assert finding.draft is not None
     assert asked.names(finding.draft.expressions[0]) == {"Ottoline Brackwater"}
     assert finding.rounds == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -42,6 +43,8 @@ def _without_pseudonyms(asked: Asked, given: dict[str, object]) -> str:
     for word in asked.table.issued:
         text = text.replace(word, word[0])
     told = json.loads(text)
+    paths = {f"way({row['number']})": "|".join(row["path"]) for row in told.get("candidates", [])}
+    told["hint"] = re.sub(r"way\(\d+\)", lambda way: paths[way[0]], told.get("hint", ""))
     for key in ("candidates", "evidence", "things"):
         rows = [{name: value for name, value in row.items() if name != "number"} for row in told.get(key, [])]
         told[key] = sorted(json.dumps(row, sort_keys=True) for row in rows)

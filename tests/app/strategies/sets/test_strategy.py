@@ -359,7 +359,7 @@ async def test_a_fact_that_is_walked_back_stands_under_its_own_start_and_path(
     evidence = []
     for _ in range(2):
         server.received.clear()
-        finding = await find(asked, model, embedder)
+        finding = await find(asked, model, embedder, "Tell me about Zofia Quarrel")
         assert finding.draft is not None
         assert asked.names(finding.draft.expressions[0]) == {"Zofia Quarrel"}
         there, back = sent_to(server, "step")[2]["evidence"]

@@ -45,7 +45,7 @@ def test_an_extreme_says_which_end(question: str, function: str) -> None:
 
 
 def test_ages_are_read_as_dates_of_birth() -> None:
-    assert read_form("Who is the oldest patient?", topics=0).measure == "age"
+    assert read_form("Who is the oldest patient?", topics=0).by_age
     assert "date of birth" not in read_form("Which city is the largest?", topics=0).rest
 
 

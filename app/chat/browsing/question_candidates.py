@@ -1,0 +1,147 @@
+"""Makes questions about a graph of its own words, each with what an answer to it must look like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import chain, zip_longest
+from typing import Final
+
+from app.llm.embedded.language.question_words import singular
+from app.llm.embedded.sentences.relation_phrases import base_form, plural
+from client_sdk.protocol import ChatAnswer, ItemKind
+from kg_store.algebra.evaluator import SetAlgebra
+from kg_store.algebra.expressions import ExpressionResult, Operand, parse
+from kg_store.errors import ExpressionError
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import kind_of, members_of, reached, tail_concept
+from kg_store.terms import Hop, Mids, NodeKind, Schema, ValueKind
+
+MIN_THINGS: Final = 3
+MAX_AT_THE_TOP: Final = 3
+MAX_MEASURE: Final = Decimal(10) ** 9
+"""Numbers above it are codes more often than measures: nobody asks for the average of an ISBN."""
+_PREPOSITIONS: Final = (" by", " in", " at", " with", " for", " on", " of", " to", " from")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCandidate:
+    """One question, in the wordings in which it is tried. `size`: of the answer's one part; None where any will do."""
+
+    wordings: tuple[str, ...]
+    kinds: frozenset[ItemKind]
+    size: int | None = None
+
+    def is_answered_by(self, reply: ChatAnswer) -> bool:
+        """True for a sure answer of the form and the size that this question has."""
+        if not (reply.answered and reply.grounded) or reply.ambiguous or reply.notes or len(reply.entities) != 1:
+            return False
+        part = reply.entities[0]
+        return part.kind in self.kinds and self.size in (None, part.size)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMaker:
+    """Makes candidates for one graph as one role sees it.
+
+    Promise: no name or value is in a question, for only words of the shown schema are. Values are only compared.
+    """
+
+    graph: BlindGraph = field(repr=False)
+    algebra: SetAlgebra = field(repr=False)
+
+    def candidates(self) -> Iterator[QuestionCandidate]:
+        """In the order in which they are tried, each form in turn; what is masked has no words to ask with."""
+        forms = (self._greatest(), self._counts(), self._averages(), self._totals())
+        return (each for each in chain.from_iterable(zip_longest(*forms)) if each is not None)
+
+    @property
+    def _schema(self) -> Schema:
+        return self.graph.schema
+
+    def _greatest(self) -> Iterator[QuestionCandidate]:
+        """By numbers, then by dates: the latest are asked for, as nobody doubts which those are."""
+        for kind, word in ((ValueKind.NUMBER, "highest"), (ValueKind.DATE, "latest")):
+            for concept, label, members in self._measured(kind):
+                best = self._evaluated(f'argmax(S, "{label}")', members)
+                if best is not None and 0 < len(best.mids) <= MAX_AT_THE_TOP:
+                    wordings = tuple(f"Which {concept} has the {word} {said}?" for said in _ways_to_say(label))
+                    yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(best.mids))
+
+    def _averages(self) -> Iterator[QuestionCandidate]:
+        """Of the last measure first, as the greatest is asked for of the first one."""
+        for concept, label, _ in reversed(list(self._measured(ValueKind.NUMBER))):
+            wordings = tuple(f"What is the average {said} of {plural(concept)}?" for said in _ways_to_say(label))
+            yield QuestionCandidate(wordings, frozenset({"number"}))
+
+    def _counts(self) -> Iterator[QuestionCandidate]:
+        for concept, hop in self._heads():
+            relation, tail = self._schema.relations[hop.relation], tail_concept(self._schema, (hop,))
+            if relation.value_kind is not None or "," in tail or not relation.label.endswith(_PREPOSITIONS):
+                continue
+            label = relation.label.removeprefix("is ")
+            asked = f"are {label}" if label.split()[0].endswith("ed") else base_form(label)
+            members = members_of(self.graph, concept)
+            ends = reached(self.graph, members, ((hop,),))
+            # What is nameless can't be told apart, and where everything stands alone nobody counts.
+            if kind_of(self.graph, ends) is not NodeKind.ENTITY or not len(ends) < len(members):
+                continue
+            many = plural(concept)
+            wordings = (f"How many {many} {asked} each {tail}?", f"How many {many} per {tail}?")
+            yield QuestionCandidate(wordings, frozenset({"table"}), len(ends))
+
+    def _totals(self) -> Iterator[QuestionCandidate]:
+        schema = self._schema
+        named = {str(schema.concepts[each.id]) for each in schema.signatures if each.kind is NodeKind.ENTITY}
+        sizes = {concept: len(members_of(self.graph, concept)) for concept in named if _is_plain(concept)}
+        for concept in sorted(sizes, key=lambda concept: (-sizes[concept], concept)):
+            yield QuestionCandidate((f"How many {plural(concept)} are there?",), frozenset({"number"}))
+
+    def _measured(self, kind: ValueKind) -> Iterator[tuple[str, str, Mids]]:
+        """Concepts with a relation to values of `kind` that is called by a noun, and the things of the concept."""
+        for concept, hop in self._heads():
+            relation = self._schema.relations[hop.relation]
+            if relation.value_kind is kind and _is_noun(relation.label):
+                members = members_of(self.graph, concept)
+                if kind is not ValueKind.NUMBER or self._is_measure(reached(self.graph, members, ((hop,),))):
+                    yield concept, relation.label, members
+
+    def _is_measure(self, values: Mids) -> bool:
+        greatest = self._evaluated("max(S)", values)
+        return greatest is not None and (greatest.number is None or abs(greatest.number) <= MAX_MEASURE)
+
+    def _evaluated(self, expression: str, members: Mids) -> ExpressionResult | None:
+        try:
+            return self.algebra.evaluate(parse(expression), lambda _: Operand(members))
+        except ExpressionError:
+            return None
+
+    def _heads(self) -> Iterator[tuple[str, Hop]]:
+        """Concepts of things, and the unmasked relations that most of their things have; those of many first."""
+        schema = self._schema
+        sizes: dict[tuple[str, Hop], int] = {}
+        for signature in schema.signatures:
+            if signature.kind is NodeKind.ENTITY:
+                for hop in signature.hops:
+                    if not hop.inverse and schema.relations[hop.relation].mask is None:
+                        key = (schema.concepts[signature.id], hop)
+                        sizes[key] = sizes.get(key, 0) + signature.size
+        for (concept, hop), size in sorted(sizes.items(), key=lambda found: -found[1]):
+            if size >= MIN_THINGS and _is_plain(concept) and schema.relations[hop.relation].label.isascii():
+                yield concept, hop
+
+
+def _ways_to_say(label: str) -> list[str]:
+    """The more natural ones first: `number of seats` for `seats`, `duration` for Wikidata's `direct duration`."""
+    short = label.removeprefix("direct ")
+    number = [f"number of {short}"] if " " not in short and singular(short) != short else []
+    return list(dict.fromkeys([*number, short, label]))
+
+
+def _is_plain(concept: str) -> bool:
+    return "," not in concept and concept not in ("", "thing")
+
+
+def _is_noun(label: str) -> bool:
+    return not label.endswith(_PREPOSITIONS) and not label.startswith(("has ", "is ", "was ", "have "))

@@ -1,0 +1,129 @@
+"""Asks natural questions through the real service, graph by graph, and keeps each verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from app.demo import GRAPH_FILE, POLICY_FILE
+from app.evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
+from app.evaluation.bench.bench import Bench, sample
+from app.evaluation.bench.question_sets import Show
+from app.evaluation.bench.report import RunLabel
+from app.evaluation.datasets.questions import Question, QuestionsError
+from app.evaluation.fakes.recording_reasoner import Step
+from app.evaluation.natural.questions import SETS, Half, NaturalQuestion, read_natural
+from app.evaluation.natural.verdicts import Verdict, judge
+from client_sdk.answers.answer import Answer
+
+CLINIC: Final = "clinic"
+GRAPHS: Final = {
+    CLINIC: GRAPH_FILE,
+    "company": SETS / "company.ttl",
+    "wikidata": SETS / "films.ttl",
+    "university": SETS / "university.ttl",
+    "logistics": SETS / "logistics.ttl",
+}
+TABLES: Final = "tables"
+"""The company as CSV files with foreign keys: asked the same questions, and only where it is asked for by name."""
+_OF_TABLES: Final = "company"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which questions are asked; `graph` empty: of all graphs. `limit` is for each graph and half."""
+
+    halves: Sequence[Half]
+    graph: str = ""
+    limit: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalOutcome:
+    """One question, what came of it, and what that is worth. `answer` is None where an error ended it."""
+
+    half: Half
+    question: NaturalQuestion
+    verdict: Verdict
+    answer: Answer | None = field(repr=False)
+    reasoning_ms: float = 0.0
+
+    @property
+    def is_given(self) -> bool:
+        """True where something was answered about the graph; a reply to small talk says nothing of it."""
+        return self.answer is not None and self.answer.answered and self.question.gold.type != "smalltalk"
+
+    @property
+    def confidence(self) -> float | None:
+        """As the answer tells it; None where it tells none."""
+        told = getattr(self.answer, "confidence", None)
+        return None if told is None else float(told)
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalRun:
+    """All outcomes, and what the leak scanner found."""
+
+    outcomes: list[NaturalOutcome] = field(repr=False)
+    leaks: int
+
+
+async def run_natural(selection: Selection, show: Show) -> NaturalRun:
+    """Raises QuestionsError."""
+    files = _files(selection.graph)
+    questions = {half: read_natural(half) for half in selection.halves}
+    outcomes: list[NaturalOutcome] = []
+    leaks = 0
+    async with Bench() as bench:
+        for graph, sources in files.items():
+            policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
+            # As a newcomer has it who loads a file: masked is what the load masks by itself.
+            loaded = bench.load(graph, sources, policy, _loading(show, graph), masks=True)
+            for half, asked in questions.items():
+                about = _OF_TABLES if graph == TABLES else graph
+                chosen = sample([each for each in asked if each.graph == about], selection.limit, selection.seed)
+                judge_all = _Judge(half, chosen)
+                report, _ = await bench.ask(
+                    loaded,
+                    RunLabel(set_name=f"{graph}, {half}", strategy="sets", reasoner="embedded", seed=selection.seed),
+                    [Question(id=each.id, turns=each.texts, answers=(), kind=each.kind) for each in chosen],
+                    progress=_asking(show, f"{graph}, {half}", len(chosen)),
+                    see=judge_all.see,
+                )
+                outcomes += judge_all.outcomes
+                leaks += report.leaks.leaks
+    return NaturalRun(outcomes, leaks)
+
+
+class _Judge:
+    """Judges the answers of `questions`, which come in their order; `see` is what Bench.ask calls."""
+
+    def __init__(self, half: Half, questions: Sequence[NaturalQuestion]) -> None:
+        self._half = half
+        self._questions = {question.id: question for question in questions}
+        self.outcomes: list[NaturalOutcome] = []
+
+    def see(self, asked: Question, outcome: QuestionOutcome, answer: Answer | None, _steps: Sequence[Step]) -> None:
+        question = self._questions[asked.id]
+        reasoning_ms = outcome.milliseconds.get(REASONER_STAGE, 0.0)
+        self.outcomes.append(NaturalOutcome(self._half, question, judge(question, answer), answer, reasoning_ms))
+
+
+def _files(only: str) -> dict[str, list[Path]]:
+    """The graphs that are asked, with their files. Raises QuestionsError."""
+    if only == TABLES:
+        return {TABLES: sorted(SETS.glob("*.csv"))}
+    if only and only not in GRAPHS:
+        raise QuestionsError(f"there is no such graph; there are {', '.join((*GRAPHS, TABLES))}")
+    return {graph: [file] for graph, file in GRAPHS.items() if only in ("", graph)}
+
+
+def _loading(show: Show, graph: str) -> Callable[[str, float], None]:
+    return lambda _step, percent: show(f"loading {graph}", int(percent), 100)
+
+
+def _asking(show: Show, title: str, total: int) -> Callable[[int], None]:
+    return lambda done: show(title, done, total)

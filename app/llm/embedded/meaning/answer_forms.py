@@ -1,0 +1,277 @@
+"""The answers that a reading gives: itself, its number, yes or no, a sum, a group, the greater of two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.llm.embedded.meaning.extremes import sign_of
+from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.reading import HOP, MEDIATED, Reading, gain_of
+from app.llm.embedded.meaning.readings import ReadingBuilder
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop
+from app.llm.embedded.meaning.token_roles import mask
+
+_LABEL = re.compile(r'"([^"]*)"')
+_CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
+UNEXPLAINED, UNEXECUTED, WRONG_KIND = 1.0, 1.5, 1.0
+OF_KIND: Final = 0.5
+MAX_PAIRED: Final = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """An expression that may be the meaning of the question.
+
+    `left`: the tokens that it does not explain. `is_whole`: it uses all that is named, and its kind is that of what is
+    asked for. `weakest`: the likeness of the words that say a step least.
+    """
+
+    expression: str
+    score: float
+    left: int
+    is_whole: bool
+    weakest: float
+
+
+class AnswerForms:
+    """Makes answers of readings, and scores each by what of the question it leaves over."""
+
+    def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, named: NamedThings) -> None:
+        self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
+        self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
+
+    def _is_asked(self, at: int) -> bool:
+        """True of the noun of what is asked for: no other content stands before it."""
+        begin = self._asked.asked
+        return 0 <= begin <= at and not any(
+            self._asked.roles[each] in ("content", "thing", "value", "person") for each in range(begin, at)
+        )
+
+    def meanings(self, readings: Sequence[Reading]) -> list[Meaning]:
+        """Best first; each expression once."""
+        found: dict[str, Meaning] = {}
+        for reading in readings:
+            for expression, used, gain in self._answers(reading, readings):
+                meaning = self._judged(expression, used, reading, gain)
+                if expression not in found or found[expression].score < meaning.score:
+                    found[expression] = meaning
+        return sorted(found.values(), key=lambda each: -each.score)
+
+    def _judged(self, expression: str, used: int, reading: Reading, gain: float) -> Meaning:
+        asked = self._asked
+        left = (asked.content | asked.working) & ~used & ~(asked.words[0] == "and" and bool(reading.value))
+        for label in set(_LABEL.findall(expression)) if left & asked.content else ():
+            left &= ~(self._builder.explained(label) & asked.content)
+        named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
+        idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
+        score = reading.score + gain - idle - UNEXECUTED * named
+        bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum")
+        fits = gain > -WRONG_KIND and (bound or not reading.unsaid)
+        return Meaning(expression, score, left, not named and fits, reading.weakest)
+
+    def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
+        """Expressions with the tokens they use and what they add to the score."""
+        text, form = self._builder.text(each), self._asked.form
+        if not text or each.is_implied:
+            return
+        for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
+            text = f"difference({text}, {name})"
+        if "other" in self._asked.roles and form in ("things", "count"):
+            yield from self._others(each, text)
+            return
+        if form == "truth":
+            yield from self._truths(each, readings)
+        elif form == "compare":
+            yield from self._compared(each)
+        elif each.is_bare and form not in ("average", "sum"):
+            return
+        elif form == "count":
+            if each.value == "number" and self._noun < 0:
+                yield text, each.used, 0.0
+            else:
+                yield f"count({text})", each.used, self._fit(each) - (OF_KIND if each.value else 0.0)
+        elif form in ("average", "sum"):
+            yield from self._totals(each, text)
+        elif form == "group":
+            yield from self._groups(each, text)
+        elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
+            yield f"holds({text})", each.used, 0.0
+        elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
+            return
+        else:
+            yield text, each.used, self._fit(each)
+
+    def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
+        """ "Who else": all but those that are named, where they are of the kind that is asked for."""
+        asked = self._asked
+        names = [
+            asked.words[at]
+            for at in asked.at("thing")
+            if not self._builder.kinds_of(asked.words[at]).isdisjoint(each.kinds)
+        ]
+        if names and not each.value:
+            used = each.used | mask(list(asked.at("other")))
+            text = f"difference({text}, {names[0]})"
+            yield (f"count({text})" if asked.form == "count" else text), used, self._fit(each)
+
+    def _fit(self, each: Reading) -> float:
+        """Gains of the kind of an answer: it is the noun that is asked for, people for who, dates for when."""
+        if self._noun >= 0:
+            used, kinds = self._builder.nouns[self._noun]
+            if each.said == self._noun:
+                return OF_KIND
+            return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
+        wh = self._asked.wh
+        if wh in ("who", "whom") or (self._noun < 0 and "person" in self._asked.roles):
+            return self._fits_people(each)
+        if wh == "when":
+            return OF_KIND if each.value == "date" else -WRONG_KIND
+        if "how" in self._asked.words and self._asked.form == "things":
+            return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
+        return 0.0
+
+    def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
+        """ "Are all patients of X smokers": none of the first set is outside of the second."""
+        text = self._builder.text(whole)
+        for other in readings[:MAX_PAIRED]:
+            parts = [other.expression.removeprefix(f"{function}({text}, ") for function in ("having", "filter")]
+            if any(part != other.expression and part.count('"') == 2 for part in parts):
+                yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
+            elif (
+                not (other.used & whole.used or other.is_whole or other.is_bare or other.value)
+                and whole.far < other.near
+            ):
+                cost = 0.0 if _CHAIN.fullmatch(other.expression) else OF_KIND
+                yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
+
+    def _fits_people(self, each: Reading) -> float:
+        if each.value or not each.kinds & (self._named.persons | self._named.groups):
+            return -WRONG_KIND
+        return OF_KIND if each.kinds & self._named.persons else OF_KIND / 2
+
+    def _truths(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
+        if self._asked.universal:
+            yield from self._all_are(each, readings) if not (each.value or each.is_bare) else ()
+            return
+        if each.value == "truth":
+            yield f"holds({each.expression})", each.used, 0.0
+        if each.value:
+            return
+        if each.expression.startswith("filter(E") and each.expression.count("(") == 1:
+            yield f"exists({each.expression})", each.used, 0.0
+        if each.is_bare and "same" in self._asked.words:
+            yield from self._same(each)
+            return
+        if each.is_bare:
+            for noun, (used, kinds) in self._builder.nouns.items():
+                whole = self._graph.whole(kinds)
+                between = self._asked.words[each.anchor + 1 : noun]
+                if whole and noun > each.anchor and set(between) <= {"a", "an", "the", "one", "of", "also"}:
+                    yield (
+                        f"exists(intersect({each.expression}, {whole}))",
+                        each.used | used,
+                        float(used.bit_count()) - HOP,
+                    )
+            for other in readings:
+                if (
+                    other.value
+                    or other.is_bare
+                    or other.is_whole
+                    or other.used & each.used
+                    or other.kinds.isdisjoint(each.kinds)
+                ):
+                    continue
+                yield f"exists(intersect({each.expression}, {other.expression}))", each.used | other.used, other.score
+            return
+        if not each.is_whole:
+            yield f"exists({each.expression})", each.used, -0.2
+
+    def _compared(self, each: Reading) -> Iterator[tuple[str, int, float]]:
+        """Two things by a value of theirs, or by how many things of a kind they have."""
+        asked = self._asked
+        things = list(asked.at("thing"))[:2]
+        word = min((*asked.at("comparative"), *asked.at("superlative")))
+        if not each.is_bare or each.anchor != things[0]:
+            return
+        first, second = (asked.words[at] for at in things)
+        both, used = f"union({first}, {second})", 1 << things[0] | 1 << things[1] | 1 << word
+        measure = asked.measures[word]
+        truth = (
+            asked.words[0] in ("is", "are", "was", "were", "does", "do", "did", "has", "have")
+            and "or" not in asked.words
+        )
+        for hop, _ in self._graph.leaving(each.kinds):
+            if not hop.value:
+                yield from self._compared_counts(hop, word, used, (first, second, both), truth)
+                continue
+            sign = sign_of(measure, hop)
+            for said, gain in (
+                self._builder.extremes.ways_to_measure(measure, hop, each.used, each.kinds) if sign else ()
+            ):
+                best = f'{"argmax" if sign > 0 else "argmin"}({both}, "{hop.label}")'
+                if sign > 0:
+                    best = f'compare({first}, {second}, "{hop.label}")'
+                text = f"exists(intersect({best}, {first}))" if truth else best
+                yield text, used | (said.used if said else 0), 2.0 + gain - HOP
+
+    def _compared_counts(
+        self, hop: SchemaHop, word: int, used: int, names: tuple[str, str, str], truth: bool
+    ) -> Iterator[tuple[str, int, float]]:
+        """ "Has X more wards than Y": which of the two leads to more things."""
+        functions = {"more": ("most", "fewest"), "fewer": ("fewest", "most"), "less": ("fewest", "most")}
+        first, _, both = names
+        best, worst = functions.get(self._asked.words[word], ("", ""))
+        noun = self._builder.nouns.get(word + 1)
+        counted = noun[0] if noun and not noun[1].isdisjoint(hop.ends) else 0
+        for said in [*self._builder.said(hop, used | counted), None] if best and counted else ():
+            chosen = f'{best}({both}, "{hop.label}")'
+            if truth:
+                chosen = f'exists(difference({first}, {worst}({both}, "{hop.label}")))'
+            tokens = used | counted | (said.used if said else 0)
+            score = counted.bit_count() + (gain_of(said) if said else 0.0) - HOP - MEDIATED * hop.label.count("|")
+            yield chosen, tokens, 2.0 + score
+
+    def _same(self, each: Reading) -> Iterator[tuple[str, int, float]]:
+        """ "Do X and Y live in the same city": is there anything that one step leads to from both?"""
+        asked = self._asked
+        things, same = list(asked.at("thing")), [at for at, word in enumerate(asked.words) if word == "same"]
+        if len(things) != 2 or each.anchor != things[0]:
+            return
+        first, second = (asked.words[at] for at in things)
+        used = mask([*things, *same])
+        for hop, _ in self._graph.leaving(each.kinds & self._builder.kinds_of(second)):
+            for said in self._builder.said(hop, used):
+                nouns = sum(n for n, kinds in self._builder.nouns.values() if not kinds.isdisjoint(hop.ends))
+                text = f'exists(intersect(reach({first}, "{hop.label}"), reach({second}, "{hop.label}")))'
+                yield text, used | said.used | nouns, 2.0 + gain_of(said) + (nouns & ~said.used).bit_count() - HOP
+
+    def _totals(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
+        function = self._asked.form
+        for hop, _ in () if each.value else self._graph.leaving(each.kinds):
+            if hop.value != "number":
+                continue
+            for said in self._builder.said(hop, each.used):
+                used = each.used | said.used
+                fit = 0.0 if self._noun < 0 or each.said == self._noun else -OF_KIND
+                yield f'{function}({text}, "{hop.label}")', used, gain_of(said) - HOP + fit
+
+    def _groups(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
+        grouped = self._asked.grouped
+        for hop, _ in () if each.value else self._graph.leaving(each.kinds):
+            noun = self._builder.nouns.get(grouped)
+            if noun and not noun[1].isdisjoint(hop.ends) and not noun[0] & each.used:
+                yield (
+                    f'group({text}, "{hop.label}")',
+                    each.used | noun[0],
+                    float(noun[0].bit_count()) - HOP - MEDIATED * hop.label.count("|"),
+                )
+            for said in () if noun else self._builder.said(hop, each.used):
+                if said.first == grouped:
+                    yield (
+                        f'group({text}, "{hop.label}")',
+                        each.used | said.used,
+                        gain_of(said) - HOP - MEDIATED * hop.label.count("|"),
+                    )

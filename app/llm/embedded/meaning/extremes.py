@@ -1,0 +1,117 @@
+"""Superlatives: those of a set with the greatest value, or with the most of something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from app.llm.embedded.meaning.measures import Measure
+from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.reading import COMMON, HOP, MIN_LIKENESS, ONLY_ONE, SAYS_HAS, Reading, gain_of
+from app.llm.embedded.meaning.said_hops import Said, SaidHops
+from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, reversed_label
+
+_SAYS_LITTLE = frozenset({"of", "on", "date", "number"})
+_COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
+Nouns = Mapping[int, tuple[int, frozenset[str]]]
+"""The nouns that name kinds, by their first token: all their tokens, and the kinds."""
+
+
+class Extremes:
+    """The readings that a superlative of the question makes of others."""
+
+    def __init__(self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns) -> None:
+        self._asked, self._graph, self._said, self._nouns = asked, graph, said, nouns
+
+    def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
+        """`each`, whose expression is `text`, as what has the greatest or the least by `hop`."""
+        for at in self._asked.at("superlative"):
+            if each.used >> at & 1 or each.is_bare:
+                continue
+            counted = self._nouns.get(at + 1) if self._asked.words[at] in _COUNTS else None
+            if counted:
+                yield from self._with_most(each, text, hop, at, counted)
+            else:
+                yield from self._greatest(each, text, hop, at)
+
+    def _greatest(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        measure = self._asked.measures[at]
+        sign = sign_of(measure, hop)
+        noun = self._nouns.get(at + 1)
+        if noun and each.kinds.isdisjoint(noun[1]) and not any(kind in hop.shown for kind in noun[1]):
+            return
+        for said, gain in self.ways_to_measure(measure, hop, each.used, each.kinds) if sign else ():
+            longer = each.spanning(1 << at | (said.used if said else 0))
+            chosen = f'{"argmax" if sign > 0 else "argmin"}({text}, "{hop.label}")'
+            weakest = min(each.weakest, said.likeness) if said else each.weakest
+            has = (
+                each.is_whole
+                and hop.shown.startswith("has ")
+                and not {"has", "have", "had"}.isdisjoint(self._asked.words)
+            )
+            score = each.score + 1.0 + gain - HOP * (1 + hop.label.count("|")) + SAYS_HAS * has
+            yield replace(longer, expression=chosen, score=score, is_whole=False, weakest=weakest, is_implied=False)
+
+    def _with_most(
+        self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
+    ) -> Iterator[Reading]:
+        """ "The most films": those of a set that lead to most of them; or, of a whole kind, those it leads to most."""
+        used, kinds = counted
+        function = _COUNTS[self._asked.words[at]]
+        free = self._asked.content & ~(each.used | used)
+        ways = [(said, gain_of(said)) for said in self._said.of(hop, free, MIN_LIKENESS)]
+        leads = not hop.ends.isdisjoint(kinds) and not hop.value and not each.used & used
+        for said, gain in (*ways, (None, ONLY_ONE)):
+            tokens = 1 << at | used | (said.used if said else 0)
+            score = each.score + 1.0 + gain - HOP * (1 + hop.label.count("|"))
+            if leads:
+                chosen = f'{function}({text}, "{hop.label}")'
+                longer = each.spanning(tokens)
+                more = score + used.bit_count()
+                yield replace(longer, expression=chosen, score=more, is_whole=False, is_implied=False)
+            elif each.is_whole and each.used & used and not hop.value and said:
+                chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
+                longer = each.spanning(tokens)
+                yield replace(longer, expression=chosen, score=score, kinds=hop.ends, is_whole=False, said=-1)
+
+    def than(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
+        """ "Wards with fewer beds than X": those whose value compares so with that of X."""
+        asked = self._asked
+        things = list(asked.at("thing"))
+        for at in asked.at("comparative") if hop.value and len(things) == 1 and not each.is_bare else ():
+            thing, sign = things[0], sign_of(asked.measures[at], hop)
+            if not sign or each.used >> at & 1 or each.used >> thing & 1 or "than" not in asked.words[at:thing]:
+                continue
+            used = 1 << at | 1 << thing
+            for said, gain in self.ways_to_measure(asked.measures[at], hop, each.used | used, each.kinds):
+                value = f'reach({asked.words[thing]}, "{hop.label}")'
+                chosen = f'filter({text}, "{hop.label}", {">" if sign > 0 else "<"}, {value})'
+                longer = each.spanning(used | (said.used if said else 0))
+                score = each.score + 2.0 + gain - HOP
+                yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
+
+    def ways_to_measure(
+        self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
+    ) -> Iterator[tuple[Said | None, float]]:
+        """By words of the question; by what such an adjective is commonly said of; or since nothing else can be."""
+        nouns = {tokens for tokens, _ in self._nouns.values()}
+        for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):
+            if said.used not in nouns:
+                yield said, gain_of(said)
+        last = set(hop.shown.split("|")[-1].lower().split()) - _SAYS_LITTLE
+        if any(set(hint.split()) & last for hint in measure.hints):
+            yield None, COMMON
+        elif (not measure.hints or hop.value == "date") and self._is_only(hop, kinds):
+            yield None, ONLY_ONE
+
+    def _is_only(self, hop: SchemaHop, kinds: frozenset[str]) -> bool:
+        alike = {
+            each.label for each, _ in self._graph.leaving(kinds) if each.value == hop.value and "|" not in each.label
+        }
+        return alike == {hop.label}
+
+
+def sign_of(measure: Measure, hop: SchemaHop) -> int:
+    """1 where more of the measure means a greater value of `hop`. A year is a date, however it is written."""
+    is_year = hop.value == "number" and "year" in hop.shown.lower().split()
+    return measure.sign("date" if is_year else hop.value) if hop.value else 0

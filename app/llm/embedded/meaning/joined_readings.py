@@ -1,0 +1,61 @@
+"""Two sets made one: what both share, or the one without the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.reading import EXTREME_INSIDE, EXTREMES, OF_WHOLE, Reading
+from app.llm.embedded.meaning.schema_graph import SchemaGraph
+from app.llm.embedded.meaning.token_roles import mask
+
+
+class Joins:
+    """The readings that two others make together."""
+
+    def __init__(self, asked: AskedQuestion, graph: SchemaGraph) -> None:
+        self._asked, self._graph = asked, graph
+
+    def of(self, level: Sequence[Reading], known: Sequence[Reading]) -> Iterator[Reading]:
+        """Each of `level` with each of `known` that uses other words and may have members in common with it."""
+        sets = [each for each in known if _is_set(each)]
+        for first in filter(_is_set, level):
+            for second in sets:
+                if first.used & second.used or first.kinds.isdisjoint(second.kinds):
+                    continue
+                yield from self._both(first, second)
+                yield from self._without(first, second)
+                yield from self._without(second, first)
+
+    def _both(self, first: Reading, second: Reading) -> Iterator[Reading]:
+        if first.is_whole or second.is_whole:
+            return
+        if first.expression > second.expression:
+            first, second = second, first
+        both = first.merged(second, f"intersect({first.expression}, {second.expression})")
+        inside = sum(each.expression.startswith(EXTREMES) for each in (first, second))
+        cost = OF_WHOLE * (first.is_of_whole + second.is_of_whole) + EXTREME_INSIDE * inside
+        yield replace(both, score=both.score - cost)
+
+    def _without(self, whole: Reading, taken: Reading) -> Iterator[Reading]:
+        """Takes what follows a "not" out of what stands before it."""
+        text, roles = whole.text(self._graph), self._asked.roles
+        if taken.is_whole or not text or self._asked.form == "truth":
+            return
+        for at in self._asked.at("negation"):
+            if (whole.used | taken.used) >> at & 1:
+                continue
+            between = mask(range(max(taken.near, 0), taken.far))
+            if taken.near < at or (whole.used & between):
+                continue
+            next_said = next((n for n in range(at + 1, len(roles)) if roles[n] in ("content", "thing", "value")), -1)
+            if next_said >= 0 and taken.used >> next_said & 1:
+                if not whole.kinds <= taken.kinds:
+                    text = f"intersect({text}, {self._graph.whole(whole.kinds & taken.kinds)})"
+                found = whole.merged(taken, f"difference({text}, {taken.expression})", 1 << at)
+                yield replace(found, score=found.score - OF_WHOLE * taken.is_of_whole)
+
+
+def _is_set(each: Reading) -> bool:
+    return not (each.value or each.is_bare or each.is_implied)

@@ -1,0 +1,65 @@
+"""Sets that are narrowed by a value of the question: born in 1984, with at least three orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from app.llm.embedded.meaning.extremes import Nouns
+from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.reading import MIN_LIKENESS, OF_OTHER_SORT, UNSAID, UNSAID_BEFORE_NOUN, Reading
+from app.llm.embedded.meaning.said_hops import Said, SaidHops
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaHop, reversed_label
+from app.llm.embedded.meaning.value_limits import ValueLimit
+
+_COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
+_EXACTLY: Final = frozenset({"only", "just", "exactly"})
+
+
+class Limits:
+    """The readings that the values of a question make of others."""
+
+    def __init__(self, asked: AskedQuestion, said: SaidHops, named: NamedThings, nouns: Nouns) -> None:
+        self._asked, self._said, self._named, self._nouns = asked, said, named, nouns
+
+    def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
+        """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
+        for at, limit in self._asked.limits.items() if hop.value else ():
+            if each.used >> at & 1 or limit.counts in self._nouns or not self._may_equal(hop, limit):
+                continue
+            is_other = hop.value == "number" and self._named.values.get(limit.name) != "number"
+            longer = each.paid(said, cost + (0.0 if said else UNSAID) + OF_OTHER_SORT * is_other)
+            longer = longer.spanning(limit.used)
+            yield replace(
+                longer, expression=limit.of(text, hop.label), score=longer.score + 1.0, is_bare=False, is_whole=False,
+                is_implied=False,
+            )  # fmt: skip
+
+    def _may_equal(self, hop: SchemaHop, limit: ValueLimit) -> bool:
+        """True where values of `hop` compare with the one that is named, and may be that one."""
+        if limit.operator != "=" and hop.value not in ("number", "date"):
+            return False
+        kinds = {self._named.values.get(name, "text") for name in limit.names}
+        if not kinds <= _COMPARABLE.get(hop.value, set()):
+            return False
+        if limit.operator == "=" and hop.value == "text":
+            return all(reversed_label(hop.label) in self._named.own.get(name, ()) for name in limit.names)
+        return True
+
+    def counted(self, each: Reading, text: str, hop: SchemaHop, cost: float) -> Iterator[Reading]:
+        """ "With at least 3 orders": those that a step leads to so many things from."""
+        for at, limit in self._asked.limits.items() if not (each.is_implied or each.is_bare) else ():
+            noun, kinds = self._nouns.get(limit.counts, (0, frozenset[str]()))
+            is_number = limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
+            if not is_number or kinds.isdisjoint(hop.ends) or each.used & (noun | 1 << at):
+                continue
+            is_exact = not _EXACTLY.isdisjoint(self._asked.words[max(0, at - 1) : at])
+            operator = "=" if is_exact else ">=" if limit.operator == "=" else limit.operator
+            used = limit.used | noun | (1 << at - 1 if is_exact else 0)
+            free = self._asked.content & ~(each.used | used)
+            for said in [*self._said.of(hop, free, MIN_LIKENESS), None]:
+                longer = each.paid(said, cost + (0.0 if said else UNSAID_BEFORE_NOUN)).spanning(used)
+                chosen = f'counted({text}, "{hop.label}", {operator}, {limit.name})'
+                score = longer.score + 1.0 + noun.bit_count()
+                yield replace(longer, expression=chosen, score=score, is_whole=False, is_bare=False)

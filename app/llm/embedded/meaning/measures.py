@@ -1,0 +1,93 @@
+"""Adjectives that measure: what "oldest", "bigger" and "how long" are said of, and which way they point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`number` and `date`: 1 where more of it means a greater value, -1 where a lesser, 0 where it measures none.
+
+    `hints` are words of relations that are meant where the question names none.
+    """
+
+    number: int
+    date: int
+    hints: tuple[str, ...] = ()
+
+    def turned(self) -> Measure:
+        """Of the opposite: young for old."""
+        return Measure(-self.number, -self.date, self.hints)
+
+    def sign(self, value_kind: str) -> int:
+        return {"number": self.number, "date": self.date}.get(value_kind, 0)
+
+
+_OLD: Final = Measure(
+    1,
+    -1,
+    ("age", "date of birth", "opened on", "founded", "established", "inception", "built", "registered", "acquired"),
+)
+_NEW: Final = Measure(0, 1, ("opened on", "release date", "publication date", "launched on", "hired on", "founded"))
+_LATE: Final = Measure(0, 1)
+_BIG: Final = Measure(
+    1,
+    0,
+    (
+        "population",
+        "area",
+        "size",
+        "number of beds",
+        "seats",
+        "capacity",
+        "number of employees",
+        "floor space",
+        "surface",
+    ),
+)
+_HIGH: Final = Measure(1, 0)
+_MUCH: Final = Measure(1, 0, ("price", "cost", "salary", "amount"))
+_LONG: Final = Measure(1, 0, ("duration", "length", "runtime", "distance"))
+_TALL: Final = Measure(1, 0, ("height",))
+_HEAVY: Final = Measure(1, 0, ("weight",))
+_DEAR: Final = Measure(1, 0, ("price", "cost", "unit price", "rent"))
+_PAID: Final = Measure(1, 0, ("salary", "wage", "income", "pay"))
+_WORTH: Final = Measure(1, 0, ("price", "total", "amount", "value", "cost"))
+_FAST: Final = Measure(1, 0, ("speed",))
+_FAR: Final = Measure(1, 0, ("distance",))
+
+POSITIVE: Final[dict[str, Measure]] = {
+    "old": _OLD, "young": _OLD, "new": _NEW, "big": _BIG, "large": _BIG, "small": _BIG, "long": _LONG,
+    "short": _LONG, "tall": _TALL, "high": _TALL, "heavy": _HEAVY, "expensive": _DEAR, "cheap": _DEAR, "fast": _FAST,
+    "far": _FAR, "much": _MUCH, "value": _WORTH, "worth": _WORTH, "spend": _WORTH, "spent": _WORTH, "cost": _DEAR,
+    "costs": _DEAR,
+}  # fmt: skip
+
+COMPARATIVE: Final[dict[str, Measure]] = {
+    "older": _OLD, "younger": _OLD.turned(), "newer": _NEW, "later": _LATE, "earlier": _LATE.turned(),
+    "sooner": _LATE.turned(), "bigger": _BIG, "larger": _BIG, "greater": _HIGH, "smaller": _BIG.turned(),
+    "higher": _HIGH, "lower": _HIGH.turned(), "longer": _LONG, "shorter": _LONG.turned(), "taller": _TALL,
+    "heavier": _HEAVY, "lighter": _HEAVY.turned(), "cheaper": _DEAR.turned(), "pricier": _DEAR, "dearer": _DEAR,
+    "faster": _FAST, "slower": _FAST.turned(), "richer": _PAID, "more": _HIGH, "less": _HIGH.turned(),
+    "fewer": _HIGH.turned(),
+}  # fmt: skip
+
+SUPERLATIVE: Final[dict[str, Measure]] = {
+    "oldest": _OLD, "youngest": _OLD.turned(), "newest": _NEW, "latest": _LATE, "last": _LATE, "recent": _LATE,
+    "earliest": _LATE.turned(), "first": _LATE.turned(), "biggest": _BIG, "largest": _BIG, "greatest": _HIGH,
+    "smallest": _BIG.turned(), "highest": _HIGH, "lowest": _HIGH.turned(), "maximum": _HIGH,
+    "minimum": _HIGH.turned(), "longest": _LONG, "shortest": _LONG.turned(), "tallest": _TALL, "heaviest": _HEAVY,
+    "lightest": _HEAVY.turned(), "cheapest": _DEAR.turned(), "priciest": _DEAR, "dearest": _DEAR, "fastest": _FAST,
+    "slowest": _FAST.turned(), "richest": _PAID, "most": _HIGH, "fewest": _HIGH.turned(), "least": _HIGH.turned(),
+}  # fmt: skip
+
+# "The most expensive", "more recent": the adjective says what is measured.
+OF_MOST: Final[dict[str, Measure]] = {
+    "expensive": _DEAR,
+    "recent": _LATE,
+    "recently": _LATE,
+    "costly": _DEAR,
+    "populous": _BIG,
+}

@@ -1,0 +1,25 @@
+"""The next action for a question whose meaning is known: the ways that it speaks of are followed, then it answers."""
+
+from __future__ import annotations
+
+from app.llm.embedded.meaning.read_meaning import read_meaning
+from app.llm.embedded.plans.next_action import SURE, NextAction, walked_along
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.tasks import StepInput
+
+
+def plan_meaning(scorer: PathScorer, given: StepInput) -> NextAction | None:
+    """None where no meaning is sure, and for several questions at once."""
+    if "? " in given.question.strip():
+        return None
+    found = read_meaning(scorer, given)
+    if found is None or not found.is_sure:
+        return None
+    text = found.meaning.expression
+    for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
+        text = text.replace(walked_along(fact.start, fact.path), fact.end)
+    ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]
+    if ways and not given.last_round:
+        longest = sorted(ways, key=lambda way: -len(way.path))
+        return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
+    return NextAction(SURE, (text,))

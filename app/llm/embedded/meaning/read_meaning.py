@@ -1,0 +1,109 @@
+"""Reads a question as a set expression, and tells how sure that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.llm.embedded.language.question_words import is_pseudonym, words_in
+from app.llm.embedded.language.relation_wording import unmask_words
+from app.llm.embedded.meaning.answer_forms import AnswerForms, Meaning
+from app.llm.embedded.meaning.question_tokens import AskedQuestion, read_question
+from app.llm.embedded.meaning.readings import ReadingBuilder
+from app.llm.embedded.meaning.said_hops import SaidHops
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.tasks import StepInput
+
+MIN_MARGIN = 0.14
+MIN_WEAKEST = 0.65
+_PRONOUNS = frozenset("they them those these he she him his her hers their it its there that".split())
+_SINGULAR = re.compile(r"\b(?:it|there|he|she|him|that one|this one|that|this|one)\b", re.IGNORECASE)
+_PLURAL = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
+_COMBINING = frozenset({"reach", "intersect", "union"})
+_LABEL = re.compile(r'"([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMeaning:
+    """The best meaning, its margin over the next one that means something else, and the words it leaves over."""
+
+    meaning: Meaning
+    margin: float
+    left: tuple[str, ...]
+
+    @property
+    def is_sure(self) -> bool:
+        whole = self.meaning.is_whole and not self.left
+        return whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
+
+
+def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
+    """None where nothing can be built."""
+    found = meanings(scorer, given)
+    if not found[1]:
+        return None
+    asked, ranked = found
+    best = ranked[0]
+    other = next(
+        (each.score for each in ranked[1:] if _sense(each.expression) != _sense(best.expression)), best.score - 9
+    )
+    left = tuple(word for at, word in enumerate(asked.words) if best.left >> at & 1)
+    return ReadMeaning(best, best.score - other, left)
+
+
+def meanings(scorer: PathScorer, given: StepInput) -> tuple[AskedQuestion, Sequence[Meaning]]:
+    """The tokens of the question, and all that it may mean, best first."""
+    values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
+    units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
+    question, shown = unmask_words(_pronouns_resolved(given), [step.shown for step in given.steps])
+    graph = SchemaGraph([step._replace(shown=s) for step, s in zip(given.steps, shown, strict=True)], given.kinds)
+    phrases = {tuple(hop.shown.lower().split()) for hop in graph.hops}
+    asked = read_question(question, units, phrases)
+    named = NamedThings(
+        things={thing.name: frozenset(thing.concept.split(", ")) for thing in given.things},
+        values=values,
+        own=given.own,
+        persons=frozenset(kind for kind in graph.kinds if graph.is_person(kind, scorer.type_of(kind))),
+        groups=frozenset(kind for kind in graph.kinds if graph.is_group(kind, scorer.type_of(kind))),
+    )
+    if _is_about_earlier(given, asked):
+        return asked, []
+    builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph), named, scorer)
+    return asked, AnswerForms(asked, graph, builder, named).meanings(builder.readings())
+
+
+def _is_about_earlier(given: StepInput, asked: AskedQuestion) -> bool:
+    """True where a question with turns before it names nothing itself: it may well be about what they named."""
+    names = any(role in ("thing", "value") for role in asked.roles)
+    return not names and bool(given.dialogue) and ("person" not in asked.roles or bool(set(asked.words) & _PRONOUNS))
+
+
+def _sense(expression: str) -> tuple[object, ...]:
+    """The relations, things and functions of a meaning: two ways through the same relations are one."""
+    labels = {
+        part.lstrip("^").removesuffix(" number") for label in _LABEL.findall(expression) for part in label.split("|")
+    }
+    rest = re.findall(r"[A-Za-z0-9]+|<=|>=|[<>=]", _LABEL.sub("", expression))
+    said = {word for word in rest if word not in _COMBINING and not (labels and word[0] == "S")}
+    return (*sorted(labels), *sorted(said))
+
+
+def _pronouns_resolved(given: StepInput) -> str:
+    """The question with its first pronoun replaced by what an earlier turn spoke of, where it names nothing itself."""
+    question = given.question
+    for kind in given.kinds:
+        question = question.replace(kind.name, kind.concept)
+    if any(is_pseudonym(word) for word in words_in(question)):
+        return question
+    told = " ".join(turn.text for turn in given.dialogue)
+    spoken = [thing.name for thing in given.things if thing.name[0] in "ES" and thing.name in told]
+    for name in sorted(spoken, key=lambda name: -told.rfind(name)):
+        if _POSSESSIVE.search(question):
+            return _POSSESSIVE.sub(f"{name}'s", question, count=1)
+        pattern = _PLURAL if name[0] == "S" else _SINGULAR
+        if pattern.search(question):
+            return pattern.sub(name, question, count=1)
+    return question

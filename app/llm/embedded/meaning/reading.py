@@ -1,0 +1,105 @@
+"""A set that a question may speak of, and what each way to come to it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.llm.embedded.meaning.said_hops import Said
+from app.llm.embedded.meaning.schema_graph import SchemaGraph
+
+EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(")
+MIN_LIKENESS: Final = 0.55
+HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
+TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 1.5, 0.6, 0.3, 0.2
+UNSAID_FURTHER_ON, BY_PREPOSITION = 0.5, 0.2
+UNSAID_BEFORE_NOUN, UNSAID, OF_WHOLE, NOT_OWN, OTHER_KIND = 0.15, 0.55, 0.6, 0.2, 0.5
+COMMON, ONLY_ONE = -0.05, -0.2
+"""Gains of a measure that is not said: one that such an adjective commonly means; the only one that there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A set or the values at its end. `used`: the tokens that it explains or executes.
+
+    `expression` is empty for whole kinds. `anchor`: the token of the thing it starts from, -1 for kinds; `near` and
+    `far`: the leftmost and the rightmost token that it used. `said`: the token of the noun that its kinds are called
+    by, -1 where none calls them. `is_bare`: it is a thing of the question itself. `value`: the kind of its values.
+    `unsaid`: how many steps no word says; `weakest`: the likeness of the words that say a step least. `is_of_whole`:
+    it is what everything of a kind leads to. `is_implied`: no word of the question names the kind.
+    `partner`: another thing that each step leaves from as well; what both lead to is meant.
+    """
+
+    expression: str
+    kinds: frozenset[str]
+    used: int
+    score: float
+    value: str = ""
+    anchor: int = -1
+    near: int = 99
+    far: int = -1
+    said: int = -1
+    is_bare: bool = False
+    is_whole: bool = False
+    unsaid: int = 0
+    weakest: float = 1.0
+    is_of_whole: bool = False
+    is_implied: bool = False
+    partner: str = ""
+
+    @property
+    def key(self) -> object:
+        """Readings of one key are the same, but for their score."""
+        return (
+            self.expression,
+            self.partner,
+            (self.kinds if self.is_whole else None),
+            self.used,
+            self.value,
+            self.is_implied,
+        )
+
+    def text(self, graph: SchemaGraph) -> str:
+        """The expression; empty for a whole kind without a pseudonym."""
+        return graph.whole(self.kinds) if self.is_whole else self.expression
+
+    def spanning(self, used: int) -> Reading:
+        """With the tokens `used` as well."""
+        near, far = (used & -used).bit_length() - 1, used.bit_length() - 1
+        return replace(self, used=self.used | used, near=min(self.near, near), far=max(self.far, far))
+
+    def paid(self, said: Said | None, cost: float) -> Reading:
+        """With the words of one more step, and what it costs."""
+        if said is None:
+            return replace(self, score=self.score - cost)
+        score = self.score + gain_of(said) - cost - self._disorder(said)
+        return replace(self.spanning(said.used), score=score, weakest=min(self.weakest, said.likeness))
+
+    def _disorder(self, said: Said) -> float:
+        """Words further out say steps further out: "X's mother's children" are not her children's mother."""
+        if self.anchor < 0:
+            return 0.0
+        if said.last < self.anchor:
+            return 0.0 if said.last < self.near or self.near == self.anchor else OUT_OF_ORDER
+        return 0.0 if said.first > self.far else OUT_OF_ORDER
+
+    def merged(self, other: Reading, expression: str, further: int = 0) -> Reading:
+        """A set made of this one and `other`; `further` are the tokens that join them."""
+        return replace(
+            self.spanning(other.used | further),
+            expression=expression,
+            kinds=self.kinds & other.kinds,
+            score=self.score + other.score + (1.0 if further else 0.0),
+            said=max(self.said, other.said),
+            is_whole=False,
+            anchor=-1,
+            unsaid=self.unsaid + other.unsaid,
+            weakest=min(self.weakest, other.weakest),
+            is_of_whole=self.is_of_whole or other.is_of_whole,
+            is_implied=False,
+        )
+
+
+def gain_of(said: Said) -> float:
+    """Words that say a step well are worth as much as they are many; at half likeness they are worth nothing."""
+    return said.count * (2 * said.likeness - 1)

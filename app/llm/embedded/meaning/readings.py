@@ -1,0 +1,255 @@
+"""Builds the sets that a question may speak of: from what it names, step by step, each word used once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from app.llm.embedded.language.morphology import noun_lemma
+from app.llm.embedded.language.question_words import PREPOSITIONS
+from app.llm.embedded.meaning.extremes import Extremes
+from app.llm.embedded.meaning.joined_readings import Joins
+from app.llm.embedded.meaning.limited_readings import Limits
+from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.reading import (
+    BY_PREPOSITION,
+    EXTREME_INSIDE,
+    EXTREMES,
+    HAVING,
+    HOP,
+    MEDIATED,
+    MIN_LIKENESS,
+    NOT_OWN,
+    OTHER_KIND,
+    SAYS_HAS,
+    TURNED,
+    UNSAID,
+    UNSAID_BEFORE_NOUN,
+    UNSAID_FURTHER_ON,
+    UNSAID_KIND,
+    Reading,
+)
+from app.llm.embedded.meaning.said_hops import Said, SaidHops
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
+from app.llm.embedded.meaning.token_roles import mask
+from app.llm.embedded.scoring.directions import contrary_verb
+from app.llm.embedded.scoring.path_scoring import PathScorer
+
+MAX_KEPT: Final = 70
+SURELY: Final = 0.7
+MAX_LEVELS: Final = 5
+_SHARING: Final = frozenset("same other else share shares with together also too another others".split())
+_HAS: Final = frozenset({"has", "have", "had", "having"})
+
+
+class ReadingBuilder:
+    """Builds readings of one question, level by level; of each level the best are gone on from."""
+
+    def __init__(
+        self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, scorer: PathScorer
+    ) -> None:
+        self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
+        self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
+        self.extremes = Extremes(asked, graph, said, self.nouns)
+        self._limits, self._joins = Limits(asked, said, named, self.nouns), Joins(asked, graph)
+
+    def readings(self) -> list[Reading]:
+        """All readings, best first."""
+        level = list(self._beginnings())
+        found = {each.key: each for each in level}
+        for _ in range(MAX_LEVELS):
+            known = sorted(found.values(), key=lambda each: -each.score)[:MAX_KEPT]
+            fresh: dict[object, Reading] = {}
+            for each in (*self._longer(level), *self._joins.of(level, known)):
+                key = each.key
+                if key not in found or found[key].score < each.score:
+                    fresh[key] = max(each, fresh.get(key, each), key=lambda one: one.score)
+            level = sorted(fresh.values(), key=lambda each: -each.score)[:MAX_KEPT]
+            if not level:
+                break
+            found |= {each.key: each for each in level}
+        return sorted(found.values(), key=lambda each: -each.score)
+
+    def said(self, hop: SchemaHop, used: int) -> list[Said]:
+        """The words not among `used` that say `hop`."""
+        return self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS)
+
+    def kinds_of(self, name: str) -> frozenset[str]:
+        """The kinds of a thing that the question names."""
+        return self._named.things.get(name, frozenset())
+
+    def explained(self, label: str) -> int:
+        """The words that say the relation `label`, be they used for it or not."""
+        return self._said.explained(label, SURELY)
+
+    def text(self, each: Reading) -> str:
+        """The expression of a reading; empty where it has none."""
+        return each.text(self._graph)
+
+    def _beginnings(self) -> Iterator[Reading]:
+        asked = self._asked
+        yield from self._things()
+        for at, (used, kinds) in self.nouns.items():
+            score = float(used.bit_count())
+            yield Reading("", kinds, used, score, near=at, far=used.bit_length() - 1, said=at, is_whole=True)
+        people = next(asked.at("person"), -1)
+        if people >= 0 and self._named.persons:
+            yield Reading("", self._named.persons, 0, 0.0, near=people, far=people, is_whole=True)
+        for kind in self._graph.kinds:
+            yield Reading("", frozenset({kind}), 0, -UNSAID_KIND, is_whole=True, is_implied=True)
+
+    def _things(self) -> Iterator[Reading]:
+        words, things = self._asked.words, list(self._asked.at("thing"))
+        for at in things:
+            kinds = self._named.things.get(words[at], frozenset())
+            bare = words[at][0] == "E"
+            yield Reading(words[at], kinds, 1 << at, 1.0, anchor=at, near=at, far=at, is_bare=bare)
+            other = at + 2
+            joined = ("and",) if self._asked.form in ("average", "sum") else ("or",)
+            if words[at + 1 : other] == joined and other in things and self._asked.form != "compare":
+                both = f"union({words[at]}, {words[other]})"
+                kinds = kinds & self._named.things.get(words[other], frozenset())
+                yield Reading(both, kinds, 1 << at | 1 << other, 2.0, anchor=at, near=at, far=other, is_bare=bare)
+            elif words[at + 1 : other] == ("and",) and other in things and bare:
+                kinds = kinds & self._named.things.get(words[other], frozenset())
+                used = 1 << at | 1 << other
+                yield Reading(
+                    words[at], kinds, used, 2.0, anchor=at, near=at, far=other, is_bare=True, partner=words[other]
+                )
+
+    def _nouns(self) -> Iterator[tuple[int, int, frozenset[str]]]:
+        """Runs of one or two content words that name kinds; the longer ones first."""
+        words, taken = self._asked.words, 0
+        for length in (2, 1):
+            for at in range(len(words) - length + 1):
+                used = mask(range(at, at + length))
+                kinds = self._graph.kinds_said(words[at : at + length]) if used & self._asked.content == used else None
+                if kinds and not used & taken:
+                    taken |= used
+                    yield at, used, kinds
+        begin = self._asked.asked
+        if (
+            begin >= 0
+            and self._asked.content >> begin & 1
+            and not taken >> begin & 1
+            and noun_lemma(words[begin]) != words[begin]
+        ):
+            kinds, likeness = self._graph.kinds_like(words[begin : begin + 1], self._scorer)
+            if kinds and self._said.most(begin) < likeness:
+                yield begin, 1 << begin, kinds
+
+    def _longer(self, level: list[Reading]) -> Iterator[Reading]:
+        for each in level:
+            if each.value:
+                continue
+            yield from self._restricted(each)
+            for hop, kinds in self._graph.leaving(each.kinds):
+                narrow = replace(each, kinds=kinds) if each.is_whole else each
+                text = self.text(narrow)
+                if text and not (hop.value not in ("", "truth") and each.unsaid):
+                    yield from self._along(narrow, text, hop)
+
+    def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
+        for said, cost in self._ways_to_say(hop, each):
+            if not each.is_implied:
+                yield self._stepped(each, text, hop, said, cost)
+            is_had = hop.value == "truth" or self._may_have(each)
+            if said and is_had and not each.is_bare and not text.startswith("having("):
+                yield self._having(each, text, hop, said)
+            yield from self._limits.of(each, text, hop, said, self._cost(text, hop, each.is_whole))
+        if hop.value:
+            yield from self._limits.of(each, text, hop, None, self._cost(text, hop, each.is_whole))
+        else:
+            yield from self._limits.counted(each, text, hop, self._cost(text, hop, is_whole=False))
+        if not each.is_implied or not (self.nouns or "person" in self._asked.roles):
+            yield from self.extremes.of(each, text, hop)
+        yield from self.extremes.than(each, text, hop)
+
+    def _may_have(self, each: Reading) -> bool:
+        return self._asked.speaks_of_having and (not each.is_implied or "negation" in self._asked.roles)
+
+    def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
+        """The words that say `hop`, or none, with what it costs that they are not said."""
+        is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in _names(start.expression))
+        free = self._asked.content & ~start.used
+        for said in self._said.of(hop, free, MIN_LIKENESS):
+            if not (start.is_bare and self._is_contrary(start.expression, hop)):
+                yield said, 0.0 if is_own else NOT_OWN
+        if hop.value or start.unsaid or not is_own or start.is_implied:
+            return
+        if start.is_whole:
+            others = [kinds for at, (_, kinds) in self.nouns.items() if at != start.said]
+            if start.said >= 0 and any(not hop.ends.isdisjoint(each) for each in others):
+                yield None, UNSAID_BEFORE_NOUN
+        elif any(not hop.ends.isdisjoint(kinds) for used, kinds in self.nouns.values() if used & free == used):
+            yield None, (UNSAID_BEFORE_NOUN if start.is_bare else UNSAID_FURTHER_ON) - self._by_preposition(start, hop)
+        elif start.anchor >= 0 and "|" not in hop.label:
+            yield None, UNSAID
+
+    def _by_preposition(self, start: Reading, hop: SchemaHop) -> float:
+        """ "Doctors at X" rather work at X than lead it."""
+        words = self._asked.words[max(0, start.anchor - 2) : start.anchor] if start.is_bare else ()
+        return BY_PREPOSITION if set(words) & set(PREPOSITIONS) & set(hop.shown.split()) else 0.0
+
+    def _is_contrary(self, name: str, hop: SchemaHop) -> bool:
+        """True where the question's verb says the step the other way round."""
+        kinds, words = self._named.things.get(name, frozenset()), self._asked.words
+        at = words.index(name) if name in words else 0
+        is_active = words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
+        return (is_active or not kinds.isdisjoint(hop.ends)) and bool(
+            contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends)))
+        )
+
+    def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
+        """Going back by which one came is seldom meant; and who has an admission "has" it."""
+        turned = f'"{reversed_label(hop.label)}")' in text or f'"{hop.label}")' in text
+        turned = turned and _SHARING.isdisjoint(self._asked.words)
+        has = is_whole and hop.shown.startswith("has ") and not _HAS.isdisjoint(self._asked.words)
+        return HOP + MEDIATED * hop.label.count("|") + TURNED * turned - SAYS_HAS * has
+
+    def _stepped(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Reading:
+        longer = each.paid(said, cost + self._cost(text, hop, each.is_whole))
+        reached = f'reach({text}, "{hop.label}")'
+        if each.partner:
+            reached = f'intersect({reached}, reach({each.partner}, "{hop.label}"))'
+        longer = replace(
+            longer, expression=reached, partner="", kinds=frozenset() if hop.value else hop.ends,
+            value=hop.value, said=-1, is_bare=False, is_whole=False, unsaid=each.unsaid + (cost == UNSAID),
+            is_of_whole=each.is_whole or each.is_of_whole,
+        )  # fmt: skip
+        return self._called(longer, said) if said and not hop.value else longer
+
+    def _called(self, each: Reading, said: Said) -> Reading:
+        """A noun that says a step says what it leads to, too: "the patients of X" are no nurses."""
+        for at, (used, kinds) in self.nouns.items():
+            if used & said.used != used:
+                continue
+            both = each.kinds & kinds
+            if not both:
+                return replace(each, score=each.score - OTHER_KIND)
+            if not each.kinds <= kinds:
+                each = replace(each, expression=f"intersect({each.expression}, {self._graph.whole(both)})")
+            each = replace(each, kinds=both, said=at)
+        return each
+
+    def _having(self, each: Reading, text: str, hop: SchemaHop, said: Said) -> Reading:
+        longer = each.paid(said, HOP + MEDIATED * hop.label.count("|") + (0.0 if hop.value == "truth" else HAVING))
+        return replace(
+            longer, expression=f'having({text}, "{hop.label}")', is_bare=False, is_whole=False, is_implied=False
+        )
+
+    def _restricted(self, each: Reading) -> Iterator[Reading]:
+        for at, (used, kinds) in self.nouns.items() if not each.is_whole else ():
+            both = each.kinds & kinds
+            if not both or used & each.used:
+                continue
+            text, score = each.expression, each.score + used.bit_count()
+            if not each.kinds <= kinds:
+                text = f"intersect({text}, {self._graph.whole(both)})"
+                score -= EXTREME_INSIDE * each.expression.startswith(EXTREMES)
+            yield replace(each.spanning(used), expression=text, kinds=both, score=score, said=at)
+
+
+def _names(expression: str) -> list[str]:
+    return [word for word in expression.replace("union(", "").rstrip(")").split(", ") if word]

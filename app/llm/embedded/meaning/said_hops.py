@@ -1,0 +1,183 @@
+"""The likeness of the words of a question to each step of a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS, singular
+from app.llm.embedded.language.relation_wording import HopWords, hop_words
+from app.llm.embedded.language.schema_vocabulary import is_kin
+from app.llm.embedded.language.synonyms import kind_words
+from app.llm.embedded.meaning.measures import POSITIVE
+from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
+from app.llm.embedded.scoring.path_scoring import PathScorer
+
+MAX_SPAN_WORDS: Final = 3
+MAX_WAYS: Final = 3
+LEXICAL, KIN, WHOLE = 1.0, 0.95, 0.1
+FURTHER: Final = 0.25
+"""Words say no step that is so much further from them than another one of the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """`likeness` of the words of the tokens `used` to a step."""
+
+    used: int
+    likeness: float
+    first: int
+    last: int
+    count: int
+
+
+class SaidHops:
+    """The likeness of every span of a question to every hop."""
+
+    def __init__(self, scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph) -> None:
+        self._spans = list(_spans(asked))
+        self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
+        self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
+        self._best = [max(each) for each in zip(*self._likeness, strict=True)]
+
+    def _all(self, scorer: PathScorer, graph: SchemaGraph) -> list[list[float]]:
+        texts = [text for span in self._spans for text in span.texts]
+        near = scorer.likeness([(shown, concept) for _, shown, concept in self._rows], texts).tolist()
+        starts: dict[str, set[str]] = {}
+        for hop in graph.hops:
+            starts.setdefault(hop.label, set()).add(hop.kind)
+        rows = []
+        for (label, shown, concept), row in zip(self._rows, near, strict=True):
+            wording = _Wording.of(hop_words(shown, concept), starts[label])
+            by_meaning = [max(row.pop(0) for _ in span.texts) for span in self._spans]
+            rows.append(
+                [max(a, b) for a, b in zip(self._sober(by_meaning), map(wording.surely, self._spans), strict=True)]
+            )
+        return rows
+
+    def _sober(self, likeness: list[float]) -> list[float]:
+        """Several words are hardly liker to a step than each of them: one of them alone may be what it says."""
+        alone = {span.first: like for span, like in zip(self._spans, likeness, strict=True) if span.count == 1}
+        found = []
+        for span, like in zip(self._spans, likeness, strict=True):
+            least = min(alone.get(at, 1.0) for at in range(span.first, span.last + 1))
+            found.append(like if span.count == 1 else min(like, (like + least) / 2))
+        return found
+
+    def of(self, hop: SchemaHop, free: int, least: float) -> list[Said]:
+        """The spans among the tokens `free` that say `hop`, best first."""
+        line = self._likeness[self._rows[_key(hop)]]
+        found = [
+            Said(span.used, like, span.first, span.last, span.count)
+            for span, like, best in zip(self._spans, line, self._best, strict=True)
+            if like >= max(least, best - FURTHER) and span.used & free == span.used
+        ]
+        return sorted(found, key=lambda each: -each.likeness * each.count)[:MAX_WAYS]
+
+    def explained(self, label: str, least: float) -> int:
+        """The tokens that say any hop called `label`, each alone."""
+        used = 0
+        for (known, *_), row in self._rows.items():
+            for span, like in zip(self._spans, self._likeness[row], strict=True) if known == label else ():
+                used |= span.used if like >= least and span.count == 1 else 0
+        return used
+
+    def most(self, at: int) -> float:
+        """The likeness of the token `at` alone to the step that it says best."""
+        found = (best for span, best in zip(self._spans, self._best, strict=True) if span.used == 1 << at)
+        return max(found, default=0.0)
+
+
+def _key(hop: SchemaHop) -> tuple[str, str, str]:
+    return hop.label, hop.shown, ", ".join(sorted(hop.ends))
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    words: tuple[str, ...]
+    texts: tuple[str, ...]
+    used: int
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        return len(self.words)
+
+
+def _spans(asked: AskedQuestion) -> Iterator[_Span]:
+    """Runs of up to three content words; with the preposition behind them, too, for "lives in" is none of "lives"."""
+    words, is_content = asked.words, [asked.content >> at & 1 for at in range(len(asked.words))]
+    for first in range(len(words)):
+        for last in range(first, min(first + MAX_SPAN_WORDS, len(words))):
+            if not is_content[last]:
+                break
+            said = words[first : last + 1]
+            texts = [" ".join(said)]
+            after = words[last + 1] if last + 1 < len(words) else ""
+            if after in PREPOSITIONS:
+                texts.append(f"{texts[0]} {after}")
+            if len(said) == 1 and said[0] in POSITIVE:
+                texts += POSITIVE[said[0]].hints
+            used = sum(1 << at for at in range(first, last + 1))
+            yield _Span(said, tuple(texts), used, first, last)
+
+
+# Words for being at a place of work, said of the step from it to those who are there, or from them to it.
+_WORKING: Final = frozenset("work works working employed staff".split())
+_STAFF: Final = frozenset({"employee", "worker", "staff member"})
+_WORKPLACES: Final = frozenset({"office", "company", "firm", "employer", "branch", "depot", "department"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """The words of a hop in the singular: those that say it alone, and those that do beside others; its verbs.
+
+    `whole`: all content words of its own label.
+    """
+
+    alone: frozenset[str]
+    beside: frozenset[str]
+    verbs: frozenset[str]
+    whole: frozenset[str]
+
+    @classmethod
+    def of(cls, hop: HopWords, starts: set[str]) -> _Wording:
+        texts = [text.lower().split() for text in hop.relation]
+        done = _done(hop, starts)
+        alone = {
+            singular(word) for at, words in enumerate(texts) for word in words if at < 2 or len(words) == 1
+        } | done
+        beside = {singular(word) for words in texts for word in words} | done
+        whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
+        return cls(frozenset(alone), frozenset(beside), hop.verbs, frozenset(whole))
+
+    def surely(self, span: _Span) -> float:
+        """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
+        said, found = self.alone if span.count == 1 else self.beside, LEXICAL
+        if span.words[0] in POSITIVE and span.count == 1:
+            hints = {word for hint in POSITIVE[span.words[0]].hints for word in hint.split()}
+            return 0.0 if self.whole.isdisjoint(hints - {"number", "date"}) else KIN
+        for word in span.words:
+            if kind_words(singular(word)).isdisjoint(said) and self.verbs.isdisjoint(verbs_of(word)):
+                if not is_kin(word, said):
+                    return 0.0
+                found = KIN
+        words = {singular(word) for word in span.words}
+        verbs = frozenset[str]().union(*map(verbs_of, span.words))
+        is_all = all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
+        return found + WHOLE * (is_all and bool(self.whole))
+
+
+def _done(hop: HopWords, starts: set[str]) -> set[str]:
+    """Verbs for a step to a record of what was done, or from it: who bought something has a purchase of it."""
+    if not starts.isdisjoint(hop.kinds):
+        return set()
+    kinds = {*starts, *(hop.kinds if hop.inverse else ())}
+    words = {singular(word) for kind in kinds for word in RECORDS.get(kind.lower(), "").split()}
+    to_staff = hop.inverse and not _STAFF.isdisjoint(hop.kinds)
+    of_staff = not hop.inverse and not _STAFF.isdisjoint(starts) and not _WORKPLACES.isdisjoint(hop.kinds)
+    return words | (_WORKING if to_staff or of_staff else set())

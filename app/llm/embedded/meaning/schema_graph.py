@@ -1,0 +1,162 @@
+"""The steps that things of each kind leave by, and how well the words of a question say each of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.llm.embedded.language.morphology import noun_lemma
+from app.llm.embedded.language.question_words import singular
+from app.llm.embedded.language.synonyms import kind_words
+from app.llm.embedded.scoring.hop_table import EXAMPLES
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.tasks import SchemaStep, Thing
+
+MIN_KIND = 0.55
+# Verbs for what such things are records of.
+RECORDS = {
+    "purchase": "buy bought purchased buys purchase", "order": "buy bought order ordered orders place placed buys",
+    "prescription": "prescribe prescribed", "appointment": "visit visited see", "admission": "admitted admit",
+    "rental": "rent rented", "loan": "borrow borrowed lend lent", "booking": "book booked", "sale": "sell sold",
+    "enrolment": "enrol enrolled", "payment": "pay paid", "visit": "visit visited", "delivery": "deliver delivered",
+}  # fmt: skip
+_TYPING = frozenset({"instance of", "type", "subclass of"})
+_HUMAN = frozenset({"human", "person", "individual", "man", "woman", "people"})
+_OF_PEOPLE = frozenset(
+    "birth gender sex spouse married child parent sibling lives email phone salary hired nationality occupation "
+    "profession citizenship first last".split()
+)
+# Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
+_UNITS = frozenset(
+    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent".split()
+)
+# Words that sources put before every relation to say how it is stored.
+_STORED = ("direct ", "statement ", "prop ", "qualifier ")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaHop:
+    """One step from things of `kind` to things of `ends`, or to values of `value`."""
+
+    kind: str
+    label: str
+    shown: str
+    ends: frozenset[str]
+    value: str
+
+
+class SchemaGraph:
+    """All hops of a schema, by the kinds that they leave; `kinds` are the pseudonyms of whole kinds."""
+
+    def __init__(self, steps: Sequence[SchemaStep], kinds: Sequence[Thing]) -> None:
+        self.kinds = {kind.concept: kind.name for kind in kinds}
+        self._by_kind: defaultdict[str, list[SchemaHop]] = defaultdict(list)
+        for hop in _each_once(steps):
+            self._by_kind[hop.kind].append(hop)
+        self.hops = tuple(hop for hops in self._by_kind.values() for hop in hops)
+
+    def leaving(self, kinds: frozenset[str]) -> Iterator[tuple[SchemaHop, frozenset[str]]]:
+        """The hops that leave things of `kinds`, each label once, with the kinds among them that have it."""
+        found: dict[str, list[SchemaHop]] = {}
+        for kind in sorted(kinds):
+            for hop in self._by_kind.get(kind, ()):
+                found.setdefault(hop.label, []).append(hop)
+        for hops in found.values():
+            yield hops[0], frozenset(hop.kind for hop in hops)
+
+    def whole(self, kinds: frozenset[str]) -> str:
+        """An expression of everything of `kinds`; empty where one of them has no pseudonym."""
+        names = [self.kinds.get(kind, "") for kind in sorted(kinds)]
+        if not names or not all(names):
+            return ""
+        return names[0] if len(names) == 1 else f"union({', '.join(names)})"
+
+    def is_person(self, kind: str, kind_type: str) -> bool:
+        """True where the kind's own word is nearest to a word for people, and its things have what people have."""
+        has = {
+            word for hop in self._by_kind.get(kind, ()) for word in hop.shown.lower().split() if "|" not in hop.label
+        }
+        if kind.lower() in _HUMAN:
+            return True
+        return kind_type == "person" and (singular(kind.lower()) in EXAMPLES or not has.isdisjoint(_OF_PEOPLE))
+
+    def is_group(self, kind: str, kind_type: str) -> bool:
+        """True for firms, clinics and the like; records of what was done are none."""
+        return kind_type == "group" and kind.lower() not in RECORDS
+
+    def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
+        """The kind that is nearest to what `words` mean, with its likeness; none where two are about as near."""
+        names = sorted(self.kinds)
+        near = sorted(zip(scorer.kind_likeness(" ".join(words), names), names, strict=True), reverse=True)[:2]
+        if not near or near[0][0] < MIN_KIND or (len(near) > 1 and near[0][0] - near[1][0] < 0.08):
+            return frozenset(), 0.0
+        return frozenset({near[0][1]}), near[0][0]
+
+    def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
+        """The kinds that `words` name, in singular or plural, by another common word or by their last one."""
+        said = " ".join(map(noun_lemma, words))
+        names = kind_words(said) | kind_words(" ".join(map(singular, words)))
+        exact = frozenset(kind for kind in self.kinds if " ".join(map(singular, kind.lower().split())) in names)
+        short = [kind for kind in self.kinds if len(said) > 2 and kind.lower().startswith(said)]
+        if not exact and len(short) == 1:
+            return frozenset(short)
+        return exact or frozenset(
+            kind for kind in self.kinds if " " in kind and singular(kind.lower().split()[-1]) in names
+        )
+
+
+def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
+    """Where a source states a fact twice, plainly and through a node of its own, the plain step is enough."""
+    hops = [SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value) for s in steps]
+    hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]
+    labels = {(hop.kind, hop.shown) for hop in hops}
+    hops = [
+        replace(hop, shown=base) if (hop.kind, base := hop.shown.removesuffix(" number")) in labels else hop
+        for hop in hops
+    ]
+    plain = {(hop.kind, hop.shown) for hop in hops if "direct " in hop.label and "|" not in hop.label}
+    for hop in hops:
+        parts = hop.shown.split("|")
+        ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
+        is_twice = "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)
+        if not is_twice:
+            yield hop
+
+
+def plain_words(label: str) -> str:
+    """`label` without the words that say how a relation is stored."""
+    return "|".join(_bare(part) for part in label.split("|"))
+
+
+def _bare(part: str) -> str:
+    mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
+    prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
+    parts = words.removeprefix(prefix).split(" ")
+    while len(parts) > 1 and parts[-1].lower() in _UNITS:
+        parts.pop()
+    return mark + " ".join(parts)
+
+
+def reversed_label(label: str) -> str:
+    """The label of the same step walked the other way."""
+    parts = label.split("|")[::-1]
+    return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedThings:
+    """All that the question names, by pseudonym: kinds of things, kinds of values, and the steps that leave each.
+
+    `persons`: the kinds of people; `groups`: those of firms, teams and the like.
+    """
+
+    things: Mapping[str, frozenset[str]]
+    values: Mapping[str, str]
+    own: Mapping[str, tuple[str, ...]]
+    persons: frozenset[str]
+    groups: frozenset[str] = frozenset()
+
+    def has(self, name: str, label: str) -> bool:
+        """True where `name` is known to have such a step, or nothing is known of its steps."""
+        return name not in self.own or label in self.own[name]

@@ -1,0 +1,135 @@
+"""The role of each word of a question: a thing, a value, content, or a word that works on others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Literal
+
+from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, normalise_idioms, words_in
+from app.llm.embedded.language.schema_vocabulary import EMPTY, is_telling
+from app.llm.embedded.meaning.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
+
+Role = Literal[
+    "grammar", "content", "thing", "value", "negation", "superlative", "comparative", "person", "other", "unknown"
+]
+
+_NEGATIONS = frozenset("non outside not never no without nobody lacking lacks lack cannot".split())
+_PERSONS = frozenset("who whom people person persons anyone anybody someone somebody everyone everybody".split())
+TOTALS = frozenset({"total", "altogether", "combined", "sum", "together"})
+_PERIODS = frozenset("day week month quarter year".split())
+_BEFORE_SECOND = frozenset("and or have has had do does did is are was were".split())
+_WH = frozenset("who whom which what when where how".split())
+_SORTS = frozenset("kind kinds type types sort sorts one ones thing things person people total time".split())
+_OTHERS = frozenset("other others else another".split())
+DETERMINERS = frozenset({"all", "every", "each", "both", "many", "any", "some", "different"})
+# Words that change what is asked in a way that nothing here executes.
+_UNREAD = frozenset(
+    "only just exactly always except besides unless if nor neither either but same "
+    "top half almost why how common besides between two three four five six seven eight nine ten".split()
+)
+_POSSESSIVE = frozenset("his her their its my our your".split())
+_SILENT = frozenset(
+    "among amongst became become times out sell offer overall there here ever also currently now please listed "
+    "recorded registered known".split()
+)
+
+
+_SHORT = {
+    "whats": "what is", "whos": "who is", "wheres": "where is", "hows": "how is", "whens": "when is", "avg": "average",
+    "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't", "arent": "aren't", "wasnt": "wasn't",
+    "werent": "weren't", "hasnt": "hasn't", "havent": "haven't", "cant": "can't", "num": "number", "nr": "number",
+}  # fmt: skip
+
+
+def _contracted(words: Sequence[str]) -> list[str]:
+    """The words with what is commonly written short in full."""
+    return [part for word in words for part in _SHORT.get(word, word).split()]
+
+
+def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
+    """Drops the unit of a value: a word behind it that the graph does not hold, as in 2500 EUR."""
+    return tuple(
+        word
+        for at, word in enumerate(words)
+        if not (at and word in unknown and words[at - 1][0] == "V" and is_pseudonym(words[at - 1]))
+    )
+
+
+def words_of(question: str, unknown: Collection[str]) -> tuple[str, ...]:
+    """The words of `question`, short forms in full; `unknown`: words that the graph does not hold."""
+    return _without_units(_contracted(words_in(normalise_idioms(question))), unknown)
+
+
+def mask(positions: Iterable[int]) -> int:
+    """The positions as bits."""
+    found = 0
+    for at in positions:
+        found |= 1 << at
+    return found
+
+
+def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ...]]) -> list[Role]:
+    """A role for each word; `asked`: where the noun of what is asked for may begin. `phrases`: see read_question."""
+    roles: list[Role] = [_role(words, at) for at in range(len(words))]
+    if 0 < asked < len(words) - 1 and roles[asked] == "grammar" and words[asked] in EMPTY - _SORTS - DETERMINERS:
+        roles[asked] = "content"  # "What make is it": a word that says little elsewhere is what is asked for here.
+    labelled = {word for phrase in phrases for word in phrase}
+    for at in range(1, len(words)):
+        if words[at] == "number" and roles[at - 1] == roles[at] == "content" and "number" not in labelled:
+            roles[at] = "grammar"  # "Plate number": a compound whose first word says what it is.
+    for at in _in_phrases(words, phrases):
+        if words[at] not in GRAMMAR and roles[at] == "grammar":
+            roles[at] = "content"
+    return roles
+
+
+def _in_phrases(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> Iterator[int]:
+    for phrase in (phrase for phrase in phrases if len(phrase) > 1):
+        for at in range(len(words) - len(phrase) + 1):
+            if tuple(words[at : at + len(phrase)]) == phrase:
+                yield from range(at, at + len(phrase))
+
+
+def _role(words: Sequence[str], at: int) -> Role:
+    word, before, after = words[at], words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
+    if is_pseudonym(word):
+        return "value" if word[0] == "V" else "thing"
+    if _is_silent(word, before, after, words):
+        return "grammar"
+    if word in _OTHERS:
+        return "other"
+    if word in _NEGATIONS or word.endswith(("n't", "n’t")):
+        return "negation"
+    if word in _PERSONS:
+        return "person"
+    if _is_unread(words, at, before, after):
+        return "unknown"
+    if word in COMPARATIVE and not (word in ("more", "less") and before == "no"):
+        return "comparative"
+    if word in SUPERLATIVE:
+        return "superlative"
+    return (
+        "content"
+        if (is_telling(word) and word not in _SILENT) or (word in POSITIVE and before == "how")
+        else "grammar"
+    )
+
+
+def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool:
+    """ "A month" and "per month" say how often; "her brother X" only what X is."""
+    often = "many" not in words
+    if often and (
+        (word in _PERIODS and before in ("a", "per", "each", "every")) or (word == "per" and after in _PERIODS)
+    ):
+        return True
+    return before in _POSSESSIVE and is_pseudonym(after) and after[0] == "E"
+
+
+def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
+    """True of words that change what is asked in a way that nothing here executes, and of a second question."""
+    word = words[at]
+    if at > 1 and word in _WH and before in _BEFORE_SECOND and not _WH.isdisjoint(words[:at]):
+        return True
+    if word in TOTALS and not SUPERLATIVE.keys().isdisjoint(words):
+        return True
+    return word in _UNREAD and not (word == "how" and after in {"many", *POSITIVE})

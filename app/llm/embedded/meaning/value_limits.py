@@ -1,0 +1,106 @@
+"""The values of a question with what compares them: before 2020, between 3 and 5, at least two wards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.llm.embedded.meaning.token_roles import Role, mask
+
+_NUMBERS = {word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
+_EXCEPT = tuple(tuple(words.split()) for words in (
+    "other than", "except for", "except", "besides", "apart from", "aside from", "excluding", "but not",
+))  # fmt: skip
+_OPERATORS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
+    (tuple(words.split()), operator)
+    for operator, phrases in (
+        ("<=", "not more than, no more than, not later than, no later than, not after, at most, up to, until"),
+        (">=", "not less than, no less than, no fewer than, not before, at least, since, from, starting"),
+        (">", "more than, greater than, larger than, higher than, later than, over, above, after, exceeding"),
+        ("<", "less than, fewer than, lower than, smaller than, earlier than, under, below, before"),
+    )
+    for words in phrases.split(", ")
+)
+_BEFORE_VALUE = frozenset("in on at of the year for with is was are than date a an as by".split())
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLimit:
+    """A value of the question, compared so; `used` are the tokens of all of it.
+
+    `upper`: the end of a range that begins with it. `other`: another value that is as good. `counts`: the
+    token of the noun behind it, where it may count things: "at least 3 orders".
+    """
+
+    name: str
+    operator: str
+    used: int
+    upper: str = ""
+    counts: int = -1
+    other: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.name, self.upper, self.other)))
+
+    def of(self, things: str, label: str) -> str:
+        """Those of `things` whose values of the relation `label` keep to it."""
+        kept = f'filter({things}, "{label}", {self.operator}, {self.name})'
+        if self.upper:
+            return f'filter({kept}, "{label}", <=, {self.upper})'
+        return f'union({kept}, filter({things}, "{label}", =, {self.other}))' if self.other else kept
+
+
+def limits_in(words: Sequence[str], roles: Sequence[Role]) -> dict[int, ValueLimit]:
+    """Each value with what compares it; two values that make a range, or of which either will do, are one limit."""
+    found: dict[int, ValueLimit] = {}
+    taken = -1
+    for at in (at for at, role in enumerate(roles) if role == "value"):
+        if at == taken:
+            continue
+        limit, taken = _pair(words, roles, at) or (_limit(words, at), taken)
+        after = limit.used.bit_length()
+        follows = after < len(roles) and roles[after] == "content" and len(limit.names) == 1
+        found[at] = replace(limit, counts=after) if follows else limit
+    for at, word in enumerate(words):
+        if word in _NUMBERS and at + 1 < len(words) and roles[at + 1] == "content":
+            limit = _limit([*words[:at], str(_NUMBERS[word]), *words[at + 1 :]], at)
+            found[at] = replace(limit, counts=at + 1)
+    return found
+
+
+def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLimit, int] | None:
+    """The value at `at` with another one behind it, and where that stands; None where it stands alone."""
+    between, after = words[at + 1 : at + 2], at + 2
+    if after - 1 < len(roles) and roles[after - 1] == "value":
+        between, after = ("to",), at + 1
+    if after >= len(words) or roles[after] != "value":
+        return None
+    is_opened = not {"between", "from"}.isdisjoint(words[max(0, at - 2) : at])
+    if between[0] in ("to", "until") or (between[0] == "and" and is_opened):
+        used = mask(range(at - 1 if is_opened else at, after + 1))
+        return ValueLimit(words[at], ">=", used, upper=words[after]), after
+    if between[0] == "or":
+        return ValueLimit(words[at], "=", mask(range(at, after + 1)), other=words[after]), after
+    return None
+
+
+def excluded_in(words: Sequence[str], roles: Sequence[Role]) -> dict[int, int]:
+    """Things that are named only to be left out, with the tokens that say so."""
+    found = {}
+    for at in (at for at, role in enumerate(roles) if role == "thing"):
+        for phrase in _EXCEPT:
+            if tuple(words[max(0, at - len(phrase)) : at]) == phrase:
+                found[at] = mask(range(at - len(phrase), at + 1))
+    return found
+
+
+def _limit(words: Sequence[str], at: int) -> ValueLimit:
+    used, before = 1 << at, at - 1
+    while before >= 0 and words[before] in _BEFORE_VALUE and words[before] != "than":
+        before -= 1
+    for phrase, operator in _OPERATORS:
+        start = before - len(phrase) + 1
+        if start >= 0 and tuple(words[start : before + 1]) == phrase:
+            return ValueLimit(words[at], operator, used | mask(range(start, before + 1)))
+    return ValueLimit(words[at], "=", used)

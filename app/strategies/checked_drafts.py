@@ -1,0 +1,123 @@
+"""Asks for drafts, and checks a model's: one that the question contradicts is asked for once more, then refused.
+
+Only on graphs that declare kinds; a reply of the reasoner inside the service is taken as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from app.egress.disclosure import Profile
+from app.llm.embedded.language.language_detection import foreign_language
+from app.llm.embedded.meaning.question_tokens import read_question
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.reasoner import ReplyUnusableError
+from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, StepInput, StepReply, Task, TaskModel
+from app.strategies.base import Draft, StrategyInput
+from app.strategies.draft_checks import Contradiction, DraftChecks, denies
+from app.strategies.draft_kinds import DraftKinds, ResultKind
+from app.strategies.schema_view import schema_graph
+from app.strategies.start import declares_kinds
+from app.strategies.stated_verdict import stated_verdict
+from kg_store.terms import Schema, cached_by_version
+
+_NOT_SHOWN: Final = ", so its answer is not shown."
+REFUSALS: Final[Mapping[Contradiction, str]] = {
+    Contradiction.TRUTH: f"The question asks for yes or no, and the model did not give one{_NOT_SHOWN}",
+    Contradiction.NUMBER: f"The question asks for a number, and the model did not give one{_NOT_SHOWN}",
+    Contradiction.THINGS: f"The question asks for things or values, and the model counted them{_NOT_SHOWN}",
+    Contradiction.KIND: f"The model answered with another kind of thing than was asked for{_NOT_SHOWN}",
+    Contradiction.NEGATION: f"The question leaves something out, and the model did not{_NOT_SHOWN}",
+    Contradiction.ADDED: f"The model left something out that the question does not leave out{_NOT_SHOWN}",
+    Contradiction.VALUE: f"The model did not compare all that the question names{_NOT_SHOWN}",
+    Contradiction.ALL: f"The question asks about all of them, and the model looked at some{_NOT_SHOWN}",
+    Contradiction.NAMED: f"The model answered with what the question itself names{_NOT_SHOWN}",
+}
+"""For the asker: why a draft that contradicts the question is refused."""
+VERDICT: Final = "The answer is {1}."
+
+
+@dataclass(slots=True)
+class CheckedDrafts:
+    """The drafts of one question. `refusal`: why the last one is refused, empty where it is not."""
+
+    inquiry: StrategyInput
+    scorer: PathScorer
+    meant: ResultKind | None = None
+    refusal: str = ""
+    _asked_again: bool = False
+    _checks: DraftChecks | None = field(default=None, init=False)
+
+    async def ask(self, task: Task[ReplyT]) -> ReplyT:
+        """The reply to `task`; where it is a draft that the question contradicts, that of a second request, in which
+        the model is told why. Raises what the reasoner raises."""
+        reply = await self.inquiry.reasoner.ask(task)
+        found = self._contradicted(task.input, reply.value) if reply.is_of_model else None
+        if found is None:
+            return reply.value
+        again = replace(task, manner=replace(task.manner, complaints=(found.value,)))
+        # A strict prompt does not tell the question: what is wrong with the answer would tell of it.
+        is_told = self.inquiry.profile is not Profile.STRICT
+        if is_told and not self._asked_again and self.inquiry.reasoner.fits(again):
+            self._asked_again = True
+            try:
+                reply = await self.inquiry.reasoner.ask(again)
+            except ReplyUnusableError:
+                self.refusal = REFUSALS[found]
+                return reply.value
+            found = self._contradicted(task.input, reply.value) if reply.is_of_model else None
+        self.refusal = REFUSALS[found] if found is not None else ""
+        return reply.value
+
+    def settled(self, draft: Draft) -> Draft:
+        """`draft`; where its text states a yes or no that its first expression does not give, that is told instead.
+
+        The model is not asked again: it would learn from that what the graph holds.
+        """
+        checks = self._of_question() if self.inquiry.reasoner.is_model else None
+        if checks is None or not draft.expressions:
+            return draft
+        said = stated_verdict(draft.text, denies(checks.asked, draft.expressions))
+        given = self.inquiry.truth_of(draft.expressions[0]) if said is not None else None
+        return draft if given is None or given == said else replace(draft, text=VERDICT)
+
+    def _contradicted(self, given: TaskModel, reply: TaskModel) -> Contradiction | None:
+        answer = _answer_of(reply)
+        checks = self._of_question() if answer else None
+        if checks is None or not isinstance(given, StepInput | AnswerInput):
+            return None
+        ways = given.candidates if isinstance(given, StepInput) else ()
+        return checks.contradiction(answer, DraftKinds(checks.graph, given.things, given.evidence, ways))
+
+    def _of_question(self) -> DraftChecks | None:
+        if self._checks is None and self._may_check():
+            dialogue, graph = self.inquiry.dialogue, self.inquiry.graph
+            asked = read_question(dialogue.question)
+            topics = {topic.pseudonym for topic in dialogue.topics if topic.newest and not topic.doubtful}
+            named, schema = frozenset(topics & set(asked.words)), schema_graph(graph)
+            persons = frozenset(kind for kind in schema.kinds if schema.is_person(kind, self.scorer.type_of(kind)))
+            self._checks = DraftChecks(asked, schema, named, classes_beside(graph.schema), persons, self.meant)
+        return self._checks
+
+    def _may_check(self) -> bool:
+        return declares_kinds(self.inquiry.graph.schema) and foreign_language(self.inquiry.dialogue.question) is None
+
+
+@cached_by_version
+def classes_beside(schema: Schema) -> Mapping[str, frozenset[str]]:
+    """The classes that things of each concept have as well."""
+    found: dict[str, frozenset[str]] = {}
+    for signature in schema.signatures:
+        for concept in schema.concepts[signature.id].split(", "):
+            found[concept] = found.get(concept, frozenset()) | frozenset(signature.classes)
+    return found
+
+
+def _answer_of(reply: TaskModel) -> Sequence[str]:
+    if isinstance(reply, StepReply):
+        return reply.answer if reply.action == "answer" else ()
+    if isinstance(reply, AnswerReply):
+        return reply.answer if reply.sufficient else ()
+    return ()

@@ -1,0 +1,83 @@
+"""The service's own reading of a question that a model is asked: the kinds that it leads to, and a hint for the model.
+
+Promise: a hint holds no pseudonym and no relation that its prompt does not show, and goes by no more than the prompt's
+profile lets prompts tell: where that is of kinds alone, things are taken to have what all of their kind have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.egress.disclosure import Profile
+from app.llm.embedded.meaning.read_meaning import read_meaning
+from app.llm.embedded.plans.next_action import walked_along
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.tasks import StepInput, Thing
+from app.strategies.base import StrategyInput
+from app.strategies.draft_kinds import DraftKinds, ResultKind
+from app.strategies.retrieval import NodeSet, show_things, steps_shown
+from app.strategies.schema_view import own_steps, schema_graph, schema_steps, whole_kinds
+from app.strategies.start import declares_kinds
+from kg_store.algebra.expressions import parse
+from kg_store.terms import ALMOST_PSEUDONYM
+
+_LABEL: Final = re.compile(r'"([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMeaning:
+    """`expression` over pseudonyms, and the kinds of what it gives."""
+
+    expression: str
+    gives: ResultKind
+
+    def hint_for(self, given: StepInput) -> str:
+        """The expression in the words of the prompt `given`; empty where these do not say it."""
+        text = self.expression
+        for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
+            text = text.replace(walked_along(fact.start, fact.path), fact.end)
+        for way in sorted(given.candidates, key=lambda each: -len(each.path)):
+            text = text.replace(walked_along(way.start, way.path), f"way({way.number})")
+        shown = {each.name for each in given.things} | {each.end for each in given.evidence}
+        steps = set(steps_shown(given.evidence, given.candidates))
+        is_shown = set(ALMOST_PSEUDONYM.findall(text)) <= shown and set(_LABEL.findall(text)) <= steps
+        return text if is_shown else ""
+
+
+async def meaning_of(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet]) -> QuestionMeaning | None:
+    """None where no model is asked, the graph declares no kinds, or the reading is not sure."""
+    is_asked = inquiry.reasoner.is_model and declares_kinds(inquiry.graph.schema)
+    return await asyncio.to_thread(_read, inquiry, scorer, places) if is_asked else None
+
+
+def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet]) -> QuestionMeaning | None:
+    question = inquiry.dialogue.question
+    if "? " in question.strip():
+        return None
+    steps, kinds = schema_steps(inquiry.graph), whole_kinds(inquiry)
+    things = show_things(inquiry, places)
+    given = StepInput(
+        question=question,
+        things=things,
+        evidence=[],
+        candidates=[],
+        steps=steps,
+        kinds=kinds,
+        own=own_steps(inquiry, places) if inquiry.profile is Profile.OPEN else _of_their_kinds(inquiry, things),
+    )
+    found = read_meaning(scorer, given)
+    if found is None or not found.is_sure:
+        return None
+    text = found.meaning.expression
+    return QuestionMeaning(text, DraftKinds(schema_graph(inquiry.graph), [*things, *kinds], []).of(parse(text)))
+
+
+def _of_their_kinds(inquiry: StrategyInput, things: Sequence[Thing]) -> dict[str, tuple[str, ...]]:
+    """The steps that all of the same kind leave by, of each of `things`."""
+    steps = schema_steps(inquiry.graph)
+    kinds = {thing.name: thing.concept.split(", ") for thing in things}
+    return {name: tuple(step.label for step in steps if step.kind in mine) for name, mine in kinds.items()}

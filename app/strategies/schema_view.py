@@ -1,0 +1,68 @@
+"""The schema as the embedded reasoner reads it: the steps of each kind, and a pseudonym for all things of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.llm.embedded.meaning.schema_graph import SchemaGraph
+from app.llm.tasks import SchemaStep, Thing
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import NodeSet
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import (
+    ConceptScope,
+    kinds_of,
+    leads_to_values,
+    members_of,
+    paths_of,
+    steps_from_each,
+    tail_concept,
+)
+from kg_store.terms import Schema, Step
+
+
+def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
+    """Every step that things of a kind leave by; worked out once for a version of a graph."""
+    known = graph.schema.derived.get(schema_steps)
+    if not isinstance(known, tuple):
+        known = graph.schema.derived[schema_steps] = tuple(
+            SchemaStep(
+                kind,
+                graph.schema.label_step(path[0]),
+                graph.schema.described(path[0]),
+                tail_concept(graph.schema, path[0]),
+                _value_kind(graph.schema, path[0]),
+            )
+            for kind in kinds_of(graph.schema)
+            for path in paths_of(graph, ConceptScope(kind), 1).paths
+        )
+    return known
+
+
+def schema_graph(graph: BlindGraph) -> SchemaGraph:
+    """The schema as meanings are read over it, without a pseudonym of any kind; once for a version of a graph."""
+    known = graph.schema.derived.get(schema_graph)
+    if not isinstance(known, SchemaGraph):
+        kinds = [Thing(name=kind, concept=kind) for kind in kinds_of(graph.schema)]
+        known = graph.schema.derived[schema_graph] = SchemaGraph(schema_steps(graph), kinds)
+    return known
+
+
+def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
+    """Everything of each kind, under its pseudonym."""
+    graph = inquiry.graph
+    members = ((kind, members_of(graph, kind)) for kind in kinds_of(graph.schema))
+    return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
+
+
+def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tuple[str, ...]]:
+    """The labels of the steps that leave each of `places`, by its pseudonym."""
+    named = [place for place in places if len(place.mids)]
+    steps = steps_from_each(inquiry.graph, [place.mids for place in named])
+    label = inquiry.graph.schema.label_step
+    return {place.pseudonym: tuple(map(label, on)) for place, on in zip(named, steps, strict=True)}
+
+
+def _value_kind(schema: Schema, step: Step) -> str:
+    kind = schema.relations[step[-1].relation].value_kind if leads_to_values(schema, step) else None
+    return str(kind) if kind else ""

@@ -1,0 +1,70 @@
+"""A model's wrong drafts on their way through the service: refused in a sentence, or put right by the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.chat.refusals import NOT_IN_GRAPH
+from app.chat.service import ChatService
+from app.egress.guard import StaticSegments
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.strategies.checked_drafts import REFUSALS
+from app.strategies.draft_checks import Contradiction
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.store import ServiceContext
+from tests.support.asking import secrets_in
+from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, visible
+from tests.support.processes.model_server import ModelServer
+
+TREATED = "Is Zofia Quarrel treated by Ptolemy Ashgrove?"
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
+    with clinic_store(tmp_path_factory.mktemp("house"), embedder) as store:
+        yield store
+
+
+@pytest.fixture
+def house(store: ServiceContext, model: PromptedReasoner, embedder: Embedder) -> House:
+    statics = StaticSegments()
+    for data in model.statics_of(STEP):
+        statics.register(data)
+    strategies = {"sets": SetsStrategy(embedder)}
+    chat = ChatService(store.catalog, store.conversations, store.ledger, model, strategies, statics)
+    return House(chat, store.ledger)
+
+
+async def test_a_draft_that_stays_wrong_is_refused_in_a_sentence_and_nothing_of_it_leaves(
+    house: House, server: ModelServer
+) -> None:
+    server.replies = drafting("Yes.", "exists({treated by})")
+    answer = await house.ask(TREATED)
+    assert (answer.answered, answer.text) == (False, REFUSALS[Contradiction.VALUE])
+    assert (len(server.received), house.recorded) == (3, 3)
+    assert secrets_in(server.everything) == secrets_in(visible(house.last)) == []
+
+
+@pytest.mark.parametrize("said", ["Yes, that is so.", "The two are doctor and patient."])
+async def test_a_yes_of_the_model_gives_way_to_the_no_of_the_graph_and_the_model_is_not_told(
+    house: House, server: ModelServer, said: str
+) -> None:
+    def named(text: str) -> str:
+        return next(thing["name"] for thing in server.received[-1].input["things"] if thing["concept"] == text)
+
+    server.replies = lambda request: drafting(said, f"exists(intersect({{treated by}}, {named('doctor')}))")(request)
+    answer = await house.ask(TREATED)
+    assert answer.text == "The answer is no."
+    assert len(server.received) == 2
+    assert secrets_in(server.everything) == []
+
+
+async def test_each_refusal_reads_as_none_of_the_graphs_own(house: House, server: ModelServer) -> None:
+    server.replies = drafting("It is {1}.", "count({treated by})")
+    answer = await house.ask(DOCTOR_OF)
+    assert answer.text in REFUSALS.values()
+    assert answer.text != NOT_IN_GRAPH

@@ -1,0 +1,132 @@
+"""Questions over the schema of a library, read as set expressions; what is not sure is not read."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.embeddings.embedder import Embedder
+from app.llm.tasks import SchemaStep, StepInput, Turn
+from tests.support.tasks import thing
+
+KINDS = {"member": "Sm0001", "book": "Sb0001", "author": "Sa0001", "branch": "Sr0001", "loan": "Sl0001"}
+RELATIONS = [
+    ("book", "written by", "author"),
+    ("book", "kept at", "branch"),
+    ("loan", "borrowed by", "member"),
+    ("loan", "of book", "book"),
+    ("member", "married to", "member"),
+    ("branch", "managed by", "member"),
+    ("author", "mentored by", "author"),
+]
+VALUES = [
+    ("member", "date of birth", "date"),
+    ("author", "date of birth", "date"),
+    ("member", "email", "text"),
+    ("member", "blocked", "truth"),
+    ("book", "price", "number"),
+    ("book", "published on", "date"),
+    ("branch", "number of seats", "number"),
+    ("loan", "due on", "date"),
+]
+NAMED = {"Eb1k11": "book", "Ea2t22": "author", "Er3h33": "branch", "Em4b44": "member", "Em5b55": "member"}
+
+
+def steps() -> tuple[SchemaStep, ...]:
+    both = [*RELATIONS, *((end, f"^{label}", kind) for kind, label, end in RELATIONS)]
+    told = [SchemaStep(kind, label, label, end) for kind, label, end in both]
+    return (*told, *(SchemaStep(kind, label, label, value, value) for kind, label, value in VALUES))
+
+
+STEPS = steps()
+
+
+@pytest.fixture(scope="module")
+def scorer(embedder: Embedder) -> PathScorer:
+    return PathScorer(embedder)
+
+
+def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | None:
+    own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
+    things = [thing(name, kind) for name, kind in NAMED.items() if name in question or earlier]
+    things += [thing("Vd4t33", "date")] * ("Vd4t33" in question) + [thing("Vn4m44", "number")] * ("Vn4m44" in question)
+    kinds = tuple(thing(name, kind, "more") for kind, name in KINDS.items())
+    return read_meaning(
+        scorer,
+        StepInput(
+            question=question, dialogue=list(earlier), things=things, evidence=[], candidates=[], steps=STEPS,
+            kinds=kinds, own=own,
+        ),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("Who wrote Eb1k11?", 'reach(Eb1k11, "written by")'),
+        ("Which books did Ea2t22 write?", 'reach(Ea2t22, "^written by")'),
+        ("Who mentored Ea2t22?", 'reach(Ea2t22, "mentored by")'),
+        ("How many books are kept at Er3h33?", 'count(reach(Er3h33, "^kept at"))'),
+        ("how many seats does Er3h33 have", 'reach(Er3h33, "number of seats")'),
+        ("What is Em4b44's email?", 'reach(Em4b44, "email")'),
+        ("Is Em4b44 blocked?", 'holds(reach(Em4b44, "blocked"))'),
+        ("Is Em4b44 an author?", "exists(intersect(Em4b44, Sa0001))"),
+        ("Is Em4b44 married to Em5b55?", 'exists(intersect(Em4b44, reach(Em5b55, "^married to")))'),
+        ("Was Eb1k11 published in Vd4t33?", 'exists(filter(Eb1k11, "published on", =, Vd4t33))'),
+        ("Which books were published before Vd4t33?", 'filter(Sb0001, "published on", <, Vd4t33)'),
+        ("Who was born in Vd4t33?", 'filter(union(Sa0001, Sm0001), "date of birth", =, Vd4t33)'),
+        ("Who wrote the most books?", 'most(reach(Sb0001, "written by"), "^written by")'),
+        ("What is the cheapest book?", 'argmin(Sb0001, "price")'),
+        ("Who is the oldest author?", 'argmin(Sa0001, "date of birth")'),
+        ("Who is older, Em4b44 or Em5b55?", 'argmin(union(Em4b44, Em5b55), "date of birth")'),
+        ("Is Em4b44 younger than Em5b55?", 'exists(intersect(compare(Em4b44, Em5b55, "date of birth"), Em4b44))'),
+        ("Which members are not blocked?", 'difference(Sm0001, having(Sm0001, "blocked"))'),
+        ("Which books are not kept at Er3h33?", 'difference(Sb0001, reach(Er3h33, "^kept at"))'),
+        ("Which books other than Eb1k11 did Ea2t22 write?", 'difference(reach(Ea2t22, "^written by"), Eb1k11)'),
+        ("How many books per branch?", 'group(Sb0001, "kept at")'),
+        ("What is the average price of books at Er3h33?", 'average(reach(Er3h33, "^kept at"), "price")'),
+        ("Which authors have at least two books?", 'counted(Sa0001, "^written by", >=, 2)'),
+        ("What did Em4b44 borrow?", 'reach(Em4b44, "^borrowed by")'),
+        (
+            "Do Em4b44 and Em5b55 have the same email?",
+            'exists(intersect(reach(Em4b44, "email"), reach(Em5b55, "email")))',
+        ),
+    ],
+)  # fmt: skip
+def test_a_question_is_read_as_an_expression(scorer: PathScorer, question: str, expression: str) -> None:
+    found = read(scorer, question)
+    assert found is not None
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the horoscope of Em4b44?",
+        "Which books have only Ea2t22 written?",
+        "Who wrote Eb1k11 and where was it printed?",
+        "When did Em4b44 and Em5b55 divorce?",
+        "Why is Em4b44 blocked?",
+        "top three books please",
+        "How many books are there in each Eb1k11?",
+    ],
+)
+def test_what_is_left_over_makes_a_reading_unsure(scorer: PathScorer, question: str) -> None:
+    found = read(scorer, question)
+    assert found is None or not found.is_sure
+
+
+def test_a_pronoun_stands_for_what_was_spoken_of_last(scorer: PathScorer) -> None:
+    found = read(
+        scorer,
+        "Who manages it?",
+        Turn(role="user", text="Where is Eb1k11?"),
+        Turn(role="assistant", text="At Er3h33."),
+    )
+    assert found is not None
+    assert found.meaning.expression == 'reach(Er3h33, "managed by")'
+
+
+def test_a_question_about_earlier_ones_is_not_read_over_everybody(scorer: PathScorer) -> None:
+    assert read(scorer, "Which is the cheapest?", Turn(role="user", text="Show books about trees.")) is None
