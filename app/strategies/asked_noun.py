@@ -6,9 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.meaning.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
+from kg_store.text.plurals import singular
 
 _IS: Final = frozenset({"is", "are", "was", "were"})
 _DETERMINERS: Final = frozenset({"which", "what", "many"})

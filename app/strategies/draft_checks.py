@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeGuard
 
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.meaning.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.endpoint.repair_messages import (
@@ -31,6 +30,7 @@ from app.strategies.asked_noun import AskedNoun, asks_for_people, noun_of
 from app.strategies.draft_kinds import TRUTH, DraftKinds, ResultKind
 from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
 from kg_store.errors import ExpressionError
+from kg_store.text.plurals import singular
 
 
 class Contradiction(StrEnum):
@@ -206,7 +206,7 @@ class DraftChecks:
         return False
 
     def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
-        """What a question names itself is left out of a plain set when that is executed."""
+        """True of a plain set: what a question names itself is left out of it when it is executed."""
         if "negation" in self.asked.roles or not self.named:
             return False
         return any(isinstance(each, Name) and each.pseudonym not in self.named for each in parsed)

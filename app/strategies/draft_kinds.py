@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop
 from app.llm.tasks import Candidate, Evidence, Thing
 from kg_store.algebra.expressions import Expression, Name
+from kg_store.text.plurals import singular
 
 TRUTH: Final = "worked out: truth"
 NUMBER: Final = "worked out: number"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from app.egress.disclosure import BUCKETS
 from app.llm.embedded.language.concept_nouns import GENERAL_NOUNS
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
@@ -19,7 +20,7 @@ _RUN = re.compile(r"[0-9A-Za-z]+")
 
 def bucket(count: int) -> Size:
     """The only form in which a size is shown."""
-    return "1" if count <= 1 else "2-5" if count <= 5 else "6-20" if count <= 20 else "more"
+    return next(size for size, (_, most) in BUCKETS.items() if most is None or count <= most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

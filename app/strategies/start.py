@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
@@ -17,6 +16,7 @@ from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
 from kg_store.terms import NodeKind, Schema
+from kg_store.text.plurals import singular
 
 MAX_KINDS = 3
 MAX_RELATIONS = 300

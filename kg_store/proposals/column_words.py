@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from kg_store.text.labels import readable
+from kg_store.text.plurals import singular
 
 KEY_WORDS = frozenset(
     {"id", "ids", "key", "code", "nr", "no", "number", "num", "uuid", "guid", "isbn", "sku", "ean", "cd", "pk", "fk"}
@@ -214,15 +215,6 @@ def unit_of(column: str) -> str | None:
     if len(words) > 1 and words[-1] in _UNITS:
         return _UNITS[words[-1]]
     return "years" if words and words[-1] in ("age", "alter") else None
-
-
-def singular(word: str) -> str:
-    """An English noun in the singular, by its form."""
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "ches", "shes", "xes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
 
 
 def are_alike(word: str, other: str) -> bool:

@@ -17,10 +17,10 @@ from kg_store.proposals.column_words import (
     NAME_PREFIXES,
     NAME_WORDS,
     any_alike,
-    singular,
 )
 from kg_store.sources.table_policy import stem_of
 from kg_store.terms import ValueKind
+from kg_store.text.plurals import singular
 
 MIN_TITLE_SHARE = 0.5
 MIN_NAME_SHARE = 0.1

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embedded.language.concept_nouns import NOUNS
-from app.llm.embedded.language.question_words import GRAMMAR, singular
+from app.llm.embedded.language.question_words import GRAMMAR
 from app.llm.embedded.language.relation_wording import description_in, readable
 from app.llm.embeddings.embedder import Embedder
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
+from kg_store.text.plurals import singular
 
 _VALUE_WORDS = {
     ValueKind.NUMBER: "number",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from app.llm.embedded.language.morphology import is_agent, is_participle, may_be_noun, may_be_verb
+from kg_store.text.plurals import singular
 
 _ELDER = "mother|father|parents?|mom|dad|ma|pa"
 _YOUNGER = "son|daughter|child|children|kid|sons|daughters|kids"
@@ -75,7 +76,6 @@ _ENDINGS = ("by", "in", "at", "for", "to", "on", "from", "with")
 _COPULAS = ("is", "are", "was", "were")
 # Words by which things are asked for that have something in common with the topic.
 _SHARED = frozenset("share shares shared sharing same together common co joint jointly mutual collaborated".split())
-IRREGULAR = {"people": "person", "men": "man", "women": "woman", "children": "child"}
 _ARTICLES = frozenset({"the", "a", "an"})
 # A word before the topic that hangs it on what stands to its left.
 _LEADING = frozenset("of by in at to for with from on as than and or about".split())
@@ -264,14 +264,3 @@ def words_in(text: str) -> list[str]:
         part for word in words for part in ([word[:-2], "'s"] if word.endswith("'s") and word != "'s" else [word])
     ]
     return [word if is_pseudonym(word) else word.lower() for word in split]
-
-
-def singular(word: str) -> str:
-    """An English noun without its plural ending; a rule of thumb, enough to match `patients` with `patient`."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "ches", "shes", "xes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word

@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Literal
 
 from app.llm.embedded.language.morphology import is_done, is_participle, is_third_person, verbs_of
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.language.synonyms import synonyms_backwards, synonyms_of
 from app.llm.tasks import MaskedRelation
 from kg_store.terms import is_mask_word
+from kg_store.text.plurals import singular
 
 _WORD = re.compile(r"[0-9A-Za-z]+")
 

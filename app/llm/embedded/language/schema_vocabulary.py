@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.llm.embedded.language.morphology import verbs_of
-from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, singular, words_in
+from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
 from app.llm.embedded.language.synonyms import kind_words
 from kg_store.terms import Schema, cached_by_version
+from kg_store.text.plurals import singular
 
 EMPTY: Final = frozenset(
     "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "

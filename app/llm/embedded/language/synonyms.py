@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from app.llm.embedded.language.question_words import singular
+from kg_store.text.plurals import singular
 
 
 def _words(text: str) -> dict[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.llm.embedded.language.morphology import verbs_of
-from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS, singular
+from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import HopWords, hop_words
 from app.llm.embedded.language.schema_vocabulary import is_kin
 from app.llm.embedded.language.synonyms import kind_words
@@ -15,6 +15,7 @@ from app.llm.embedded.meaning.measures import POSITIVE
 from app.llm.embedded.meaning.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
 from app.llm.embedded.scoring.path_scoring import PathScorer
+from kg_store.text.plurals import singular
 
 MAX_SPAN_WORDS: Final = 3
 MAX_WAYS: Final = 3

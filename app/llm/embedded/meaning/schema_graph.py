@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.llm.embedded.language.morphology import noun_lemma
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.scoring.hop_table import EXAMPLES
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, Thing
+from kg_store.text.plurals import singular
 
 MIN_KIND = 0.55
 # Verbs for what such things are records of.

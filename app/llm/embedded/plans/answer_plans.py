@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.llm.embedded.language.answer_form import AskedForm
-from app.llm.embedded.language.question_words import content_words, singular
+from app.llm.embedded.language.question_words import content_words
 from app.llm.embedded.language.relation_wording import VALUES
 from app.llm.embedded.plans.candidate_paths import KnownPath, ScoredPath
 from app.llm.embedded.plans.next_action import (
@@ -23,6 +23,7 @@ from app.llm.embedded.plans.truth_plans import plan_truth
 from app.llm.embedded.plans.value_plans import compare_values, over_values
 from app.llm.embedded.scoring.alignment import is_inverse_of
 from app.llm.tasks import Thing
+from kg_store.text.plurals import singular
 
 # An answer in hand is worth a little more than a longer way that fits equally well.
 ANSWER_BONUS = 0.01

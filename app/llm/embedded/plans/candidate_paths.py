@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.language.relation_wording import with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.tasks import StepInput, Thing
+from kg_store.text.plurals import singular
 
 MAX_STEPS = 4
 _WORD = re.compile(r"[A-Za-z0-9]+")

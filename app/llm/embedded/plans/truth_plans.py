@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from app.llm.embedded.language.question_words import singular
 from app.llm.embedded.language.relation_wording import VALUES
 from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.plans.next_action import SURE, NextAction, ParsedQuestion, numbers_of, parts_of, share
 from app.llm.tasks import Thing
+from kg_store.text.plurals import singular
 
 _IS_A = re.compile(r"^\s*(\w+)\s+(?:an?|the|one of the)?\s*([a-z][a-z ]*?)\s*\??\s*$")
 

@@ -14,13 +14,14 @@ import numpy.typing as npt
 
 from app.llm.embedded.language.answer_form import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.llm.embedded.language.morphology import verbs_of
-from app.llm.embedded.language.question_words import IRREGULAR, WalkedQuestion, WordSpan, WordUsage, reading_orders
+from app.llm.embedded.language.question_words import WalkedQuestion, WordSpan, WordUsage, reading_orders
 from app.llm.embedded.language.relation_wording import HopWords, Voice, hop_words, kinds_in, unmask_words, verbs_named
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
 from app.llm.embedded.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from kg_store.text.plurals import IRREGULAR
 
 
 @dataclass(frozen=True, slots=True)

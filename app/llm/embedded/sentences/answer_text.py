@@ -83,10 +83,10 @@ def _of_name(name: str, facts: KnownFacts) -> str:
         kind = _noun([facts.last_step_to(name) or ""]) or facts.kind(name)
         return f"{_opening(Things(kind))}{_IS} {{1}}" if kind else f"{agree_with_count('It is', 'They are')} {{1}}"
     speaker, phrase = found
-    if phrase.inverse and phrase.role == "noun" and speaker.agree is one:
+    if phrase.inverse and phrase.form == "noun" and speaker.agree is one:
         article = with_article(phrase.words) if phrase.had else f"the {phrase.words}"
         return f"{speaker.subject} {facts.be[0]} {article} of {{1}}"
-    if phrase.inverse or phrase.role == "noun":
+    if phrase.inverse or phrase.form == "noun":
         return f"{_opening(things_of(speaker, phrase, facts.kind(name), facts.be))}{_IS} {{1}}"
     return f"{speaker.subject} {speaker.predicate(phrase, facts.be)} {{1}}"
 
@@ -139,7 +139,7 @@ def _filtered(call: Call, facts: KnownFacts) -> Things | None:
     value = call.operands[1]
     if things is None or relation is None or order is None or not isinstance(value, Name):
         return None
-    if relation.role == "noun" and not relation.inverse:
+    if relation.form == "noun" and not relation.inverse:
         words = f"with {with_article(relation.words)} {order} {value.pseudonym}"
         return things.also(lambda _agree: words)
     return None
@@ -147,7 +147,7 @@ def _filtered(call: Call, facts: KnownFacts) -> Things | None:
 
 def _having(call: Call, facts: KnownFacts) -> Things | None:
     things, relation = _things(call.operands[0], facts), phrase_of(call.words[0])
-    if things is None or relation is None or relation.role != "noun" or relation.inverse:
+    if things is None or relation is None or relation.form != "noun" or relation.inverse:
         return None
     return things.also(lambda _agree: f"with {with_article(relation.words)}")
 
@@ -172,7 +172,7 @@ def _question(expression: Expression, facts: KnownFacts) -> str:
         return ""
     speaker, phrase = found
     doer, done = (other, speaker) if phrase.inverse else (speaker, other)
-    match phrase.role:
+    match phrase.form:
         case "passive":
             return f"{doer.agree(*facts.be)} {doer.subject} {phrase.words} {done.object}?"
         case "verb":
@@ -233,4 +233,4 @@ def _of_things(call: Call, facts: KnownFacts) -> str:
 
 def _noun(words: Sequence[str]) -> str:
     phrase = phrase_of(words[0]) if words else None
-    return phrase.words if phrase is not None and phrase.role == "noun" and not phrase.inverse else ""
+    return phrase.words if phrase is not None and phrase.form == "noun" and not phrase.inverse else ""

@@ -91,7 +91,7 @@ class Things:
 
 def things_of(speaker: Speaker, phrase: RelationPhrase, kind: str, be: tuple[str, str]) -> Things:
     """The things that the step of `phrase` leads to from `speaker`."""
-    if phrase.role == "noun" and not phrase.inverse:
+    if phrase.form == "noun" and not phrase.inverse:
         return Things(kind, owner=(speaker, phrase.words))
     if not phrase.inverse:
         return Things(kind, (lambda _agree: f"that {speaker.subject} {speaker.predicate(phrase, be)}",))
@@ -99,9 +99,9 @@ def things_of(speaker: Speaker, phrase: RelationPhrase, kind: str, be: tuple[str
 
 
 def _clause_backwards(speaker: Speaker, phrase: RelationPhrase, agree: Agreement, be: tuple[str, str]) -> str:
-    if phrase.role == "passive":
+    if phrase.form == "passive":
         return f"{phrase.words} {speaker.object}"
-    if phrase.role != "noun":
+    if phrase.form != "noun":
         return f"that {_predicate(phrase, agree, be)} {speaker.object}"
     if phrase.had:
         return f"that {agree('has', 'have')} {phrase.words} {speaker.object}"
@@ -110,7 +110,7 @@ def _clause_backwards(speaker: Speaker, phrase: RelationPhrase, agree: Agreement
 
 def _predicate(phrase: RelationPhrase, agree: Agreement, be: tuple[str, str]) -> str:
     verb = agree(*be)
-    match phrase.role:
+    match phrase.form:
         case "passive":
             return f"{verb} {phrase.words}"
         case "verb":

@@ -7,10 +7,10 @@ from typing import Literal
 
 from app.llm.embedded.language.concept_nouns import NOUNS
 from app.llm.embedded.language.morphology import is_done, is_participle, is_past, may_be_noun
-from app.llm.embedded.language.question_words import IRREGULAR, singular
 from kg_store.terms import is_mask_word
+from kg_store.text.plurals import IRREGULAR, singular
 
-Role = Literal["passive", "verb", "past", "noun", "noun_of"]
+PhraseForm = Literal["passive", "verb", "past", "noun", "noun_of"]
 
 _PREPOSITIONS = frozenset("in at on to from for with by into about since under against near after before".split())
 # With a preposition behind them these are done, not undergone: "acted in", "died in".
@@ -31,7 +31,7 @@ _PLURALS = {one: many for many, one in IRREGULAR.items()}
 class RelationPhrase:
     """A step's words and how they are said; `words` of a noun are in the singular. `had`: the label was `has ...`.
 
-    | role | forwards |
+    | form | forwards |
     |---|---|
     | passive | X is treated by Y |
     | verb | X lives in Y |
@@ -40,7 +40,7 @@ class RelationPhrase:
     | noun_of | X is a child of Y |
     """
 
-    role: Role
+    form: PhraseForm
     words: str
     inverse: bool
     had: bool = False
@@ -62,7 +62,7 @@ def phrase_of(step: str) -> RelationPhrase | None:
     # What lies next to the named thing that the relation is said of.
     words = _words(hops[0] if inverse else hops[-1])
     phrase = _read(words, inverse) if words else None
-    if phrase is not None and len(hops) > 1 and phrase.role != "noun":
+    if phrase is not None and len(hops) > 1 and phrase.form != "noun":
         return None  # A verb behind a mediator has the mediator for its subject.
     return phrase
 

@@ -13,9 +13,9 @@ from app.llm.embedded.language.question_words import (
     is_pseudonym,
     normalise_idioms,
     reading_orders,
-    singular,
 )
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in, readable, typed, voice_of
+from kg_store.text.plurals import singular
 
 
 @pytest.mark.parametrize(
