@@ -8,25 +8,38 @@ from app.chat.question_run import QuestionRun
 from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.language.quantifiers import read_quantifier
 from app.llm.embedded.language.schema_vocabulary import vocabulary_of
+from app.privacy.words.lexicon import words_in
 from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
 from kg_store.graph.traversal import kinds_of
+from kg_store.lexicon import in_lexicon
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
 NO_PATH: Final = "I found nothing in this graph that answers that question as it is asked."
 NOT_READ: Final = "I could not tell what {words} here, so I give no answer."
+NOT_KNOWN: Final = "I know no such name or word in this graph, so I give no answer."
 NOT_EXECUTED: Final = "I can not work out an answer with “{word}” in it yet, so I give none."
 OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
 WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
 MAX_NAMED: Final = 3
-SENTENCES: Final = (NOT_IN_GRAPH, NO_PATH, NOT_READ, NOT_EXECUTED, OVER_BUDGET, WITHHELD, *REFUSALS.values())
+SENTENCES: Final = (
+    NOT_IN_GRAPH,
+    NO_PATH,
+    NOT_READ,
+    NOT_KNOWN,
+    NOT_EXECUTED,
+    OVER_BUDGET,
+    WITHHELD,
+    *REFUSALS.values(),
+)
 
 
 def refusal(run: QuestionRun) -> str:
     """Why there is no answer, by the question as it was typed and what the asker may see of the graph.
 
     Promise: a value that is hidden from the asker is spoken of just as a word that nobody knows, and can't be told
-    from one. So the reasoner is not asked which word it stumbled over: it may have met a hidden value.
+    from one. So the reasoner is not asked which word it stumbled over: it may have met a hidden value. What may be a
+    name is not quoted: no common word, or one with a capital.
     """
     if run.found.over_budget:
         return OVER_BUDGET
@@ -40,7 +53,9 @@ def refusal(run: QuestionRun) -> str:
     rest = read_form(turned.rest, topics=0).rest
     words = vocabulary_of(schema, kinds_of(schema)).lacks(rest) if declares_kinds(schema) else []
     if words:
-        return NOT_READ.format(words=_quoted(words))
+        typed = {match[0] for match in words_in(run.request.messages[-1].content)}
+        common = [word for word in words if word in typed and in_lexicon(word)]
+        return NOT_READ.format(words=_quoted(common)) if common else NOT_KNOWN
     if run.found.draft is not None:
         return NOT_IN_GRAPH
     return NOT_EXECUTED.format(word=turned.unread or turned.word) if turned.unread or turned.word else NO_PATH

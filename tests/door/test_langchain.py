@@ -47,7 +47,7 @@ def faked(fake: FakeService) -> Iterator[ChatArog]:
 
 def test_a_model_answers_with_names(chat: Chat) -> None:
     message = ChatArog(chat=chat).invoke(DOCTOR)
-    assert message.text == "The doctor is Emeka Osakwani."
+    assert message.text == "Valeska Dornbusch is treated by Emeka Osakwani."
     assert message.response_metadata["grounded"] is True
     assert message.usage_metadata == {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
 
@@ -58,14 +58,17 @@ def test_a_stream_is_the_same_in_pieces(chat: Chat) -> None:
     whole = pieces[0]
     for piece in pieces[1:]:
         whole += piece
-    assert whole.text == "The doctor is Emeka Osakwani."
+    assert whole.text == "Valeska Dornbusch is treated by Emeka Osakwani."
     assert whole.response_metadata["answered"] is True
 
 
 async def test_it_does_the_same_for_asyncio(chat: Chat) -> None:
     model = ChatArog(chat=chat)
-    assert (await model.ainvoke(DOCTOR)).text == "The doctor is Emeka Osakwani."
-    assert "".join([piece.text async for piece in model.astream(DOCTOR)]) == "The doctor is Emeka Osakwani."
+    assert (await model.ainvoke(DOCTOR)).text == "Valeska Dornbusch is treated by Emeka Osakwani."
+    assert (
+        "".join([piece.text async for piece in model.astream(DOCTOR)])
+        == "Valeska Dornbusch is treated by Emeka Osakwani."
+    )
 
 
 def test_a_dialogue_leans_on_its_earlier_turns(chat: Chat) -> None:
@@ -80,7 +83,7 @@ def test_a_dialogue_leans_on_its_earlier_turns(chat: Chat) -> None:
 def test_questions_of_a_batch_are_not_mixed(chat: Chat) -> None:
     asked = [DOCTOR, "Where does Rosalind Rose live?"] * 4
     told = [message.text for message in ChatArog(chat=chat).batch(asked)]
-    assert told == ["The doctor is Emeka Osakwani.", "Rosalind Rose lives in Lower Gallenbach."] * 4
+    assert told == ["Valeska Dornbusch is treated by Emeka Osakwani.", "Rosalind Rose lives in Lower Gallenbach."] * 4
 
 
 def test_a_follow_up_goes_on_in_its_conversation_and_restored_text_is_never_sent(
@@ -180,7 +183,7 @@ def test_langchains_own_client_of_openai_works_with_the_proxy(proxy: ProxyProces
         model="demo", base_url=proxy.url, api_key="anything", max_retries=0, use_responses_api=responses
     )  # type: ignore[arg-type]
     first = model.invoke([SystemMessage("Be kind."), HumanMessage(DOCTOR)])
-    assert first.text == "The doctor is Emeka Osakwani."
+    assert first.text == "Valeska Dornbusch is treated by Emeka Osakwani."
     then = [HumanMessage(DOCTOR), first, HumanMessage("And where does he work?")]
     assert "".join(piece.text for piece in model.stream(then)) == "Emeka Osakwani works at Alder Clinic."
 

@@ -28,7 +28,7 @@ def chat(demo: DemoService) -> Iterator[Chat]:
 def test_a_query_is_answered_with_its_sources(chat: Chat) -> None:
     response = ArogQueryEngine(chat).query(DOCTOR)
     assert isinstance(response, Response)
-    assert str(response) == "The doctor is Emeka Osakwani."
+    assert str(response) == "Valeska Dornbusch is treated by Emeka Osakwani."
     assert response.source_nodes[0].node.get_content() == (
         "Valeska Dornbusch (patient), treated by, Emeka Osakwani (doctor)"
     )
@@ -51,9 +51,9 @@ def test_queries_know_nothing_of_each_other(chat: Chat) -> None:
 
 async def test_it_does_the_same_for_asyncio_and_as_a_tool(chat: Chat) -> None:
     engine = ArogQueryEngine(chat)
-    assert str(await engine.aquery(QueryBundle(DOCTOR))) == "The doctor is Emeka Osakwani."
+    assert str(await engine.aquery(QueryBundle(DOCTOR))) == "Valeska Dornbusch is treated by Emeka Osakwani."
     tool = QueryEngineTool.from_defaults(engine, name="clinic", description="Patients and doctors")
-    assert (await tool.acall(DOCTOR)).content == "The doctor is Emeka Osakwani."
+    assert (await tool.acall(DOCTOR)).content == "Valeska Dornbusch is treated by Emeka Osakwani."
 
 
 def test_errors_are_those_of_the_sdk(demo: DemoService) -> None:

@@ -107,11 +107,8 @@ class AnswerForms:
     def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
         """ "Who else": all but those that are named, where they are of the kind that is asked for."""
         asked = self._asked
-        names = [
-            asked.words[at]
-            for at in asked.at("thing")
-            if not self._builder.kinds_of(asked.words[at]).isdisjoint(each.kinds)
-        ]
+        named = [*(asked.words[at] for at in asked.at("thing")), *self._named.spoken]
+        names = [name for name in named if not self._builder.kinds_of(name).isdisjoint(each.kinds)]
         if names and not each.value:
             used = each.used | mask(list(asked.at("other")))
             text = f"difference({text}, {names[0]})"

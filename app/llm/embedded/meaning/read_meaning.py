@@ -67,6 +67,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> tuple[AskedQuestion, Seque
         values=values,
         own=given.own,
         persons=frozenset(kind for kind in graph.kinds if graph.is_person(kind, scorer.type_of(kind))),
+        spoken=_spoken(given),
         groups=frozenset(kind for kind in graph.kinds if graph.is_group(kind, scorer.type_of(kind))),
     )
     if _is_about_earlier(given, asked):
@@ -96,14 +97,30 @@ def _pronouns_resolved(given: StepInput) -> str:
     question = given.question
     for kind in given.kinds:
         question = question.replace(kind.name, kind.concept)
-    if any(is_pseudonym(word) for word in words_in(question)):
-        return question
-    told = " ".join(turn.text for turn in given.dialogue)
-    spoken = [thing.name for thing in given.things if thing.name[0] in "ES" and thing.name in told]
-    for name in sorted(spoken, key=lambda name: -told.rfind(name)):
+    words = words_in(question)
+    if any(is_pseudonym(word) for word in words):
+        return _as_before(words, given) or question
+    for name in _spoken(given):
         if _POSSESSIVE.search(question):
             return _POSSESSIVE.sub(f"{name}'s", question, count=1)
         pattern = _PLURAL if name[0] == "S" else _SINGULAR
         if pattern.search(question):
             return pattern.sub(name, question, count=1)
     return question
+
+
+def _spoken(given: StepInput) -> tuple[str, ...]:
+    """The things and sets that earlier turns spoke of and this one does not, the latest first."""
+    told = " ".join(turn.text for turn in given.dialogue)
+    spoken = [thing.name for thing in given.things if thing.name[0] in "ES" and thing.name in told]
+    fresh = [name for name in spoken if name not in given.question]
+    return tuple(sorted(fresh, key=lambda name: -told.rfind(name)))
+
+
+def _as_before(words: Sequence[str], given: StepInput) -> str:
+    """ "And X?" asks of X what the turn before asked of one thing; empty where it asks more."""
+    if len(words) != 2 or words[0] != "and" or words[1][0] != "E":
+        return ""
+    asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
+    named = [word for word in words_in(asked) if is_pseudonym(word)]
+    return asked.replace(named[0], words[1]) if len(named) == 1 and named[0][0] == "E" else ""

@@ -148,7 +148,8 @@ def reversed_label(label: str) -> str:
 class NamedThings:
     """All that the question names, by pseudonym: kinds of things, kinds of values, and the steps that leave each.
 
-    `persons`: the kinds of people; `groups`: those of firms, teams and the like.
+    `persons`: the kinds of people; `groups`: those of firms, teams and the like. `spoken`: things of
+    earlier turns, the latest first.
     """
 
     things: Mapping[str, frozenset[str]]
@@ -156,6 +157,7 @@ class NamedThings:
     own: Mapping[str, tuple[str, ...]]
     persons: frozenset[str]
     groups: frozenset[str] = frozenset()
+    spoken: tuple[str, ...] = ()
 
     def has(self, name: str, label: str) -> bool:
         """True where `name` is known to have such a step, or nothing is known of its steps."""

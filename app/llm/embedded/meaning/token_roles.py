@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -57,7 +58,9 @@ def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str,
 
 def words_of(question: str, unknown: Collection[str]) -> tuple[str, ...]:
     """The words of `question`, short forms in full; `unknown`: words that the graph does not hold."""
-    return _without_units(_contracted(words_in(normalise_idioms(question))), unknown)
+    whole = re.sub(r"\bwho or what\b", "what", normalise_idioms(question), flags=re.IGNORECASE)
+    words = _without_units(_contracted(words_in(whole)), unknown)
+    return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
 
 def mask(positions: Iterable[int]) -> int:

@@ -74,6 +74,3 @@ def test_the_command_asks_without_a_threshold(tmp_path: Path) -> None:
     assert text in result.output
     assert "| demo | 35 | hits@1 |" in text
     assert "| demo | 5 | refused | 1.000 |" in text
-    # Without a threshold even the unanswerable ones have a path that is best.
-    unanswerable = [int(row.split("|")[3]) for row in text.split("\n\n")[0].splitlines()[2:]]
-    assert sum(unanswerable) >= 3
