@@ -18,6 +18,7 @@ _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 UNEXPLAINED, UNEXECUTED, WRONG_KIND = 1.0, 1.5, 1.0
 OF_KIND: Final = 0.5
+FIRST_NAMED: Final = 0.02
 MAX_PAIRED: Final = 250
 
 
@@ -181,7 +182,10 @@ class AnswerForms:
                     or other.kinds.isdisjoint(each.kinds)
                 ):
                     continue
-                yield f"exists(intersect({each.expression}, {other.expression}))", each.used | other.used, other.score
+                # Of two ways to say it the one that begins with what is named first.
+                first = FIRST_NAMED * (0 <= other.anchor < each.anchor)
+                text = f"exists(intersect({other.expression}, {each.expression}))"
+                yield text, each.used | other.used, other.score + first
             return
         if not each.is_whole:
             yield f"exists({each.expression})", each.used, -0.2
@@ -256,19 +260,18 @@ class AnswerForms:
                 yield f'{function}({text}, "{hop.label}")', used, gain_of(said) - HOP + fit
 
     def _groups(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
+        """Numbers of what is asked for, for each of the noun behind "per"; or of the words that say the step to it."""
         grouped = self._asked.grouped
+        noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
+        fit = 0.0 if self._noun in (-1, grouped) or each.said == self._noun else -WRONG_KIND
         for hop, _ in () if each.value else self._graph.leaving(each.kinds):
-            noun = self._builder.nouns.get(grouped)
-            if noun and not noun[1].isdisjoint(hop.ends) and not noun[0] & each.used:
-                yield (
-                    f'group({text}, "{hop.label}")',
-                    each.used | noun[0],
-                    float(noun[0].bit_count()) - HOP - MEDIATED * hop.label.count("|"),
-                )
+            group = f'group({text}, "{hop.label}")'
+            score = fit - HOP - MEDIATED * hop.label.count("|")
+            if noun and not kinds.isdisjoint(hop.ends) and not noun & each.used:
+                used = each.used | noun
+                yield group, used, score + noun.bit_count()
+                for said in self._builder.said(hop, used):
+                    yield group, used | said.used, score + noun.bit_count() + gain_of(said)
             for said in () if noun else self._builder.said(hop, each.used):
                 if said.first == grouped:
-                    yield (
-                        f'group({text}, "{hop.label}")',
-                        each.used | said.used,
-                        gain_of(said) - HOP - MEDIATED * hop.label.count("|"),
-                    )
+                    yield group, each.used | said.used, score + gain_of(said)
