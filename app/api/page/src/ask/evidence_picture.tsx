@@ -93,7 +93,8 @@ function useIsNear(box: RefObject<HTMLDivElement | null>): boolean {
 
 async function draw(container: HTMLDivElement | null, picture: Picture): Promise<Core | null> {
   const { default: cytoscape } = await import("cytoscape");
-  if (container === null) {
+  // The picture may be gone from the page before its library is there; then it has no colours either.
+  if (container === null || !container.isConnected) {
     return null;
   }
   // Its own <style> is against the page's policy; src/styles/answer.css holds the same rule.
