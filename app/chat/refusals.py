@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from app.chat.question_run import QuestionRun
@@ -52,13 +53,20 @@ def refusal(run: QuestionRun) -> str:
     schema = run.graph.blind.schema
     rest = read_form(turned.rest, topics=0).rest
     words = vocabulary_of(schema, kinds_of(schema)).lacks(rest) if declares_kinds(schema) else []
+    typed = {match[0] for match in words_in(run.request.messages[-1].content)}
     if words:
-        typed = {match[0] for match in words_in(run.request.messages[-1].content)}
-        common = [word for word in words if word in typed and in_lexicon(word)]
+        common = [word for word in words if _may_quote(word, typed)]
         return NOT_READ.format(words=_quoted(common)) if common else NOT_KNOWN
     if run.found.draft is not None:
         return NOT_IN_GRAPH
-    return NOT_EXECUTED.format(word=turned.unread or turned.word) if turned.unread or turned.word else NO_PATH
+    word = turned.unread or turned.word
+    # "top" takes the word behind it along, which may be a name.
+    is_common = word == turned.word or all(_may_quote(part, typed) for part in word.split())
+    return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
+
+
+def _may_quote(word: str, typed: Collection[str]) -> bool:
+    return word in typed and in_lexicon(word)
 
 
 def _as_typed(run: QuestionRun) -> str:

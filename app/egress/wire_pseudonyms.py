@@ -83,7 +83,7 @@ def _in(value: Any, words: Mapping[str, str]) -> Any:
         case str():
             return _RUN.sub(lambda run: words.get(run[0], run[0]), value)
         case dict():
-            return {key: _in(each, words) for key, each in value.items()}
+            return {_in(key, words): _in(each, words) for key, each in value.items()}
         case list() | tuple():
             return [_in(each, words) for each in value]
         case TaskModel():

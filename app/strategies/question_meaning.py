@@ -55,13 +55,10 @@ async def meaning_of(inquiry: StrategyInput, scorer: PathScorer, places: Sequenc
 
 
 def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet]) -> QuestionMeaning | None:
-    question = inquiry.dialogue.question
-    if "? " in question.strip():
-        return None
     steps, kinds = schema_steps(inquiry.graph), whole_kinds(inquiry)
     things = show_things(inquiry, places)
     given = StepInput(
-        question=question,
+        question=inquiry.dialogue.question,
         things=things,
         evidence=[],
         candidates=[],

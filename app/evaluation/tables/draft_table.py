@@ -25,7 +25,7 @@ from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import kinds_of, members_of
 from kg_store.storage.vault import readable_name
 
-MOST_LET_THROUGH: Final = 0.05
+MAX_LET_THROUGH: Final = 0.05
 RIGHT, AGAIN = "right drafts", "asked for once more"
 
 
@@ -158,7 +158,7 @@ def _ends(asked: Sequence[_Asked], gold: dict[str, frozenset[str]]) -> str:
     return f"{len(asked) - wrong - refused} right, {refused} refused, {wrong} wrong"
 
 
-def _at_most(name: str, found: Sequence[bool], bound: float | None = MOST_LET_THROUGH) -> Measure:
+def _at_most(name: str, found: Sequence[bool], bound: float | None = MAX_LET_THROUGH) -> Measure:
     share = sum(found) / len(found) if found else 1.0
     return Measure(
         name=name,

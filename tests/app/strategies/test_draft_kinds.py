@@ -1,4 +1,4 @@
-"""What expressions give, by the prompt and the schema."""
+"""The kinds that expressions give, by the prompt and the schema."""
 
 from __future__ import annotations
 

@@ -9,9 +9,7 @@ from app.llm.tasks import StepInput
 
 
 def plan_meaning(scorer: PathScorer, given: StepInput) -> NextAction | None:
-    """None where no meaning is sure, and for several questions at once."""
-    if "? " in given.question.strip():
-        return None
+    """None where no meaning is sure."""
     found = read_meaning(scorer, given)
     if found is None or not found.is_sure:
         return None

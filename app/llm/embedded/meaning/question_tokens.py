@@ -60,11 +60,6 @@ class AskedQuestion:
         is_plain = not self.limits and "superlative" not in self.roles and "thing" not in self.roles
         return is_plain and not _HAVING.isdisjoint(self.words)
 
-    @property
-    def says_more(self) -> bool:
-        """True where it is more than a name."""
-        return len(self.words) > 1
-
     def at(self, role: Role) -> Iterator[int]:
         return (at for at, each in enumerate(self.roles) if each == role)
 

@@ -41,7 +41,9 @@ class ReadMeaning:
 
 
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
-    """None where nothing can be built."""
+    """None where nothing can be built, and for several questions at once."""
+    if "? " in given.question.strip():
+        return None
     found = meanings(scorer, given)
     if not found[1]:
         return None

@@ -1,4 +1,4 @@
-"""How right answers are spoilt: each way has its forms, and a lie leaves the expression as it is."""
+"""Right answers that are spoilt: each way has its forms, and a lie leaves the expression as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as a wrong draft that got through."""
+"""Wrong drafts that got through, counted."""
 
 from __future__ import annotations
 
