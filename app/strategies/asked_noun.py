@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from kg_store.text.plurals import singular
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from app.egress.disclosure import Profile
 from app.llm.embedded.language.language_detection import foreign_language
-from app.llm.embedded.meaning.question_tokens import read_question
+from app.llm.embedded.meaning.question.question_tokens import read_question
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.reasoner import ReplyUnusableError
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, StepInput, StepReply, Task, TaskModel

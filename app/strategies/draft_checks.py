@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeGuard
 
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.endpoint.repair_messages import (
     NEGATION_ADDED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.meaning.question_tokens import read_question
+from app.llm.embedded.meaning.question.question_tokens import read_question
 from app.strategies.asked_noun import asks_for_people, noun_of
 from tests.support.drafts import GRAPH
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.meaning.question_tokens import read_question
+from app.llm.embedded.meaning.question.question_tokens import read_question
 from app.strategies.draft_checks import Contradiction, DraftChecks, denies
 from app.strategies.draft_kinds import ResultKind
 from tests.support.drafts import GRAPH, SHOWN, THINGS

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.llm.embedded.meaning.extremes import sign_of
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import HOP, MEDIATED, Reading, gain_of
 from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop
-from app.llm.embedded.meaning.token_roles import mask
 
 _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from app.llm.embedded.meaning.measures import Measure
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.measures import Measure
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.reading import COMMON, HOP, MIN_LIKENESS, ONLY_ONE, SAYS_HAS, Reading, gain_of
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, reversed_label

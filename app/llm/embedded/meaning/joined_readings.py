@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import EXTREME_INSIDE, EXTREMES, OF_WHOLE, Reading
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
-from app.llm.embedded.meaning.token_roles import mask
 
 
 class Joins:

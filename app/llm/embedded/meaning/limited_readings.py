@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from app.llm.embedded.meaning.extremes import Nouns
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.value_limits import ValueLimit
 from app.llm.embedded.meaning.reading import MIN_LIKENESS, OF_OTHER_SORT, UNSAID, UNSAID_BEFORE_NOUN, Reading
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaHop, reversed_label
-from app.llm.embedded.meaning.value_limits import ValueLimit
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})

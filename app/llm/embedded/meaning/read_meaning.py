@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from app.llm.embedded.language.question_words import is_pseudonym, words_in
 from app.llm.embedded.language.relation_wording import unmask_words
 from app.llm.embedded.meaning.answer_forms import AnswerForms, Meaning
-from app.llm.embedded.meaning.question_tokens import AskedQuestion, read_question
+from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context, sense_of
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, read_question
 from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.said_hops import SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
@@ -22,20 +23,24 @@ _PRONOUNS = frozenset("they them those these he she him his her hers their it it
 _SINGULAR = re.compile(r"\b(?:it|there|he|she|him|that one|this one|that|this|one)\b", re.IGNORECASE)
 _PLURAL = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
-_COMBINING = frozenset({"reach", "intersect", "union"})
-_LABEL = re.compile(r'"([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
-    """The best meaning, its margin over the next one that means something else, and the words it leaves over."""
+    """The best meaning, its margin over the next one that means something else, and the words it leaves over.
+
+    `likeness` of its words to the whole question, where that decided and not each word; else 0.
+    """
 
     meaning: Meaning
     margin: float
     left: tuple[str, ...]
+    likeness: float = 0.0
 
     @property
     def is_sure(self) -> bool:
+        if self.likeness:
+            return True
         whole = self.meaning.is_whole and not self.left
         return whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
 
@@ -45,19 +50,23 @@ def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     if "? " in given.question.strip():
         return None
     found = meanings(scorer, given)
-    if not found[1]:
+    if not found.ranked:
         return None
-    asked, ranked = found
-    best = ranked[0]
+    best = found.ranked[0]
     other = next(
-        (each.score for each in ranked[1:] if _sense(each.expression) != _sense(best.expression)), best.score - 9
+        (each.score for each in found.ranked[1:] if sense_of(each.expression) != sense_of(best.expression)),
+        best.score - 9,
     )
-    left = tuple(word for at, word in enumerate(asked.words) if best.left >> at & 1)
-    return ReadMeaning(best, best.score - other, left)
+    left = tuple(word for at, word in enumerate(found.asked.words) if best.left >> at & 1)
+    read = ReadMeaning(best, best.score - other, left)
+    if read.is_sure:
+        return read
+    chosen = nearest_in_context(scorer, found)
+    return read if chosen is None else ReadMeaning(chosen.meaning, chosen.margin, (), chosen.likeness)
 
 
-def meanings(scorer: PathScorer, given: StepInput) -> tuple[AskedQuestion, Sequence[Meaning]]:
-    """The tokens of the question, and all that it may mean, best first."""
+def meanings(scorer: PathScorer, given: StepInput) -> Meanings:
+    """All that the question may mean, best first."""
     values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
     units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
     question, shown = unmask_words(_pronouns_resolved(given), [step.shown for step in given.steps])
@@ -72,26 +81,16 @@ def meanings(scorer: PathScorer, given: StepInput) -> tuple[AskedQuestion, Seque
         spoken=_spoken(given),
         groups=frozenset(kind for kind in graph.kinds if graph.is_group(kind, scorer.type_of(kind))),
     )
-    if _is_about_earlier(given, asked):
-        return asked, []
     builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph), named, scorer)
-    return asked, AnswerForms(asked, graph, builder, named).meanings(builder.readings())
+    about_earlier = _is_about_earlier(given, asked)
+    ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())
+    return Meanings(asked, graph, builder, {thing.name: thing.concept for thing in given.things}, ranked)
 
 
 def _is_about_earlier(given: StepInput, asked: AskedQuestion) -> bool:
     """True where a question with turns before it names nothing itself: it may well be about what they named."""
     names = any(role in ("thing", "value") for role in asked.roles)
     return not names and bool(given.dialogue) and ("person" not in asked.roles or bool(set(asked.words) & _PRONOUNS))
-
-
-def _sense(expression: str) -> tuple[object, ...]:
-    """The relations, things and functions of a meaning: two ways through the same relations are one."""
-    labels = {
-        part.lstrip("^").removesuffix(" number") for label in _LABEL.findall(expression) for part in label.split("|")
-    }
-    rest = re.findall(r"[A-Za-z0-9]+|<=|>=|[<>=]", _LABEL.sub("", expression))
-    said = {word for word in rest if word not in _COMBINING and not (labels and word[0] == "S")}
-    return (*sorted(labels), *sorted(said))
 
 
 def _pronouns_resolved(given: StepInput) -> str:

@@ -11,7 +11,8 @@ from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.meaning.extremes import Extremes
 from app.llm.embedded.meaning.joined_readings import Joins
 from app.llm.embedded.meaning.limited_readings import Limits
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import (
     BY_PREPOSITION,
     EXTREME_INSIDE,
@@ -32,7 +33,6 @@ from app.llm.embedded.meaning.reading import (
 )
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
-from app.llm.embedded.meaning.token_roles import mask
 from app.llm.embedded.scoring.directions import contrary_verb
 from app.llm.embedded.scoring.path_scoring import PathScorer
 

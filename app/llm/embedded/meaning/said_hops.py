@@ -11,8 +11,8 @@ from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import HopWords, hop_words
 from app.llm.embedded.language.schema_vocabulary import is_kin
 from app.llm.embedded.language.synonyms import kind_words
-from app.llm.embedded.meaning.measures import POSITIVE
-from app.llm.embedded.meaning.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.measures import POSITIVE
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from kg_store.text.plurals import singular
@@ -50,9 +50,10 @@ class SaidHops:
         starts: dict[str, set[str]] = {}
         for hop in graph.hops:
             starts.setdefault(hop.label, set()).add(hop.kind)
+        values = {hop.label: hop.value for hop in graph.hops}
         rows = []
         for (label, shown, concept), row in zip(self._rows, near, strict=True):
-            wording = _Wording.of(hop_words(shown, concept), starts[label])
+            wording = _Wording.of(hop_words(shown, concept), starts[label], values[label])
             by_meaning = [max(row.pop(0) for _ in span.texts) for span in self._spans]
             rows.append(
                 [max(a, b) for a, b in zip(self._sober(by_meaning), map(wording.surely, self._spans), strict=True)]
@@ -133,20 +134,30 @@ _STAFF: Final = frozenset({"employee", "worker", "staff member"})
 _WORKPLACES: Final = frozenset({"office", "company", "firm", "employer", "branch", "depot", "department"})
 
 
+# Nouns for what values are: "inspection date" says when the next inspection is due, "plate number" a licence plate.
+_HEADS: Final = {
+    "date": frozenset("date day year month time".split()),
+    "number": frozenset("number amount count total value level rate".split()),
+    "text": frozenset("number code name type kind status level".split()),
+}
+_SAYING_LITTLE: Final = frozenset({"code", "type"}) | _HEADS["date"] | _HEADS["number"]
+
+
 @dataclass(frozen=True, slots=True)
 class _Wording:
     """The words of a hop in the singular: those that say it alone, and those that do beside others; its verbs.
 
-    `whole`: all content words of its own label.
+    `whole`: all content words of its own label. `heads`: nouns for what its values are, which say it beside others.
     """
 
     alone: frozenset[str]
     beside: frozenset[str]
     verbs: frozenset[str]
     whole: frozenset[str]
+    heads: frozenset[str]
 
     @classmethod
-    def of(cls, hop: HopWords, starts: set[str]) -> _Wording:
+    def of(cls, hop: HopWords, starts: set[str], value: str) -> _Wording:
         texts = [text.lower().split() for text in hop.relation]
         done = _done(hop, starts)
         alone = {
@@ -154,7 +165,9 @@ class _Wording:
         } | done
         beside = {singular(word) for words in texts for word in words} | done
         whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
-        return cls(frozenset(alone), frozenset(beside), hop.verbs, frozenset(whole))
+        alone -= _SAYING_LITTLE if whole - _SAYING_LITTLE else set()
+        heads = _HEADS.get(value, frozenset())
+        return cls(frozenset(alone), frozenset(beside), hop.verbs, frozenset(whole), heads)
 
     def surely(self, span: _Span) -> float:
         """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
@@ -162,7 +175,8 @@ class _Wording:
         if span.words[0] in POSITIVE and span.count == 1:
             hints = {word for hint in POSITIVE[span.words[0]].hints for word in hint.split()}
             return 0.0 if self.whole.isdisjoint(hints - {"number", "date"}) else KIN
-        for word in span.words:
+        words_said = span.words[:-1] if span.count > 1 and span.words[-1] in self.heads else span.words
+        for word in words_said:
             if kind_words(singular(word)).isdisjoint(said) and self.verbs.isdisjoint(verbs_of(word)):
                 if not is_kin(word, said):
                     return 0.0

@@ -88,7 +88,7 @@ class SchemaGraph:
     def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
         """The kind that is nearest to what `words` mean, with its likeness; none where two are about as near."""
         names = sorted(self.kinds)
-        near = sorted(zip(scorer.kind_likeness(" ".join(words), names), names, strict=True), reverse=True)[:2]
+        near = sorted(zip(scorer.text_likeness(" ".join(words), names), names, strict=True), reverse=True)[:2]
         if not near or near[0][0] < MIN_KIND or (len(near) > 1 and near[0][0] - near[1][0] < 0.08):
             return frozenset(), 0.0
         return frozenset({near[0][1]}), near[0][0]

@@ -80,9 +80,9 @@ class PathScorer:
         rows = [(*hop.relation, *hop.reached) for hop in (hop_words(*each) for each in hops)]
         return Wordings.of(self._embedder, rows).likeness(self._embedder.sentences(texts))
 
-    def kind_likeness(self, words: str, kinds: Sequence[str]) -> list[float]:
-        """Likeness of `words` to each of `kinds`."""
-        return [float(each) for each in self._embedder.similarity(words, kinds)]
+    def text_likeness(self, text: str, others: Sequence[str]) -> list[float]:
+        """Likeness of `text` to each of `others`."""
+        return [float(each) for each in self._embedder.similarity(text, others)]
 
     def type_of(self, kind: str) -> str:
         """The type of things of a kind: person, group, place, date, number or thing."""

@@ -118,6 +118,31 @@ def test_what_is_left_over_makes_a_reading_unsure(scorer: PathScorer, question: 
     assert found is None or not found.is_sure
 
 
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("Who is in charge of Er3h33?", 'reach(Er3h33, "managed by")'),
+        ("Who penned Eb1k11?", 'reach(Eb1k11, "written by")'),
+        ("What does it cost to buy Eb1k11?", 'reach(Eb1k11, "price")'),
+    ],
+)
+def test_the_whole_question_says_what_its_single_words_don_t(
+    scorer: PathScorer, question: str, expression: str
+) -> None:
+    found = read(scorer, question)
+    assert found is not None
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+@pytest.mark.parametrize(
+    "question", ["How many purple books are kept at Er3h33?", "Which purple books cost the most?"]
+)
+def test_a_word_that_narrows_what_is_asked_for_is_not_explained_by_the_rest(scorer: PathScorer, question: str) -> None:
+    found = read(scorer, question)
+    assert found is not None
+    assert not found.is_sure
+
+
 def test_a_pronoun_stands_for_what_was_spoken_of_last(scorer: PathScorer) -> None:
     found = read(
         scorer,

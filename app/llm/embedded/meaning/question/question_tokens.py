@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from app.llm.embedded.meaning.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
-from app.llm.embedded.meaning.token_roles import DETERMINERS, TOTALS, Role, mask, roles_of, words_of
-from app.llm.embedded.meaning.value_limits import ValueLimit, excluded_in, limits_in
+from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
+from app.llm.embedded.meaning.question.token_roles import DETERMINERS, TOTALS, Role, mask, roles_of, words_of
+from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
 
 Form = Literal["things", "count", "truth", "average", "sum", "group", "compare"]
 

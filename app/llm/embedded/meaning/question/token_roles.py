@@ -8,7 +8,7 @@ from typing import Literal
 
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, normalise_idioms, words_in
 from app.llm.embedded.language.schema_vocabulary import EMPTY, is_telling
-from app.llm.embedded.meaning.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
+from app.llm.embedded.meaning.question.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
 
 Role = Literal[
     "grammar", "content", "thing", "value", "negation", "superlative", "comparative", "person", "other", "unknown"
@@ -31,7 +31,7 @@ _UNREAD = frozenset(
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
     "among amongst became become times out sell offer overall there here ever also currently now please listed "
-    "recorded registered known".split()
+    "recorded registered known under during within via behind thing".split()
 )
 
 

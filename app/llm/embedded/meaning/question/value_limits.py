@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.llm.embedded.meaning.token_roles import Role, mask
+from app.llm.embedded.meaning.question.token_roles import Role, mask
 
 _NUMBERS = {word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _EXCEPT = tuple(tuple(words.split()) for words in (
