@@ -139,7 +139,14 @@ class Anonymiser:
         return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
 
     def _spans(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
-        return [self._known(span) for span in self._finder.settle(found, more)]
+        spans = [self._known(span) for span in self._finder.settle(found, more)]
+        return sorted([*spans, *self._categories(found, spans)], key=lambda span: span.start)
+
+    def _categories(self, found: Found, spans: Sequence[Span]) -> Iterator[Span]:
+        """Everyday words that are values. One that is hidden from the asker stays, as a word that is none would."""
+        for span in self._finder.categories(found.text, spans):
+            if mids := self._holds(span.mids):
+                yield replace(span, mids=mids)
 
     def _known(self, span: Span) -> Span:
         mids = self._holds(span.mids) if span.mids else ()

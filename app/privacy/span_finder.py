@@ -139,6 +139,16 @@ class SpanFinder:
         chosen += _initials(text, chosen)
         return sorted(chosen, key=lambda span: span.start)
 
+    def categories(self, text: str, spans: Sequence[Span]) -> list[Span]:
+        """Everyday words outside of `spans` that are values of the graph."""
+        covered = _cover(text, spans)
+        found = self._linker.find_categories(text, self._lexicon.public)
+        return [
+            Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind)
+            for each in found
+            if not any(covered[each.start : each.end])
+        ]
+
     def readings(self, found: Found, spans: Sequence[Span]) -> list[SchemaReading]:
         """Readings of the unknown words among the settled `spans`, in words of the shown schema."""
         words = {(span.start, span.end) for span in spans if span.source is SpanSource.WORD}

@@ -7,17 +7,23 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kg_store.names.fuzzy_index import Fits, IsName
+from kg_store.names.fuzzy_search import InexactHit
 from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
-from kg_store.text.english import PublicWords, is_rare
+from kg_store.text.english import PublicWords, is_plural, is_rare, stems
 from kg_store.text.literals import LiteralSpan, find_literals
 from kg_store.text.normalise import normalise
 from kg_store.text.numbers.number_words import find_number_expressions
 
 MAX_PASSES: Final = 3
 """After so many the spans of all readings go, those that overlap too: more than need be, and never less."""
+
+MAX_SHARING: Final = 20
+"""A word that more names have as a part of theirs names none of them: a title, a kind."""
+
+_INDEFINITE: Final = [[word] for word in "a an any some no every each many several which what other more".split()]
 
 _MASK: Final = "|"
 """No name runs across it."""
@@ -137,12 +143,24 @@ class EntityLinker:
         named = [hit for hit in hits if _says_much(hit.text, public)]
         exact = _merge(_longest([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks))
         near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public), None, fits)
-        chosen = choose_inexact(text, [], (), near, lambda start, end: _is_telling(text[start:end]))
+        able = [hit for hit in near if not _is_common_noun(text, hit)]
+        chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         # What is spelt as it is goes before what only comes near, but for a word out of a name.
         longer = [each for each in read if not any(_overlap(each, other) and _within(each, other) for other in exact)]
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
         return sorted([*kept, *longer], key=lambda mention: mention.start)
+
+    def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
+        """Everyday words that are the whole of a text value, and none of the schema's own: lost, of shipments that
+        got lost."""
+        hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.kind == "value"]
+        found = [
+            Mention(hit.start, hit.end, hit.mids, ValueKind.TEXT)
+            for hit in hits
+            if hit.value_kind is ValueKind.TEXT and _says_much(hit.text, public) and not has_capitals(hit.text)
+        ]
+        return _merge(_longest(found, EmphasisMarks.of(text)))
 
     def _with_all_alternatives(
         self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
@@ -177,7 +195,8 @@ class EntityLinker:
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
         hits = self.index.find_inexact(text, (), is_more, marks.may_mark, fits)
-        chosen = choose_inexact(text, spans, marks.enclosed, hits, is_name)
+        able = [hit for hit in hits if not _is_common_noun(text, hit)]
+        chosen = choose_inexact(text, spans, marks.enclosed, able, is_name)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         read = self._with_all_alternatives(text, read, exact, marks)
@@ -219,12 +238,22 @@ class EntityLinker:
 
 def _says_much(word: str, public: PublicWords) -> bool:
     plain = normalise(word).text
-    return plain not in COMMON_WORDS and not public.is_own(plain)
+    own = public.is_own(plain) or any(map(public.is_own, stems(plain)))
+    return plain not in COMMON_WORDS and not own
 
 
 def _is_telling(text: str) -> bool:
     """Several words together, or one that questions seldom hold."""
     return len(text.split()) > 1 or is_rare(text)
+
+
+def _is_common_noun(text: str, hit: InexactHit) -> bool:
+    """True of a small word that is a part of several names, where it says what things are: a grant, grants."""
+    written = text[hit.start : hit.end]
+    if hit.whole or " " in written or has_capitals(written) or len(hit.mids) == 1:
+        return False
+    before = text[: hit.start].split()[-1:]
+    return is_plural(written) or len(hit.mids) > MAX_SHARING or before in _INDEFINITE
 
 
 def _overlap(one: Mention, other: Mention) -> bool:

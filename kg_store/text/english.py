@@ -79,6 +79,11 @@ def stems(word: str) -> Iterator[str]:
                 yield stem[:-1]
 
 
+def is_plural(word: str) -> bool:
+    """True of a word that is more frequent without its s: grants, and not jones."""
+    return word.endswith("s") and any(zipf_frequency(stem) >= zipf_frequency(word) for stem in stems(word))
+
+
 def may_be_proper(word: str) -> bool:
     """True where the dictionary has `word` with a capital too, or not at all."""
     plain = word.casefold()

@@ -15,6 +15,7 @@ from kg_store.lexicon import in_lexicon
 from kg_store.names.word_hashes import one_slip_away
 
 MIN_MISTYPED: Final = 5
+MIN_SHORTENED: Final = 4
 MIN_PIECE: Final = 4
 """Letters of a word inside others that it is run together with."""
 
@@ -64,10 +65,26 @@ def _is_english(turn: TurnTokens) -> bool:
 
 def _meant(word: str, lexicon: Lexicon) -> str:
     """Empty where nothing is near, more than one word is, or the word may be somebody's name."""
-    if len(word) < MIN_MISTYPED or not (word.isascii() and word.isalpha()):
+    if len(word) < MIN_SHORTENED or not (word.isascii() and word.isalpha()):
         return ""
-    meant = _mistyped(word, lexicon.schema) or _run_together(word, lexicon)
+    meant = _shortened(word, lexicon.schema)
+    if not meant and len(word) >= MIN_MISTYPED:
+        meant = _mistyped(word, lexicon.schema) or _run_together(word, lexicon)
     return "" if not meant or lexicon.names.has_near(word) else meant
+
+
+def _shortened(word: str, schema: frozenset[str]) -> str:
+    """The one word of the schema that `word` is the beginning of, in its number: profs, dept."""
+    stem = word.removesuffix("s")
+    longer = [own for own in schema if len(own) > len(stem) + 1 and own.isalpha() and _begins(own, stem)]
+    if len(longer) != 1 or len(stem) < MIN_SHORTENED:
+        return ""
+    return longer[0] if stem == word else _forms(longer[0])[-1]
+
+
+def _begins(own: str, stem: str) -> bool:
+    """True where `stem` is how `own` begins, or its beginning and its last letter: prof, dept."""
+    return own.startswith(stem) or (own[-1] == stem[-1] and own.startswith(stem[:-1]))
 
 
 def _mistyped(word: str, schema: frozenset[str]) -> str:

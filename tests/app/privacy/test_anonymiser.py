@@ -393,3 +393,33 @@ def test_a_surname_that_several_share_is_ambiguous(ask: Ask, table: PseudonymTab
     (ambiguity,) = anonymised.ambiguous
     assert sorted(members(table, choice).tolist() for choice in ambiguity.choices) == [[1], [2]]
     assert [reading.pseudonym for reading in anonymised.inexact] == [ambiguity.pseudonym]
+
+
+# --- everyday words that are values ------------------------------------------------------------------------------
+
+
+def categories(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
+    entries = [
+        NameEntry(1, "Depot Zilm", "name", None, True, True),
+        NameEntry(2, "lost", "value", ValueKind.TEXT, True, True),
+    ]
+    public = PublicWords.of(["status"])
+    index = NameIndex.build(entries).with_public(public)
+    lexicon = Lexicon(public, NameWords.of(()), frozenset({"status"}))
+    return Anonymiser(EntityLinker(index), index, lexicon, holds=holds)
+
+
+def sent(anonymiser: Anonymiser, text: str) -> str:
+    table = PseudonymTable.new()
+    made = anonymiser.anonymise(dialogue(text), table, lambda word: members(table, word))
+    return shape(text_of(made))
+
+
+def test_an_everyday_word_that_is_a_value_of_the_graph_goes() -> None:
+    assert sent(categories(), "which orders got lost") == "which orders got <V>"
+    assert sent(categories(), "which orders got sold") == "which orders got sold"
+
+
+def test_an_everyday_word_that_is_a_value_hidden_from_the_asker_stays_as_any_other_would() -> None:
+    hidden = categories(lambda mids: tuple(mid for mid in mids if mid != 2))
+    assert sent(hidden, "which orders got lost") == "which orders got lost"

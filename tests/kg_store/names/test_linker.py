@@ -323,3 +323,32 @@ def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -
     for each in (*texts, *texts):
         assert INDEX.find_inexact(each, fits=fits) == INDEX.find_inexact(each)
         assert find_near_spans(INDEX, each, (), (), fits) == find_near_spans(INDEX, each, ())
+
+
+# --- what a word says that is a name elsewhere ------------------------------------------------------------------
+
+
+GRANTS = ("Winter Travel Grant", "Hollis Prize Grant", "Rector's Grant")
+
+
+def grants() -> EntityLinker:
+    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(GRANTS, start=1)]
+    entries += [NameEntry(9, "lost", "value", ValueKind.TEXT, True, True)]
+    entries += [NameEntry(10, "open", "value", ValueKind.TEXT, True, True)]
+    return EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(["opened on", "open"])))
+
+
+@pytest.mark.parametrize("text", ["how many students are on a grant", "grants paying more", "who has no grant"])
+def test_a_part_of_several_names_that_says_what_things_are_is_no_mention(text: str) -> None:
+    assert grants().find_mentions(text) == []
+
+
+@pytest.mark.parametrize("text", ["who has the winter travel grant", "who has the travel grant", "Hollis Prize Grant"])
+def test_a_name_is_a_mention_however_much_of_it_says_what_it_is(text: str) -> None:
+    assert [len(each.mids) for each in grants().find_mentions(text)] == [1]
+
+
+def test_an_everyday_word_that_is_a_whole_value_is_a_category_and_no_word_of_the_schema_is() -> None:
+    public = PublicWords.of(["opened on", "open"])
+    found = grants().find_categories("which open orders got lost", public)
+    assert [(each.mids, each.value_kind) for each in found] == [((9,), ValueKind.TEXT)]

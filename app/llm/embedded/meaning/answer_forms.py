@@ -27,13 +27,15 @@ class Meaning:
     """An expression that may be the meaning of the question.
 
     `left`: the tokens that it does not explain. `is_whole`: it uses all that is named, and its kind is that of what is
-    asked for. `weakest`: the likeness of the words that say a step least.
+    asked for; `may_be_whole`: the same, where nothing tells that kind. `weakest`: the likeness of the words that say a
+    step least.
     """
 
     expression: str
     score: float
     left: int
     is_whole: bool
+    may_be_whole: bool
     weakest: float
 
 
@@ -70,8 +72,8 @@ class AnswerForms:
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named
         bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum")
-        fits = gain > -WRONG_KIND and (bound or not reading.unsaid)
-        return Meaning(expression, score, left, not named and fits, reading.weakest)
+        fits = not named and gain > -WRONG_KIND
+        return Meaning(expression, score, left, fits and (bound or not reading.unsaid), fits, reading.weakest)
 
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Expressions with the tokens they use and what they add to the score."""

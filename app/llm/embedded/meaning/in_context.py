@@ -17,6 +17,10 @@ from kg_store.terms import is_mask_word
 
 MIN_LIKENESS: Final = 0.65
 MIN_AHEAD: Final = 0.02
+MIN_LIKENESS_OF_ANY: Final = 0.76
+MIN_AHEAD_OF_ANY: Final = 0.1
+"""Where nothing tells the kind of what is asked for."""
+
 MAX_COMPARED: Final = 12
 MAX_BEHIND: Final = 2.0
 """Of the score of the best meaning: what lies further behind is not compared."""
@@ -47,6 +51,13 @@ class NearestMeaning:
     likeness: float
     margin: float
 
+    @property
+    def is_near(self) -> bool:
+        """True where it is near enough to the question, and nothing else is about as near."""
+        if self.meaning.is_whole:
+            return self.likeness >= MIN_LIKENESS and self.margin >= MIN_AHEAD
+        return self.likeness >= MIN_LIKENESS_OF_ANY and self.margin >= MIN_AHEAD_OF_ANY
+
 
 def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | None:
     """The meaning that says what the whole question says; None where none lies near enough, or two about as near."""
@@ -60,9 +71,8 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
     order = sorted(range(len(compared)), key=lambda at: -scores[at])
     best = order[0]
     ahead = scores[best] - scores[order[1]] if len(order) > 1 else 1.0
-    if likeness[best] < MIN_LIKENESS or ahead < MIN_AHEAD or not _is_accounted_for(found, compared[best]):
-        return None
-    return NearestMeaning(compared[best], likeness[best], ahead)
+    nearest = NearestMeaning(compared[best], likeness[best], ahead)
+    return nearest if nearest.is_near and _is_accounted_for(found, nearest.meaning) else None
 
 
 def _to_compare(found: Meanings) -> Iterator[Meaning]:
@@ -72,7 +82,7 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
         if each.score < found.ranked[0].score - MAX_BEHIND or len(seen) == MAX_COMPARED:
             return
         sense = sense_of(each.expression)
-        if each.is_whole and not each.left & found.asked.working and sense not in seen and not _is_masked(each):
+        if each.may_be_whole and not each.left & found.asked.working and sense not in seen and not _is_masked(each):
             seen.add(sense)
             yield each
 

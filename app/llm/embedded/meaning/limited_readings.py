@@ -26,7 +26,8 @@ class Limits:
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
         """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
         for at, limit in self._asked.limits.items() if hop.value else ():
-            if each.used >> at & 1 or limit.counts in self._nouns or not self._may_equal(hop, limit):
+            counts = limit.counts in self._nouns and self._named.values.get(limit.name) != "text"
+            if each.used >> at & 1 or counts or not self._may_equal(hop, limit):
                 continue
             is_other = hop.value == "number" and self._named.values.get(limit.name) != "number"
             longer = each.paid(said, cost + (0.0 if said else UNSAID) + OF_OTHER_SORT * is_other)

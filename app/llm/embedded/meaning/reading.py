@@ -48,6 +48,11 @@ class Reading:
     partner: str = ""
 
     @property
+    def joins_things(self) -> bool:
+        """True of what two named things share: the exam that X took in Y."""
+        return self.expression.startswith("intersect(") and self.expression.count("(E") == 2
+
+    @property
     def key(self) -> object:
         """Readings of one key are the same, but for their score."""
         return (
@@ -56,6 +61,7 @@ class Reading:
             (self.kinds if self.is_whole else None),
             self.used,
             self.value,
+            self.said,
             self.is_implied,
         )
 

@@ -147,7 +147,7 @@ class ReadingBuilder:
             for hop, kinds in self._graph.leaving(each.kinds):
                 narrow = replace(each, kinds=kinds) if each.is_whole else each
                 text = self.text(narrow)
-                if text and not (hop.value not in ("", "truth") and each.unsaid):
+                if text and not (hop.value not in ("", "truth") and each.unsaid and not each.joins_things):
                     yield from self._along(narrow, text, hop)
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:

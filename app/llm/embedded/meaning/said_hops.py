@@ -165,7 +165,9 @@ class _Wording:
         } | done
         beside = {singular(word) for words in texts for word in words} | done
         whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
-        alone -= _SAYING_LITTLE if whole - _SAYING_LITTLE else set()
+        of_start = {singular(word) for kind in starts for word in kind.lower().split()}
+        for little in (_SAYING_LITTLE, of_start):  # "Shipment status" is said by no shipments.
+            alone -= little if whole - little else set()
         heads = _HEADS.get(value, frozenset())
         return cls(frozenset(alone), frozenset(beside), hop.verbs, frozenset(whole), heads)
 

@@ -52,6 +52,7 @@ def read(text: str) -> tuple[Anonymised, PseudonymTable]:
         ("the childrendead of whom", "the children dead of whom"),
         ("what was the placeofbirth of him", "what was the place of birth of him"),
         ("the chlidren of these", "the children of these"),
+        ("which natio have they", "which nationality have they"),
     ],
 )
 def test_what_was_meant_is_sent_and_told(text: str, sent: str) -> None:

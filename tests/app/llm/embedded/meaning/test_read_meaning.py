@@ -29,6 +29,7 @@ VALUES = [
     ("book", "published on", "date"),
     ("branch", "number of seats", "number"),
     ("loan", "due on", "date"),
+    ("loan", "loan status", "text"),
 ]
 NAMED = {"Eb1k11": "book", "Ea2t22": "author", "Er3h33": "branch", "Em4b44": "member", "Em5b55": "member"}
 
@@ -51,6 +52,8 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
     own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
     things = [thing(name, kind) for name, kind in NAMED.items() if name in question or earlier]
     things += [thing("Vd4t33", "date")] * ("Vd4t33" in question) + [thing("Vn4m44", "number")] * ("Vn4m44" in question)
+    things += [thing("Vs6c66", "text")] * ("Vs6c66" in question)
+    own |= {"Vs6c66": ("^loan status",)}
     kinds = tuple(thing(name, kind, "more") for kind, name in KINDS.items())
     return read_meaning(
         scorer,
@@ -89,6 +92,8 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
         ("What is the average price of books at Er3h33?", 'average(reach(Er3h33, "^kept at"), "price")'),
         ("Which authors have at least two books?", 'counted(Sa0001, "^written by", >=, 2)'),
         ("What did Em4b44 borrow?", 'reach(Em4b44, "^borrowed by")'),
+        ("What is the due date of Vs6c66 loans?", 'reach(filter(Sl0001, "loan status", =, Vs6c66), "due on")'),
+        ("How many Vs6c66 loans are there?", 'count(filter(Sl0001, "loan status", =, Vs6c66))'),
         (
             "Do Em4b44 and Em5b55 have the same email?",
             'exists(intersect(reach(Em4b44, "email"), reach(Em5b55, "email")))',
