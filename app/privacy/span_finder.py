@@ -18,7 +18,8 @@ from app.privacy.words.turn_tokens import Stand
 from app.privacy.words.unknown_words import unknown_spans
 from kg_store.names.fuzzy_index import Fits
 from kg_store.names.index import NameIndex
-from kg_store.names.linker import EntityLinker, find_near_spans, has_capitals, masked
+from kg_store.names.linker import EntityLinker, has_capitals
+from kg_store.names.near_spans import find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.literals import find_literals
 from kg_store.text.numbers.number_words import find_number_expressions
