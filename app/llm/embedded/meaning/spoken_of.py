@@ -1,0 +1,96 @@
+"""Wordings of a question in which what it leaves to earlier turns is said: pronouns, and what goes without saying."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.schema_graph import SchemaGraph
+from app.llm.tasks import StepInput
+
+MAX_TRIED: Final = 2
+"""Things of earlier turns that a question may go without naming."""
+
+PERSONAL: Final = frozenset("he she him his her hers".split())
+OF_THINGS: Final = frozenset("it its there".split())
+PRONOUNS: Final = PERSONAL | OF_THINGS - {"there"} | frozenset("they them those these their theirs".split())
+_POINTING: Final = frozenset({"that", "this"})
+_SINGULAR: Final = re.compile(
+    r"\b(?:it|(?<!is )(?<!are )(?<!was )(?<!were )there|he|she|him|that one|this one|that(?=\s*(?:\?|$))|this|one)\b",
+    re.IGNORECASE,
+)
+_PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORECASE)
+_POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
+
+
+def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> Iterator[str]:
+    """The question as it may be meant, the likeliest first; the last one says no more than was typed.
+
+    `persons`: the kinds that are people.
+    """
+    question = given.question
+    for kind in given.kinds:
+        question = question.replace(kind.name, kind.concept)
+    words = words_in(question)
+    if any(map(is_pseudonym, words)):
+        yield _as_before(words, given) or question
+        return
+    resolved = _resolved(question, given, persons)
+    if resolved == question and not _names_kind(words, graph):
+        bare = question.rstrip(" ?.!")
+        yield from (f"{bare} of {name}" for name in spoken_of(given)[:MAX_TRIED])
+    yield resolved
+
+
+def points_back(asked: AskedQuestion) -> bool:
+    """True of what only earlier turns tell: they, that exam; "the second reader", of whom?"""
+    for at, word in enumerate(asked.words):
+        follows = asked.roles[at + 1 : at + 2] == ("content",)
+        if word in PRONOUNS or (word in _POINTING and follows and asked.roles[at - 1] != "content"):
+            return True
+    last = asked.words[-3:-1] if len(asked.words) > 2 else ()
+    return "the" in last and asked.roles[-1] == "content" and "superlative" not in asked.roles
+
+
+def spoken_of(given: StepInput) -> tuple[str, ...]:
+    """The things and sets that earlier turns spoke of and this one does not, the latest first."""
+    told = " ".join(turn.text for turn in given.dialogue)
+    spoken = [thing.name for thing in given.things if thing.name[0] in "ES" and thing.name in told]
+    fresh = [name for name in spoken if name not in given.question]
+    return tuple(sorted(fresh, key=lambda name: -told.rfind(name)))
+
+
+def _names_kind(words: Sequence[str], graph: SchemaGraph) -> bool:
+    return any(word not in GRAMMAR and graph.kinds_said((word,)) for word in words)
+
+
+def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
+    """The question with its first pronoun replaced by the latest thing that it may stand for."""
+    people = {thing.name: not set(thing.concept.split(", ")).isdisjoint(persons) for thing in given.things}
+    several = {thing.name for thing in given.things if thing.name[0] == "S" and thing.size != "1"}
+    for name in spoken_of(given):
+        for pattern in (_POSSESSIVE, _PLURAL if name in several else _SINGULAR):
+            found = pattern.search(question)
+            if found and _may_stand_for(found[0].lower(), people[name], any(people.values())):
+                said = f"{name}'s" if pattern is _POSSESSIVE else name
+                return question[: found.start()] + said + question[found.end() :]
+    return question
+
+
+def _may_stand_for(pronoun: str, is_person: bool, is_any_person: bool) -> bool:
+    """It is no person; and he is one, where people were spoken of at all."""
+    if pronoun in PERSONAL:
+        return is_person or not is_any_person
+    return not (pronoun in OF_THINGS and is_person)
+
+
+def _as_before(words: Sequence[str], given: StepInput) -> str:
+    """ "And X?" asks of X what the turn before asked of one thing; empty where it asks more."""
+    if len(words) != 2 or words[0] != "and" or words[1][0] != "E":
+        return ""
+    asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
+    named = [word for word in words_in(asked) if is_pseudonym(word)]
+    return asked.replace(named[0], words[1]) if len(named) == 1 and named[0][0] == "E" else ""

@@ -1,0 +1,37 @@
+"""Questions that leave something to earlier turns: pronouns, what goes without saying, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.tasks import Turn
+from tests.app.llm.embedded.meaning.test_read_meaning import read, scorer
+
+__all__ = ["scorer"]
+
+EARLIER = (Turn(role="user", text="Who manages Er3h33?"), Turn(role="assistant", text="Er3h33 is managed by Em4b44."))
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("When was she born?", 'reach(Em4b44, "date of birth")'),
+        ("What is her email?", 'reach(Em4b44, "email")'),
+        ("How many seats does it have?", 'reach(Er3h33, "number of seats")'),
+        ("How many seats are there?", 'reach(Er3h33, "number of seats")'),
+        ("and the email?", 'reach(Em4b44, "email")'),
+        ("How many books are there?", "count(Sb0001)"),
+        ("Who wrote the most books?", 'most(reach(Sb0001, "written by"), "^written by")'),
+    ],
+)
+def test_what_is_left_to_earlier_turns_is_filled_in(scorer: PathScorer, question: str, expression: str) -> None:
+    found = read(scorer, question, *EARLIER)
+    assert found is not None
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+@pytest.mark.parametrize("question", ["When was that loan due?", "Who was the translator?", "What for?"])
+def test_what_no_earlier_turn_tells_is_not_asked_of_everybody(scorer: PathScorer, question: str) -> None:
+    found = read(scorer, question, *EARLIER)
+    assert found is None or not found.is_sure, found
