@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import openai
 import pytest
 
 from client_sdk import KeyPair
@@ -16,7 +15,10 @@ from client_sdk.proxy.errors import ProxyError
 from client_sdk.proxy.responses import ResponseHistory
 from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
+from tests.support.lazy_module import LazyModule
 from tests.support.processes.proxy import proxy_thread
+
+openai = LazyModule("openai")
 
 pytestmark = pytest.mark.slow
 
