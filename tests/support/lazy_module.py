@@ -13,4 +13,7 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        # pytest asks each thing of a file whether it is a test.
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
         return getattr(import_module(self._name), attribute)
