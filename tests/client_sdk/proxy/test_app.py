@@ -38,19 +38,6 @@ AFTER = (
 Said = list[dict[str, Any]]
 
 
-@pytest.fixture
-def base_url(service: FakeService) -> Iterator[str]:
-    service.numbers_conversations = True
-    with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
-        yield url
-
-
-@pytest.fixture
-def client(base_url: str) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=base_url, api_key="anything", max_retries=0) as client:
-        yield client
-
-
 def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 

@@ -27,10 +27,8 @@ Said = list[dict[str, Any]]
 
 
 @pytest.fixture
-def url(service: FakeService) -> Iterator[str]:
-    service.numbers_conversations = True
-    with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
-        yield url.removesuffix("/v1")
+def url(base_url: str) -> str:
+    return base_url.removesuffix("/v1")
 
 
 @pytest.fixture
