@@ -61,13 +61,16 @@ has-chromium:
 
 # Whole files go to a worker, those that take long first (tests/conftest.py). FAST=1, for the inner loop: no test that
 # starts a process, loads a model or takes seconds (the marks in pyproject.toml). Who imports whom is checked by `check`.
+# Compiled modules are kept, whatever the shell says: each worker and each program that a test starts would compile all
+# anew.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 TESTS = -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/test_layers.py
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
+	@$(PYTEST) $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
 
 # The same with what of the code they reach; slower.
 coverage: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS) --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
+	@$(PYTEST) $(TESTS) --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +24,8 @@ WEIGHTS = (".safetensors", ".onnx")
 # Python's `platform` asks it when libraries are loaded.
 SYSTEM_PROGRAMS = ("uname",)
 LONG = ("process", "model", "slow")
+# The marks that all tests of a file have.
+MARKS_OF_FILE = re.compile(r"^pytestmark = (.+)$", re.M)
 
 settings.register_profile("unhurried", settings.get_profile(settings.get_current_profile_name()), deadline=None)
 settings.load_profile("unhurried")
@@ -41,11 +45,22 @@ running: list[pytest.Item] = []
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
     """The sentence model, loaded once a worker. Tests of the SDK alone don't import it."""
-    from app.llm.embeddings.embedder import Embedder
+    from app.llm.embeddings.model_files import BOXED_MODEL
+    from tests.support.sentence_model import shared_embedder
 
-    embedder = Embedder(cache_dir=load_settings(None).cache_dir)
+    embedder = shared_embedder(BOXED_MODEL, load_settings(None).cache_dir)
     embedder.load()
     return embedder
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file whose tests are all left out is not imported: most of what is slow to import is there."""
+    chosen = config.option.markexpr
+    if " or " in chosen or not collection_path.match("test_*.py"):
+        return None
+    left_out = {each.removeprefix("not ") for each in chosen.split(" and ") if each.startswith("not ")}
+    marks = re.findall(r"pytest\.mark\.(\w+)", "".join(MARKS_OF_FILE.findall(collection_path.read_text("utf-8"))))
+    return not left_out.isdisjoint(marks) or None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,8 +74,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """All that was imported and collected stays to the end: the collector of garbage need not look at it again."""
+    """All that was imported and collected stays to the end: the collector of garbage need not look at it again, and
+    what tests make is small enough to be looked at seldom."""
     gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,6 +19,7 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
+from app.wiring import services
 from app.wiring import store as stores
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
@@ -26,6 +27,7 @@ from kg_store.text.english import PublicWords
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes import postgres
 from tests.support.processes.model_server import ModelServer, serving
+from tests.support.sentence_model import shared_embedder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -56,6 +58,14 @@ def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(stores, "migrate", migrate)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_sentence_model() -> Iterator[None]:
+    """The services of a worker take the same sentence model, where their settings name the same."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(services, "Embedder", shared_embedder)
         yield
 
 

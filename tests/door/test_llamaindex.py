@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from llama_index.core.base.response.schema import Response
-from llama_index.core.schema import QueryBundle
-from llama_index.core.tools import QueryEngineTool
 
 from client_sdk import Chat, KeyPair, UnknownGraphError
-from client_sdk.integrations.llamaindex import ArogQueryEngine
+from tests.support.lazy_module import LazyModule
 from tests.support.processes.demo_service import DemoService
+
+responses = LazyModule("llama_index.core.base.response.schema")
+schema = LazyModule("llama_index.core.schema")
+tools = LazyModule("llama_index.core.tools")
+llamaindex = LazyModule("client_sdk.integrations.llamaindex")
 
 pytestmark = pytest.mark.process
 
@@ -26,8 +28,8 @@ def chat(demo: DemoService) -> Iterator[Chat]:
 
 
 def test_a_query_is_answered_with_its_sources(chat: Chat) -> None:
-    response = ArogQueryEngine(chat).query(DOCTOR)
-    assert isinstance(response, Response)
+    response = llamaindex.ArogQueryEngine(chat).query(DOCTOR)
+    assert isinstance(response, responses.Response)
     assert str(response) == "Valeska Dornbusch is treated by Emeka Osakwani."
     assert response.source_nodes[0].node.get_content() == (
         "Valeska Dornbusch (patient), treated by, Emeka Osakwani (doctor)"
@@ -38,24 +40,24 @@ def test_a_query_is_answered_with_its_sources(chat: Chat) -> None:
 
 
 def test_all_facts_follow_where_they_are_wanted(chat: Chat) -> None:
-    cited = ArogQueryEngine(chat).query(DOCTOR)
-    everything = ArogQueryEngine(chat, all_facts=True).query(DOCTOR)
+    cited = llamaindex.ArogQueryEngine(chat).query(DOCTOR)
+    everything = llamaindex.ArogQueryEngine(chat, all_facts=True).query(DOCTOR)
     assert len(everything.source_nodes) >= len(cited.source_nodes) > 0
 
 
 def test_queries_know_nothing_of_each_other(chat: Chat) -> None:
-    engine = ArogQueryEngine(chat)
+    engine = llamaindex.ArogQueryEngine(chat)
     engine.query(DOCTOR)
     assert "Alder Clinic" not in str(engine.query("And where does he work?"))
 
 
 async def test_it_does_the_same_for_asyncio_and_as_a_tool(chat: Chat) -> None:
-    engine = ArogQueryEngine(chat)
-    assert str(await engine.aquery(QueryBundle(DOCTOR))) == "Valeska Dornbusch is treated by Emeka Osakwani."
-    tool = QueryEngineTool.from_defaults(engine, name="clinic", description="Patients and doctors")
+    engine = llamaindex.ArogQueryEngine(chat)
+    assert str(await engine.aquery(schema.QueryBundle(DOCTOR))) == "Valeska Dornbusch is treated by Emeka Osakwani."
+    tool = tools.QueryEngineTool.from_defaults(engine, name="clinic", description="Patients and doctors")
     assert (await tool.acall(DOCTOR)).content == "Valeska Dornbusch is treated by Emeka Osakwani."
 
 
 def test_errors_are_those_of_the_sdk(demo: DemoService) -> None:
     with Chat(demo.url, demo.api_key, "another", key=KEY) as chat, pytest.raises(UnknownGraphError):
-        ArogQueryEngine(chat).query(DOCTOR)
+        llamaindex.ArogQueryEngine(chat).query(DOCTOR)

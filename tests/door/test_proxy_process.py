@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anthropic
-import openai
 import pytest
 
+from tests.support.lazy_module import LazyModule
 from tests.support.processes.demo_service import DemoService
 from tests.support.processes.proxy import ROOT, ProxyProcess, proxy_process
+
+anthropic = LazyModule("anthropic")
+openai = LazyModule("openai")
 
 pytestmark = pytest.mark.process
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.app.conftest import migrated_once, model, no_waiting, server
+from tests.app.conftest import migrated_once, model, no_waiting, one_sentence_model, server
 
-__all__ = ["migrated_once", "model", "no_waiting", "server"]
+__all__ = ["migrated_once", "model", "no_waiting", "one_sentence_model", "server"]

@@ -255,7 +255,7 @@ def _scorer_of(thinking: ReasonerBundle, settings: Settings) -> Callable[[], Pat
     reasoner = thinking.reasoner
     if isinstance(reasoner, EmbeddedReasoner):
         return lambda: reasoner.scorer
-    return cache(lambda: PathScorer(Embedder(settings.embedder)))
+    return cache(lambda: PathScorer(Embedder(settings.embedder, settings.cache_dir)))
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:

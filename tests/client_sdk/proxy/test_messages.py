@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import anthropic
 import httpx2
 import pytest
 
@@ -15,7 +14,10 @@ from client_sdk.protocol import Usage
 from client_sdk.proxy.access import AccessDecision
 from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
+from tests.support.lazy_module import LazyModule
 from tests.support.processes.proxy import proxy_thread
+
+anthropic = LazyModule("anthropic")
 
 pytestmark = pytest.mark.slow
 
@@ -25,10 +27,8 @@ Said = list[dict[str, Any]]
 
 
 @pytest.fixture
-def url(service: FakeService) -> Iterator[str]:
-    service.numbers_conversations = True
-    with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
-        yield url.removesuffix("/v1")
+def url(base_url: str) -> str:
+    return base_url.removesuffix("/v1")
 
 
 @pytest.fixture
@@ -139,21 +139,21 @@ def test_what_can_not_be_done_is_refused_and_never_quoted(
 @pytest.mark.parametrize(
     ("status", "code", "kind", "told"),
     [
-        (401, "not_authenticated", anthropic.AuthenticationError, "authentication_error"),
-        (403, "not_permitted", anthropic.PermissionDeniedError, "permission_error"),
-        (404, "unknown_graph", anthropic.NotFoundError, "not_found_error"),
-        (409, "conversation_busy", anthropic.ConflictError, "invalid_request_error"),
-        (429, "rate_limited", anthropic.RateLimitError, "rate_limit_error"),
-        (500, "blocked", anthropic.InternalServerError, "api_error"),
-        (502, "model_unavailable", anthropic.InternalServerError, "api_error"),
-        (504, "deadline", anthropic.InternalServerError, "timeout_error"),
+        (401, "not_authenticated", "AuthenticationError", "authentication_error"),
+        (403, "not_permitted", "PermissionDeniedError", "permission_error"),
+        (404, "unknown_graph", "NotFoundError", "not_found_error"),
+        (409, "conversation_busy", "ConflictError", "invalid_request_error"),
+        (429, "rate_limited", "RateLimitError", "rate_limit_error"),
+        (500, "blocked", "InternalServerError", "api_error"),
+        (502, "model_unavailable", "InternalServerError", "api_error"),
+        (504, "deadline", "InternalServerError", "timeout_error"),
     ],
 )
 def test_an_error_of_the_service_is_one_of_anthropics(
-    service: FakeService, client: anthropic.Anthropic, streaming: bool, status: int, code: str, kind: type, told: str
+    service: FakeService, client: anthropic.Anthropic, streaming: bool, status: int, code: str, kind: str, told: str
 ) -> None:
     service.canned = [problem(status, code)]
-    with pytest.raises(kind) as raised:
+    with pytest.raises(getattr(anthropic, kind)) as raised:
         ask(client, user("Who?"), stream=streaming)
     assert raised.value.response.json()["error"]["type"] == told
 

@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import openai
 import pytest
 
-from client_sdk import KeyPair
 from client_sdk.dialogue import Turn
 from client_sdk.protocol import Usage
 from client_sdk.proxy.errors import ProxyError
 from client_sdk.proxy.responses import ResponseHistory
-from client_sdk.proxy.sessions import Upstream
-from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
-from tests.support.processes.proxy import proxy_thread
+from tests.support.fake_service import PRIVATE_WORDS, FakeService, problem, sse
+from tests.support.lazy_module import LazyModule
+
+openai = LazyModule("openai")
 
 pytestmark = pytest.mark.slow
 
-KEY = KeyPair.generate()
 SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
-
-
-@pytest.fixture
-def base_url(service: FakeService) -> Iterator[str]:
-    service.numbers_conversations = True
-    with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:
-        yield url
-
-
-@pytest.fixture
-def client(base_url: str) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=base_url, api_key="anything", max_retries=0) as client:
-        yield client
 
 
 def test_an_answer_comes_with_its_names(service: FakeService, client: openai.OpenAI) -> None:
