@@ -148,7 +148,10 @@ class AnswerForms:
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
 
     def _fits_people(self, each: Reading) -> float:
-        if each.value or not each.kinds & (self._named.persons | self._named.groups):
+        may_be_group = self._asked.wh in ("who", "whom")
+        if each.value or not each.kinds & (
+            self._named.persons | (self._named.groups if may_be_group else frozenset())
+        ):
             return -WRONG_KIND
         return OF_KIND if each.kinds & self._named.persons else OF_KIND / 2
 

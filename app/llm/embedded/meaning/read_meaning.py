@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.llm.embedded.language.relation_wording import unmask_words
 from app.llm.embedded.meaning.answer_forms import AnswerForms, Meaning
 from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context, sense_of
+from app.llm.embedded.meaning.question.one_question import one_question
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, read_question
 from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.said_hops import SaidHops
@@ -42,8 +43,10 @@ class ReadMeaning:
 
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     """None where nothing can be built, and for several questions at once."""
-    if "? " in given.question.strip():
+    question = one_question(given.question)
+    if not question:
         return None
+    given = given.model_copy(update={"question": question})
     read: ReadMeaning | None = None
     for found in meanings(scorer, given):
         read = _best_of(scorer, found) if found.ranked else None

@@ -31,7 +31,7 @@ _UNREAD = frozenset(
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
     "among amongst became become times out sell offer overall there here ever also currently now please listed "
-    "recorded registered known under during within via behind thing".split()
+    "recorded registered known under during within via behind thing pls plz thanks thx hi hello hey".split()
 )
 
 

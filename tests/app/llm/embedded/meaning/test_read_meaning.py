@@ -93,6 +93,8 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
         ("Which authors have at least two books?", 'counted(Sa0001, "^written by", >=, 2)'),
         ("What did Em4b44 borrow?", 'reach(Em4b44, "^borrowed by")'),
         ("What is the due date of Vs6c66 loans?", 'reach(filter(Sl0001, "loan status", =, Vs6c66), "due on")'),
+        ("hello, who wrote Eb1k11? thanks!", 'reach(Eb1k11, "written by")'),
+        ("Who wrote Eb1k11? names please", 'reach(Eb1k11, "written by")'),
         ("How many Vs6c66 loans are there?", 'count(filter(Sl0001, "loan status", =, Vs6c66))'),
         (
             "Do Em4b44 and Em5b55 have the same email?",
