@@ -35,12 +35,13 @@ MIN_OF_PEOPLE: Final = 2
 """A kind that has so much that people alone have is people, whatever it is called."""
 
 _GROUPS = frozenset(
-    "agency association authority bakery band bank brewery carrier charity church circle clinic club college commission "
-    "committee company cooperative corporation council department distributor division employer faculty firm "
-    "foundation fund garage gallery government group hospital hotel institute institution insurer insurance laboratory "
-    "lab label landlord manufacturer ministry museum operator orchestra organisation organization party practice "
-    "producer provider publisher restaurant school shop society sponsor store studio supplier team theatre trust union "
-    "university vendor workshop customer client partner chain".split()
+    "agency association authority bakery band bank brewery carrier charity church circle clinic club college "
+    "commission committee company cooperative corporation council department distributor division employer "
+    "faculty firm foundation fund garage gallery government group hospital hotel institute institution insurer "
+    "insurance laboratory lab label landlord manufacturer ministry museum operator orchestra organisation "
+    "organization party practice producer provider publisher restaurant school shop society sponsor store "
+    "studio supplier team theatre trust union university vendor workshop customer client partner chain".split()
+)
 )
 # Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
