@@ -42,7 +42,6 @@ _GROUPS = frozenset(
     "organization party practice producer provider publisher restaurant school shop society sponsor store "
     "studio supplier team theatre trust union university vendor workshop customer client partner chain".split()
 )
-)
 # Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
     "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent".split()
