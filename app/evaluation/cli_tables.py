@@ -82,7 +82,10 @@ def natural(
         Literal["seen", "shut", "all"], typer.Option(help="`shut` is the half that nobody looks at")
     ] = "all",
     graph: Annotated[
-        str, typer.Option(help="clinic, company, wikidata, university or logistics, all without it; or tables")
+        str,
+        typer.Option(
+            help="clinic, company, wikidata, university, logistics, vets or property, all without it; or tables"
+        ),
     ] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Questions of each graph and half; all without it")] = None,
     wrong: Annotated[

@@ -25,6 +25,8 @@ GRAPHS: Final = {
     "wikidata": SETS / "films.ttl",
     "university": SETS / "university.ttl",
     "logistics": SETS / "logistics.ttl",
+    "vets": SETS / "vets.ttl",
+    "property": SETS / "property.ttl",
 }
 TABLES: Final = "tables"
 """The company as CSV files with foreign keys: asked the same questions, and only where it is asked for by name."""

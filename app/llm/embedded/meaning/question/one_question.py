@@ -1,4 +1,4 @@
-"""The one question of a turn, without the courtesies around it."""
+"""The one question of a turn, without the courtesies around it and the words that ask nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,32 @@ _COURTESIES: Final = frozenset(
     "hi hello hey thanks thank thx you very much so a lot please pls plz ok okay cheers sorry good morning evening "
     "afternoon names name only just them ones which one list and full in advance".split()
 )
+_OPENING: Final = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|ok|okay|so|well|please|pls)\b(?!\s+(?:many|much))"
+    r"|(?:sorry|excuse me)\b[^,?]*,(?:\s*but\b)?"
+    r"|(?:can|could|would|will) you (?:please |kindly |maybe )?"
+    r"(?:tell me|look up|find(?: out)?|check|let me know|work out|say)\b"
+    r"|(?:i|we)(?:'d| would)? (?:need|want|like) to (?:know|see|find(?: out)?|learn)\b|(?:i|we) (?:need|want)\b"
+    r"|do you (?:happen to )?know\b|any idea\b|let me know\b|i wonder\b|remind me\b)\W*",
+    re.IGNORECASE,
+)
+_IDLE: Final = re.compile(
+    r"\s+(?:in (?:the|our|your) (?:system|database|records|books|data|graph|list)|on (?:record|file|the books)"
+    r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us)(?=\W|$)",
+    re.IGNORECASE,
+)
+_WHOEVER: Final = re.compile(r"\bwhoever\b", re.IGNORECASE)
 
 
 def one_question(text: str) -> str:
     """Empty where a turn asks several things."""
     asked = [part for part in _END.split(text.strip()) if not _COURTESIES.issuperset(words_in(part))]
-    return asked[0] if len(asked) == 1 else ""
+    return _plain(asked[0]) if len(asked) == 1 else ""
+
+
+def _plain(question: str) -> str:
+    """`question` without its opening and its idle words; all of it where nothing else is left."""
+    rest = _WHOEVER.sub("who", _IDLE.sub("", question))
+    while (opening := _OPENING.match(rest)) and words_in(rest[opening.end() :]):
+        rest = rest[opening.end() :]
+    return rest if words_in(rest) else question

@@ -94,6 +94,9 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
         ("What did Em4b44 borrow?", 'reach(Em4b44, "^borrowed by")'),
         ("What is the due date of Vs6c66 loans?", 'reach(filter(Sl0001, "loan status", =, Vs6c66), "due on")'),
         ("hello, who wrote Eb1k11? thanks!", 'reach(Eb1k11, "written by")'),
+        ("I need the email of whoever manages Er3h33", 'reach(reach(Er3h33, "managed by"), "email")'),
+        ("Sorry to bother you, but could you look up who wrote Eb1k11?", 'reach(Eb1k11, "written by")'),
+        ("how many books do we have in the system", "count(Sb0001)"),
         ("Who wrote Eb1k11? names please", 'reach(Eb1k11, "written by")'),
         ("How many Vs6c66 loans are there?", 'count(filter(Sl0001, "loan status", =, Vs6c66))'),
         (
