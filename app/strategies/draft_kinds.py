@@ -75,9 +75,9 @@ class DraftKinds:
         function = expression.function
         if function in ("exists", "none", "holds"):
             return ResultKind(value=TRUTH)
-        if function in ("count", "sum", "average"):
+        if function in ("count", "sum", "average", "minus"):
             return ResultKind(value=NUMBER)
-        if function == "group":
+        if function in ("group", "sums", "averages"):
             return ResultKind(value=TABLE)
         operands = [self.of(each) for each in expression.operands]
         if function in ("min", "max"):

@@ -19,6 +19,7 @@ from kg_store.algebra.expressions import (
     as_set,
     outcome_of,
 )
+from kg_store.algebra.groups import average_of, counts_per_group, minus, totals_by_head, totals_per_group
 from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
@@ -28,7 +29,7 @@ from kg_store.text.literals import plain_number
 __all__ = ["ExpressionResult", "Operand", "SetAlgebra", "ValueAlgebra"]
 
 _DIGITS = 28
-_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
+MAX_FIRST = 1_000_000_000
 
 
 class SetAlgebra(Protocol):
@@ -82,6 +83,9 @@ class _Evaluation:
             "fewest": lambda call: self._by_count(call, min),
             "counted": self._counted,
             "group": self._group,
+            "sums": lambda call: self._totals(call, lambda numbers: sum(numbers, start=Decimal(0))),
+            "averages": lambda call: self._totals(call, average_of),
+            "minus": self._minus,
             "reach": self._reach,
             "compare": self._compare,
             "sort": self._sort,
@@ -134,11 +138,7 @@ class _Evaluation:
 
     def _average(self, call: Call) -> Result:
         numbers = self._numbers(call)
-        if not numbers:
-            return ResultSet(NO_MIDS)
-        average = sum(numbers, start=Decimal(0)) / len(numbers)
-        # Four decimals, and more where a small number would have fewer than six digits.
-        return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
+        return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
         """One number per (entity, value) pair."""
@@ -203,16 +203,20 @@ class _Evaluation:
     def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
         return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
 
-    def _by_count(self, call: Call, choose: Callable[[Iterable[int]], int]) -> Result:
-        """An entity that it leads nowhere from has none."""
+    def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
+        """An entity that it leads nowhere from has none, and a sum of 0."""
         entities = self._set(call, 0)
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
-        heads, counts = np.unique(edges.heads, return_counts=True)
-        found = dict(zip(heads.tolist(), counts.tolist(), strict=True))
+        if len(call.words) > 1:
+            found = totals_by_head(edges, self._relations.measures(self._relations.edges(edges.tails, call.words[1])))
+        else:
+            heads, counts = np.unique(edges.heads, return_counts=True)
+            found = {head: Decimal(n) for head, n in zip(heads.tolist(), counts.tolist(), strict=True)}
         if not found:
             return ResultSet(NO_MIDS)
-        best = choose(found.get(mid, 0) for mid in entities.mids.tolist())
-        return entities.keep(np.array([found.get(mid, 0) == best for mid in entities.mids.tolist()]))
+        own = [found.get(mid, Decimal(0)) for mid in entities.mids.tolist()]
+        best = choose(own)
+        return entities.keep(np.array([each == best for each in own]))
 
     def _counted(self, call: Call) -> Result:
         """An entity that it leads nowhere from leads to none of them."""
@@ -229,9 +233,32 @@ class _Evaluation:
 
     def _group(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])
-        things, counts = np.unique(edges.tails, return_counts=True)
-        rows = zip(things.tolist(), counts.tolist(), strict=True)
-        return ResultTable(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))))
+        return counts_per_group(self._relations, edges, *call.words[1:])
+
+    def _totals(self, call: Call, total: Callable[[list[Decimal]], Decimal]) -> Result:
+        entities, (label, measure, *period) = as_mids(self._set(call, 0).mids), call.words
+        measures = self._relations.measures(self._relations.edges(entities, measure))
+        return totals_per_group(
+            self._relations, self._relations.edges(entities, label), measures, total, *period or [""]
+        )
+
+    def _minus(self, call: Call) -> Result:
+        """Nothing where one side has no value."""
+        sides = [self._single(self.result_of(operand)) for operand in call.operands]
+        if any(side is None for side in sides):
+            return ResultSet(NO_MIDS)
+        first, second = (side for side in sides if side is not None)
+        return minus(first, second)
+
+    def _single(self, result: Result) -> Value | None:
+        """The one number or value that `result` is; None where it is empty."""
+        if isinstance(result, Decimal):
+            return Value(plain_number(result), ValueKind.NUMBER)
+        operand = as_set(result)
+        values = set(self._relations.values(operand.mids).values())
+        if len(operand.mids) > 1 or len(values) < len(operand.mids):
+            raise ExpressionError("one value is expected on each side")
+        return values.pop() if values else Value(operand.literal, None) if operand.literal is not None else None
 
     def _reach(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])
@@ -249,11 +276,20 @@ class _Evaluation:
         return ResultSet(np.array(ordered, dtype=np.int64), ordered=True, edges=entities.edges)
 
     def _limit(self, call: Call) -> Result:
-        result, size = self.result_of(call.operands[0]), int(call.words[0])
+        result, size = self.result_of(call.operands[0]), self._size(call)
         if isinstance(result, ResultTable):
             return ResultTable(result.rows[:size])
         entities = as_set(result)
         return entities.keep(np.arange(len(entities.mids)) < size)
+
+    def _size(self, call: Call) -> int:
+        if call.words:
+            return int(call.words[0])
+        size = self._single(self.result_of(call.operands[1]))
+        number = size.read_as(ValueKind.NUMBER) if size else None
+        if not isinstance(number, Decimal) or number != int(number) or not 0 < number < MAX_FIRST:
+            raise ExpressionError("limit takes a whole number")
+        return int(number)
 
 
 def _best(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:

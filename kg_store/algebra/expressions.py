@@ -1,7 +1,7 @@
 """The closed set algebra as text: `count(intersect(Sk3mmd, Sq2rta))` parsed to a tree. Nothing is evaluated here.
 
     expression = pseudonym | function "(" argument { "," argument } ")"
-    argument   = expression | relation | operator | direction | whole number
+    argument   = expression | relation | operator | direction | period | whole number
     relation   = the words in double quotes, as the evidence shows them
                  (`^` in front: walked backwards; `a|b`: through a mediator)
 
@@ -20,14 +20,20 @@
 | `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
 | `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
 | `most(A, "relation")`, `fewest(...)`           | the entities of A that it leads to most or fewest from     |
+| `most(A, "relation", "measure")`, `fewest(..)` | the same by the sum of the values of what it leads to      |
 | `counted(A, "relation", op, n)`                | the entities of A that it leads to so many things from     |
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
+| `sums(A, "relation", "measure")`               | the sum of the values of A per thing that `relation` gives |
+| `averages(A, "relation", "measure")`           | their average per thing                                    |
+| `group(A, "relation", year)`, and the others   | per year, or `month`, of the dates that the relation gives |
+| `minus(A, B)`                                  | A less B: numbers, or single values; dates in years        |
 | `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
 | `sort(A, "relation", ascending or descending)` | A in order                                                 |
 | `reach(A, "relation")`                         | what the relation leads to from the members of A           |
 | `limit(A, n)`                                  | the first n of a sorted set or of a group                  |
 
-`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one.
+`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one; n is a whole
+number or a value that is one.
 """
 
 from __future__ import annotations
@@ -45,8 +51,8 @@ from kg_store.terms import Edges, Mids
 from kg_store.text.literals import plain_number
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
-    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction, n: number,
-    # m: number or set expression
+    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction,
+    # m: number or set expression, p?: period, may be left out
     "intersect": ("s", "s*"),
     "union": ("s", "s*"),
     "difference": ("s", "s"),
@@ -62,17 +68,21 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "filter": ("s", "r", "o", "s"),
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
-    "most": ("s", "r"),
-    "fewest": ("s", "r"),
+    "most": ("s", "r", "r?"),
+    "fewest": ("s", "r", "r?"),
     "counted": ("s", "r", "o", "m"),
-    "group": ("s", "r"),
+    "group": ("s", "r", "p?"),
+    "sums": ("s", "r", "r", "p?"),
+    "averages": ("s", "r", "r", "p?"),
+    "minus": ("s", "s"),
     "reach": ("s", "r"),
     "compare": ("s", "s", "r"),
     "sort": ("s", "r", "d"),
-    "limit": ("s", "n"),
+    "limit": ("s", "m"),
 }
 OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
 DIRECTIONS = ("ascending", "descending")
+PERIODS = ("year", "month")
 MAX_NODES = 40
 
 _TOKEN = re.compile(
@@ -161,7 +171,7 @@ def _arguments(
         if tokens[:1] == [("mark", ",")]:
             tokens = tokens[1:]
             continue
-        if tokens[:1] == [("mark", ")")] and all(rest in ("s*", "r?") for rest in shape):
+        if tokens[:1] == [("mark", ")")] and all(rest in ("s*", "r?", "p?") for rest in shape):
             if "s*" in FUNCTIONS[function] and len(operands) < 2:
                 raise ExpressionError(f"{function} takes two sets or more")
             return operands, words, tokens[1:]
@@ -175,7 +185,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
         "r?": kind == "relation",
         "o": kind == "operator",
         "d": kind == "word" and text in DIRECTIONS,
-        "n": kind == "number",
+        "p?": kind == "word" and text in PERIODS,
         "m": kind == "number",
     }
     if not fits.get(want, False):
@@ -184,6 +194,8 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
 
 
 OutcomeKind = Literal["set", "number", "truth", "table"]
+Row = tuple[int | str, Decimal | int]
+"""A thing, or the text of a year or month, with its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +213,14 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionResult:
-    """The result of an expression. `mids` are in order where `ordered`; `rows` are (thing, count), largest first."""
+    """The result of an expression. `mids` are in order where `ordered`; `rows` are as those of ResultTable."""
 
     kind: OutcomeKind
     mids: tuple[int, ...] = field(default=(), repr=False)
     ordered: bool = False
     number: Decimal | None = field(default=None, repr=False)
     truth: bool | None = field(default=None, repr=False)
-    rows: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    rows: tuple[Row, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +247,24 @@ class ResultSet:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """Counts per thing, the largest first."""
+    """Numbers per thing, the largest first; or per year or month, in order of time."""
 
-    rows: tuple[tuple[int, int], ...] = field(repr=False)
+    rows: tuple[Row, ...] = field(repr=False)
 
     @property
     def things(self) -> tuple[int, ...]:
-        return tuple(thing for thing, _ in self.rows)
+        """None of a table per year or month."""
+        return tuple(thing for thing, _ in self.rows if isinstance(thing, int))
 
 
 Result = ResultSet | ResultTable | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """A table stands for its things, in order. ExpressionError for a number or a truth."""
+    """A table stands for its things, in order. ExpressionError for a number, a truth, or a table of years."""
     if isinstance(result, ResultSet):
         return result
-    if isinstance(result, ResultTable):
+    if isinstance(result, ResultTable) and len(result.things) == len(result.rows):
         return ResultSet(np.array(result.things, dtype=np.int64), ordered=True)
     raise ExpressionError("a set is expected where a number, or yes or no, stands")
 

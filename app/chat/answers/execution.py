@@ -14,7 +14,7 @@ from app.chat.answers.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra
-from kg_store.algebra.expressions import FUNCTIONS, Expression, Name, parse
+from kg_store.algebra.expressions import FUNCTIONS, Expression, Name, Row, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, kind_of
@@ -157,11 +157,16 @@ class AnswerExecutor:
         names = [readable_name(records[mid]) for mid in mids[: self._most] if mid in records]
         return Names(names=names, total=len(mids))
 
-    def _rows(self, rows: Sequence[tuple[int, int]]) -> Names:
-        """A table's rows as `name: count`."""
+    def _rows(self, rows: Sequence[Row]) -> Names:
+        """A table's rows as `name: number`; years and months are their own names."""
         most = rows[: self._most]
-        records = self._graph.vault.records([mid for mid, _ in most])
-        lines = [f"{readable_name(records[mid])}: {count}" for mid, count in most if mid in records]
+        records = self._graph.vault.records([key for key, _ in most if isinstance(key, int)])
+        named = [
+            (key if isinstance(key, str) else readable_name(records[key]), number)
+            for key, number in most
+            if isinstance(key, str) or key in records
+        ]
+        lines = [f"{name}: {plain_number(Decimal(number))}" for name, number in named]
         return Names(names=lines, total=len(rows))
 
 
@@ -172,8 +177,8 @@ def written(expression: Expression) -> str:
     operands, words = [written(each) for each in expression.operands], list(expression.words)
     parts: list[str] = []
     for shape in FUNCTIONS[expression.function]:
-        if shape in ("s", "s*"):
-            taken = operands[: 1 if shape == "s" else None]
+        if shape in ("s", "s*") or (shape == "m" and not words):
+            taken = operands[: None if shape == "s*" else 1]
             parts, operands = parts + taken, operands[len(taken) :]
         elif words:
             word = words.pop(0)
