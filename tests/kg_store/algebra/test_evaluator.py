@@ -286,7 +286,6 @@ def test_outcome_says_whether_its_order_means_something(text: str, ordered: bool
         'minus(reach(All, "age"), V30)',
         'minus(reach(Ben, "age"), reach(Ben, "born"))',
         "minus(All, V30)",
-        "limit(All, V30)",
         "limit(All, TypeA)",
         'filter(All, "height", =, V30)',
         'filter(All, "stay|height", =, V30)',
