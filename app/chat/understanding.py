@@ -19,6 +19,7 @@ _OF_DATES: Final = {"<": "before", "<=": "not after", ">": "after", ">=": "not b
 _SENTENCES: Final = {
     "count": "{0}, counted",
     "exists": "any of {0}",
+    "kind": "the kind of thing that {0} is",
     "none": "{0}, none at all",
     "holds": "whether {0} is true",
     "having": '{0} that have "{r}"',

@@ -79,6 +79,8 @@ class DraftKinds:
             return ResultKind(value=NUMBER)
         if function in ("group", "sums", "averages"):
             return ResultKind(value=TABLE)
+        if function == "kind":
+            return ResultKind(value="text")
         operands = [self.of(each) for each in expression.operands]
         if function in ("min", "max"):
             along = self._along(operands[0], expression.words[0]) if expression.words else UNKNOWN

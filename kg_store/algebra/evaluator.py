@@ -14,12 +14,21 @@ from kg_store.algebra.expressions import (
     ExpressionResult,
     Operand,
     Result,
+    ResultKinds,
     ResultSet,
     ResultTable,
     as_set,
     outcome_of,
 )
-from kg_store.algebra.groups import average_of, counts_per_group, minus, totals_by_head, totals_per_group
+from kg_store.algebra.groups import (
+    average_of,
+    best_of,
+    counts_per_group,
+    joined,
+    minus,
+    totals_by_head,
+    totals_per_group,
+)
 from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
@@ -71,14 +80,15 @@ class _Evaluation:
             "none": lambda call: len(self._set(call, 0).mids) == 0,
             "holds": self._holds,
             "having": self._having,
+            "kind": lambda call: ResultKinds(self._relations.kinds(self._set(call, 0).mids)),
             "count": lambda call: Decimal(len(self._set(call, 0).mids)),
             "sum": self._sum,
             "average": self._average,
             "min": lambda call: self._extreme(call, min),
             "max": lambda call: self._extreme(call, max),
             "filter": self._filter,
-            "argmax": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), max),
-            "argmin": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), min),
+            "argmax": lambda call: best_of(self._measured(self._set(call, 0), call.words[0]), max),
+            "argmin": lambda call: best_of(self._measured(self._set(call, 0), call.words[0]), min),
             "most": lambda call: self._by_count(call, max),
             "fewest": lambda call: self._by_count(call, min),
             "counted": self._counted,
@@ -130,7 +140,7 @@ class _Evaluation:
     def _union(self, call: Call) -> Result:
         sets = [self._set(call, position) for position in range(len(call.operands))]
         # Sums over a union need every pair, of sets with edges and of sets without.
-        edges = _joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
+        edges = joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
         return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
 
     def _sum(self, call: Call) -> Result:
@@ -198,7 +208,7 @@ class _Evaluation:
         measured = self._measured(both, call.words[0])
         if not all(any(mid in measured for mid in side.mids.tolist()) for side in sides):
             return ResultSet(NO_MIDS)
-        return _best(measured, max)
+        return best_of(measured, max)
 
     def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
         return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
@@ -238,17 +248,13 @@ class _Evaluation:
     def _totals(self, call: Call, total: Callable[[list[Decimal]], Decimal]) -> Result:
         entities, (label, measure, *period) = as_mids(self._set(call, 0).mids), call.words
         measures = self._relations.measures(self._relations.edges(entities, measure))
-        return totals_per_group(
-            self._relations, self._relations.edges(entities, label), measures, total, *period or [""]
-        )
+        edges = self._relations.edges(entities, label)
+        return totals_per_group(self._relations, edges, measures, total, *period or [""])
 
     def _minus(self, call: Call) -> Result:
         """Nothing where one side has no value."""
-        sides = [self._single(self.result_of(operand)) for operand in call.operands]
-        if any(side is None for side in sides):
-            return ResultSet(NO_MIDS)
-        first, second = (side for side in sides if side is not None)
-        return minus(first, second)
+        first, second = (self._single(self.result_of(operand)) for operand in call.operands)
+        return minus(first, second) if first and second else ResultSet(NO_MIDS)
 
     def _single(self, result: Result) -> Value | None:
         """The one number or value that `result` is; None where it is empty."""
@@ -290,18 +296,3 @@ class _Evaluation:
         if not isinstance(number, Decimal) or number != int(number) or not 0 < number < MAX_FIRST:
             raise ExpressionError("limit takes a whole number")
         return int(number)
-
-
-def _best(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
-    """Every entity that shares the best value."""
-    if not measured:
-        return ResultSet(NO_MIDS)
-    own = {entity: choose(keys) for entity, keys in measured.items()}
-    best = choose(own.values())
-    return ResultSet(as_mids([entity for entity, key in own.items() if key == best]))
-
-
-def _joined(parts: list[Edges]) -> Edges:
-    pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])
-    pairs = np.unique(pairs, axis=0)
-    return Edges(pairs[:, 0], pairs[:, 1])

@@ -14,6 +14,7 @@
 | `none(A)`                                      | yes or no: whether A has no member                         |
 | `holds(A)`                                     | yes or no: whether the truth values A are true             |
 | `having(A, "relation")`                        | the members of A that have it, or for which it is true     |
+| `kind(A)`                                      | the name of the class that the members of A are of         |
 | `count(A)`                                     | how many distinct members A has                            |
 | `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
 | `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
@@ -60,6 +61,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "none": ("s",),
     "holds": ("s",),
     "having": ("s", "r"),
+    "kind": ("s",),
     "count": ("s",),
     "sum": ("s", "r?"),
     "average": ("s", "r?"),
@@ -193,7 +195,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
     return text
 
 
-OutcomeKind = Literal["set", "number", "truth", "table"]
+OutcomeKind = Literal["set", "number", "truth", "table", "kinds"]
 Row = tuple[int | str, Decimal | int]
 """A thing, or the text of a year or month, with its number."""
 
@@ -213,7 +215,8 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionResult:
-    """The result of an expression. `mids` are in order where `ordered`; `rows` are as those of ResultTable."""
+    """The result of an expression. `mids` are in order where `ordered`; `rows` are as those of ResultTable, `names` of
+    classes as those of ResultKinds."""
 
     kind: OutcomeKind
     mids: tuple[int, ...] = field(default=(), repr=False)
@@ -221,6 +224,7 @@ class ExpressionResult:
     number: Decimal | None = field(default=None, repr=False)
     truth: bool | None = field(default=None, repr=False)
     rows: tuple[Row, ...] = field(default=(), repr=False)
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,14 @@ class ResultTable:
         return tuple(thing for thing, _ in self.rows if isinstance(thing, int))
 
 
-Result = ResultSet | ResultTable | Decimal | bool
+@dataclass(frozen=True, slots=True)
+class ResultKinds:
+    """The names of classes: words of the schema, which stand for no things."""
+
+    names: tuple[str, ...]
+
+
+Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
@@ -275,6 +286,8 @@ def outcome_of(result: Result) -> ExpressionResult:
         return ExpressionResult("set", tuple(result.mids.tolist()), ordered=result.ordered)
     if isinstance(result, ResultTable):
         return ExpressionResult("table", result.things, ordered=True, rows=result.rows)
+    if isinstance(result, ResultKinds):
+        return ExpressionResult("kinds", names=result.names)
     if isinstance(result, bool):
         return ExpressionResult("truth", truth=result)
     return ExpressionResult("number", number=Decimal(plain_number(result)))

@@ -1,4 +1,4 @@
-"""Adds up and averages values per group, and groups dates by their year or month."""
+"""Adds up and averages values per group, groups dates by their year or month, and takes the best of some values."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from kg_store.algebra.expressions import ResultTable, Row
+from kg_store.algebra.expressions import ResultSet, ResultTable, Row
 from kg_store.algebra.relation_values import Measures, RelationValues, Value
 from kg_store.errors import ExpressionError
-from kg_store.terms import Edges, ValueKind
+from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
 from kg_store.text.dates import PartialDate, Precision
 
 _DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
@@ -26,7 +26,7 @@ def average_of(numbers: list[Decimal]) -> Decimal:
 
 
 def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
-    """How many heads lead to each tail, the largest first; per year or month of the tails in order of time."""
+    """Counts the heads that lead to each tail, the largest first; per year or month in order of time."""
     if not period:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
@@ -40,7 +40,7 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
 def totals_per_group(
     relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
 ) -> ResultTable:
-    """What `total` makes of the measures of the heads that lead to each tail."""
+    """Puts what `total` makes of the measures of its heads beside each tail."""
     numbers = numbers_of(measures)
     pairs: Iterable[tuple[int, int | str]] = (
         _in_periods(relations, edges, period)
@@ -69,6 +69,22 @@ def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
         for number in numbers.get(tail, []):
             totals[head] = totals.get(head, Decimal(0)) + number
     return totals
+
+
+def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
+    """Every entity that shares the best value."""
+    if not measured:
+        return ResultSet(NO_MIDS)
+    own = {entity: choose(keys) for entity, keys in measured.items()}
+    best = choose(own.values())
+    return ResultSet(as_mids([entity for entity, key in own.items() if key == best]))
+
+
+def joined(parts: list[Edges]) -> Edges:
+    """All pairs of `parts`, each once."""
+    pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])
+    pairs = np.unique(pairs, axis=0)
+    return Edges(pairs[:, 0], pairs[:, 1])
 
 
 def minus(first: Value, second: Value) -> Decimal:

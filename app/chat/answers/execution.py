@@ -123,6 +123,10 @@ class AnswerExecutor:
     def _shown(self, expression: Expression, outcome: ExpressionResult) -> tuple[Item, Names]:
         if outcome.kind == "set":
             return self._shown_set(expression, outcome)
+        if outcome.kind == "kinds":
+            names = Names(names=list(outcome.names), total=len(outcome.names))
+            word = self._table.of_outcome(written(expression))
+            return Item(pseudonym=word, kind="value", concept="kind", size=names.total, ordered=False), names
         if outcome.kind == "table":
             names = self._rows(outcome.rows)
         elif outcome.kind == "truth":
@@ -187,7 +191,8 @@ def written(expression: Expression) -> str:
 
 
 def _is_empty(outcome: ExpressionResult) -> bool:
-    return (outcome.kind == "set" and not outcome.mids) or (outcome.kind == "table" and not outcome.rows)
+    found = {"set": outcome.mids, "table": outcome.rows, "kinds": outcome.names}
+    return not found.get(outcome.kind, (outcome.kind,))
 
 
 def _filled(text: str, items: Sequence[Item]) -> str:

@@ -256,6 +256,11 @@ def test_values_are_added_up_and_averaged_per_group() -> None:
     assert outcome('sums(All, "blood", "age")').rows[0] == (402, Decimal("45.5"))
 
 
+def test_the_kind_of_things_is_a_word_of_the_schema() -> None:
+    assert outcome("kind(All)") == ExpressionResult("kinds", names=("entity",))
+    assert outcome("kind(None)").names == ()
+
+
 def test_dates_are_grouped_by_year_and_month_in_order_of_time() -> None:
     assert outcome('group(All, "born", year)').rows == (("1985", 1), ("1990", 2))
     assert outcome('group(All, "born", month)').rows == (("1990-05", 1), ("1990-07", 1))

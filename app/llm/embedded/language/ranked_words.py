@@ -27,7 +27,7 @@ class FirstOf:
 
 
 def first_in(words: Sequence[str], roles: Sequence[str]) -> dict[int, FirstOf]:
-    """How many are asked for, by the token of the superlative that puts them in order."""
+    """Finds how many are asked for, by the token of the superlative that puts them in order."""
     found = {}
     for at, word in enumerate(words):
         if word in _TOP and is_number(_at(words, at + 1)):

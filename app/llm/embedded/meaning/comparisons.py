@@ -48,7 +48,7 @@ class Comparisons:
                     yield text, used | (said.used if said else 0), gained + 1.0 + gain - HOP
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
-        """What is said of the second thing just as `each` is of the first one, and what it adds to the score."""
+        """Finds what is said of the second thing just as `each` is of the first one, and what it adds to the score."""
         if len(self._things) < 2 or each.anchor != self._things[0] or each.value:
             return
         first, second = (self._asked.words[at] for at in self._things)

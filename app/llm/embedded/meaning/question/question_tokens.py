@@ -98,26 +98,10 @@ def read_question(
     question, all of it is content ("full time").
     """
     words = words_of(question, unknown)
-    roles = roles_of(words, _asked(words, "things"), phrases)
-    first = first_in(words, roles)
-    for at in dates_between(words, roles):
-        roles[at] = "comparative"
-    for at, each in first.items():
-        roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
-        roles[at] = "superlative"
-    limits, excluded = limits_in(words, roles), excluded_in(words, roles)
-    limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
-    for used in (*(limit.used for limit in limits.values()), *excluded.values()):
-        kept = {at for at in limits if words[at] in NUMBERS and words[at - 1] not in _ALL_OF}
-        roles = [
-            "unknown" if at in kept else "grammar" if used >> at & 1 and role != "value" else role
-            for at, role in enumerate(roles)
-        ]
+    roles, first, limits, excluded = _with_values(words, phrases)
     form, silent, group = _form(words, roles)
     measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in ("superlative", "comparative")}
-    silent += [
-        at + 1 for at in measures if words[at] in _DEGREES and {*words[at + 1 : at + 2]} & {*OF_MOST, *FREQUENT}
-    ]
+    silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
     for at in (*silent, *_without_sense(words, roles, limits)):
         roles[at] = "grammar"
     for at in _unread(words, form):
@@ -139,11 +123,37 @@ def read_question(
         frequent=frozenset(at for at in measures if words[at + 1 : at + 2] and words[at + 1] in FREQUENT),
         universal=form == "truth" and not _UNIVERSAL.isdisjoint(words[1:3]),
         excluded=tuple(words[at] for at in excluded),
-        either=tuple(f"union({pair.replace(' or ', ', ')})" for pair in _EITHER.findall(" ".join(words)))
-        if form in ("things", "count")
-        else (),
+        either=tuple(_unions(words)) if form in ("things", "count") else (),
         text=question,
     )
+
+
+def _unions(words: Sequence[str]) -> Iterator[str]:
+    """Two things of which any will do, as they are read."""
+    for pair in _EITHER.findall(" ".join(words)):
+        yield f"union({pair.replace(' or ', ', ')})"
+
+
+def _with_values(
+    words: Sequence[str], phrases: Collection[tuple[str, ...]]
+) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
+    """The roles of the words, and what the numbers and values among them limit, put in order or leave out."""
+    roles = roles_of(words, _asked(words, "things"), phrases)
+    first = first_in(words, roles)
+    for at in dates_between(words, roles):
+        roles[at] = "comparative"
+    for at, each in first.items():
+        roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
+        roles[at] = "superlative"
+    limits, excluded = limits_in(words, roles), excluded_in(words, roles)
+    limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
+    for used in (*(limit.used for limit in limits.values()), *excluded.values()):
+        kept = {at for at in limits if words[at] in NUMBERS and words[at - 1] not in _ALL_OF}
+        roles = [
+            "unknown" if at in kept else "grammar" if used >> at & 1 and role != "value" else role
+            for at, role in enumerate(roles)
+        ]
+    return roles, first, limits, excluded
 
 
 def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:
