@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.llm.embedded.language.stated_bounds import NUMBERS, is_number
+from app.llm.embedded.language.stated_bounds import NUMBERS
 
 FREQUENT: Final = frozenset({"frequent", "common", "popular", "frequently", "commonly", "often"})
 """Words behind "most" and "least" that count instead of measuring."""
@@ -26,8 +26,15 @@ class FirstOf:
     is_rank: bool = False
 
 
-def first_in(words: Sequence[str], roles: Sequence[str]) -> dict[int, FirstOf]:
-    """Finds how many are asked for, by the token of the superlative that puts them in order."""
+def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str]) -> dict[int, FirstOf]:
+    """Finds how many are asked for, by the token of the superlative that puts them in order.
+
+    `numbers`: the pseudonyms of values that are numbers.
+    """
+
+    def is_number(word: str) -> bool:
+        return word in NUMBERS or word in numbers
+
     found = {}
     for at, word in enumerate(words):
         if word in _TOP and is_number(_at(words, at + 1)):

@@ -103,7 +103,7 @@ class AnswerForms:
             return
         elif form == "count":
             if each.value == "number" and self._noun < 0:
-                yield self._groups.counted_values(each, text)
+                yield from self._groups.counted_values(each, text)
             else:
                 yield f"count({text})", each.used, self._fit(each) - (OF_KIND if each.value else 0.0)
         elif form in ("average", "sum"):

@@ -25,6 +25,7 @@ from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, revers
 
 _SAYS_LITTLE = frozenset({"of", "on", "date", "number"})
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
+_MORE = {"more": ">", "fewer": "<", "less": "<"}
 Nouns = Mapping[int, tuple[int, frozenset[str]]]
 """The nouns that name kinds, by their first token: all their tokens, and the kinds."""
 
@@ -158,10 +159,15 @@ class Extremes:
         """ "Wards with fewer beds than X": those whose value compares so with that of X."""
         asked = self._asked
         things = list(asked.at("thing"))
-        for at in asked.at("comparative") if hop.value and len(things) == 1 and not each.is_bare else ():
+        for at in asked.at("comparative") if len(things) == 1 and not each.is_bare else ():
             thing, sign = things[0], sign_of(asked.measures[at], hop)
             is_said = "than" in asked.words[at:thing] or asked.words[at] in ("before", "after")
-            if not sign or each.used >> at & 1 or each.used >> thing & 1 or not is_said:
+            if each.used >> at & 1 or each.used >> thing & 1 or not is_said:
+                continue
+            counted = self._nouns.get(at + 1) if asked.words[at] in _MORE else None
+            if counted and not hop.value:
+                yield from self._more_than(each, text, hop, at, counted)
+            if counted or not sign:
                 continue
             used = 1 << at | 1 << thing
             for said, gain in self.ways_to_measure(asked.measures[at], hop, each.used | used, each.kinds):
@@ -170,6 +176,22 @@ class Extremes:
                 longer = each.spanning(used | (said.used if said else 0))
                 score = each.score + 2.0 + gain - HOP
                 yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
+
+    def _more_than(
+        self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
+    ) -> Iterator[Reading]:
+        """ "Authors with more books than X": those that lead to more things than X does."""
+        used, thing = counted[0], next(self._asked.at("thing"))
+        if each.used & used or counted[1].isdisjoint(hop.ends):
+            return
+        number = f'count(reach({self._asked.words[thing]}, "{hop.label}"))'
+        chosen = f'counted({text}, "{hop.label}", {_MORE[self._asked.words[at]]}, {number})'
+        free = self._asked.content & ~(each.used | used)
+        for said in [*self._said.of(hop, free, MIN_LIKENESS), None]:
+            longer = each.spanning(1 << at | 1 << thing | used | (said.used if said else 0))
+            score = each.score + 2.0 + used.bit_count() + (gain_of(said) if said else 0.0)
+            score -= HOP + MEDIATED * hop.label.count("|")
+            yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]

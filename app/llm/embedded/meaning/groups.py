@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from app.llm.embedded.meaning.comparisons import Answer
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.token_roles import TOTALS
 from app.llm.embedded.meaning.reading import (
     COMMON,
     HOP,
@@ -22,6 +23,7 @@ from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHo
 
 OF_KIND, WRONG_KIND = 0.5, 1.0
 _LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
+_BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
 _PER_GROUP = {"sum": "sums", "average": "averages"}
 
 
@@ -40,12 +42,16 @@ class Groups:
                 fit = 0.0 if self._noun < 0 or each.said == self._noun else -OF_KIND
                 yield f'{self._asked.form}({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP + fit
 
-    def counted_values(self, each: Reading, text: str) -> Answer:
+    def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
         """ "How many beds has X": the number itself of one thing, the sum of those of several."""
+        if both := _BOTH.fullmatch(text):
+            if not TOTALS.isdisjoint(self._asked.words) and both[2] == both[4]:
+                yield f'sum(union({both[1]}, {both[3]}), "{both[2]}")', each.used, 0.0
+            return
         parts = _LAST_STEP.fullmatch(text)
         if parts and not re.fullmatch(r"E\w{5}", parts[1]):
             text = f'sum({parts[1]}, "{parts[2]}")'
-        return text, each.used, 0.0
+        yield text, each.used, 0.0
 
     def per_group(self, each: Reading, text: str) -> Iterator[Answer]:
         """Of what is asked for, for each of the noun behind "per"; or of the words that say the step to it."""

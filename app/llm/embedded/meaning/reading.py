@@ -53,6 +53,11 @@ class Reading:
         return self.expression.startswith("intersect(") and self.expression.count("(E") == 2
 
     @property
+    def is_exclusive(self) -> bool:
+        """True of what has only some things and no others: it is asked for itself, and leads nowhere."""
+        return ", reach(difference(" in self.expression
+
+    @property
     def key(self) -> object:
         """Readings of one key are the same, but for their score."""
         return (

@@ -152,7 +152,7 @@ class ReadingBuilder:
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         for said, cost in self._ways_to_say(hop, each):
-            if not each.is_implied:
+            if not each.is_implied and not each.is_exclusive:
                 stepped = self._stepped(each, text, hop, said, cost)
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)

@@ -90,15 +90,18 @@ class AskedQuestion:
 
 
 def read_question(
-    question: str, unknown: Collection[str] = (), phrases: Collection[tuple[str, ...]] = ()
+    question: str,
+    unknown: Collection[str] = (),
+    phrases: Collection[tuple[str, ...]] = (),
+    numbers: Collection[str] = (),
 ) -> AskedQuestion:
     """The tokens of `question`, and the form of its answer.
 
     `unknown`: words that the graph does not hold. `phrases`: the words of its relations; where one stands in the
-    question, all of it is content ("full time").
+    question, all of it is content ("full time"). `numbers`: the pseudonyms of values that are numbers.
     """
     words = words_of(question, unknown)
-    roles, first, limits, excluded = _with_values(words, phrases)
+    roles, first, limits, excluded = _with_values(words, phrases, numbers)
     form, silent, group = _form(words, roles)
     measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in ("superlative", "comparative")}
     silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
@@ -135,11 +138,11 @@ def _unions(words: Sequence[str]) -> Iterator[str]:
 
 
 def _with_values(
-    words: Sequence[str], phrases: Collection[tuple[str, ...]]
+    words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str]
 ) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
     """The roles of the words, and what the numbers and values among them limit, put in order or leave out."""
     roles = roles_of(words, _asked(words, "things"), phrases)
-    first = first_in(words, roles)
+    first = first_in(words, roles, numbers)
     for at in dates_between(words, roles):
         roles[at] = "comparative"
     for at, each in first.items():
@@ -187,7 +190,8 @@ def _form(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int],
     if is_total and function:
         return function, totals, _Group()
     things = [at for at, role in enumerate(roles) if role == "thing"]
-    if len(things) == 2 and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
+    is_beside = len(things) == 2 and "than" not in words[: things[0]]
+    if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
         return "compare", [], _Group()
     truth = _truth(words, roles)
     return ("truth" if truth and words[1] not in _ANYBODY else "things"), truth, _Group()

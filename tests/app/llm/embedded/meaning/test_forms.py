@@ -76,6 +76,17 @@ READ = [
         f'difference(reach({ONE_BRANCH}, "written by"), reach(difference(Sb0001, {ONE_BRANCH}), "written by"))',
     ),
     (
+        "Which members borrowed nothing but Eb1k11?",
+        'difference(reach(reach(Eb1k11, "^of book"), "borrowed by"), reach(difference(Sl0001, reach(Eb1k11, '
+        '"^of book")), "borrowed by"))',
+    ),
+    (
+        "Which authors have written more books than Ea2t22?",
+        'counted(Sa0001, "^written by", >, count(reach(Ea2t22, "^written by")))',
+    ),
+    ("How many seats do Er3h33 and Er9h99 have together?", 'sum(union(Er3h33, Er9h99), "number of seats")'),
+    ("top Vn4m44 books by price", 'limit(sort(having(Sb0001, "price"), "price", descending), Vn4m44)'),
+    (
         "Which books were written by neither Ea2t22 nor Ea3t33?",
         'difference(Sb0001, reach(union(Ea2t22, Ea3t33), "^written by"))',
     ),
@@ -104,6 +115,12 @@ def test_the_form_is_read(scorer: PathScorer, question: str, expression: str) ->
         "How many more books are there?",
         "Which books are kept at Er3h33 or only at Er9h99?",
         "What is the most popular branch?",
+        "Which branch has more seats than Er3h33 and Er9h99?",
+        "How many seats do Er3h33 and Er9h99 have?",
+        "What is the average number of books per branch?",
+        "How many books are there per author and branch?",
+        "cheapest Vs6c66 loans",
+        "Which branches have between two and five books?",
     ],
 )
 def test_what_can_not_be_executed_whole_is_refused(scorer: PathScorer, question: str) -> None:
