@@ -38,12 +38,14 @@ class Extremes:
     ) -> None:
         self._asked, self._graph, self._said, self._nouns = asked, graph, said, nouns
         self._persons = persons
+        self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
+        self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
         totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
         self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
 
     def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         """`each`, whose expression is `text`, as what has the greatest or the least by `hop`."""
-        for at in self._asked.at("superlative"):
+        for at in self._superlatives:
             if each.used >> at & 1 or each.is_bare:
                 continue
             counted = self._nouns.get(at + 1) if self._asked.words[at] in _COUNTS else None
@@ -158,9 +160,8 @@ class Extremes:
     def than(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         """ "Wards with fewer beds than X": those whose value compares so with that of X."""
         asked = self._asked
-        things = list(asked.at("thing"))
-        for at in asked.at("comparative") if len(things) == 1 and not each.is_bare else ():
-            thing, sign = things[0], sign_of(asked.measures[at], hop)
+        for at, thing in self._compared if not each.is_bare else ():
+            sign = sign_of(asked.measures[at], hop)
             is_said = "than" in asked.words[at:thing] or asked.words[at] in ("before", "after")
             if each.used >> at & 1 or each.used >> thing & 1 or not is_said:
                 continue
