@@ -31,6 +31,10 @@ PERIODS = frozenset({"year", "month"})
 _UNIVERSAL = frozenset("all every each both everyone everybody".split())
 _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
+_UNITS = frozenset(
+    "tonne tonnes ton tons gram grams pound pounds ounce ounces mile miles foot feet inch inches yard yards gallon "
+    "gallons cent cents".split()
+)
 _FUNCTIONS: tuple[tuple[Literal["average", "sum"], frozenset[str]], ...] = (("average", _AVERAGES), ("sum", TOTALS))
 _ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
@@ -148,6 +152,8 @@ def _with_values(
     for at, each in first.items():
         roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
         roles[at] = "superlative"
+    for at in _other_units(words, roles, {word for phrase in phrases for word in phrase}):
+        roles[at] = "unknown"
     limits, excluded = limits_in(words, roles), excluded_in(words, roles)
     limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
     for used in (*(limit.used for limit in limits.values()), *excluded.values()):
@@ -157,6 +163,13 @@ def _with_values(
             for at, role in enumerate(roles)
         ]
     return roles, first, limits, excluded
+
+
+def _other_units(words: Sequence[str], roles: Sequence[Role], labelled: Collection[str]) -> Iterator[int]:
+    """Units behind values that no relation is in: nothing here converts tonnes to kilogrammes."""
+    for at in range(1, len(words)):
+        if roles[at - 1] == "value" and words[at] in _UNITS and words[at] not in labelled:
+            yield at
 
 
 def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:
