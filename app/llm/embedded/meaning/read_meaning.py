@@ -86,7 +86,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     )
     for wording in wordings(given, plain, persons):
         question, graph = _unmasked(wording, given, plain)
-        phrases = {tuple(hop.shown.lower().split()) for hop in graph.hops}
+        phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
         asked = read_question(question, units, phrases, numbers)
         builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph), named, scorer)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)

@@ -52,6 +52,7 @@ class ReadingBuilder:
         self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
         self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
         self.extremes = Extremes(asked, graph, said, self.nouns, named.persons)
+        self._says_having = not _HAS.isdisjoint(asked.words)
         self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 
     def readings(self) -> list[Reading]:
@@ -180,7 +181,11 @@ class ReadingBuilder:
                 yield said, 0.0 if is_own else NOT_OWN
         if hop.value or start.unsaid or not is_own or start.is_implied:
             return
-        if start.is_whole:
+        if start.expression.startswith(EXTREMES) and hop.shown.startswith("^has "):
+            # "Who had the latest appointment": the one that has it.
+            if hop.ends <= self._named.persons and "person" in self._asked.roles and self._says_having:
+                yield None, UNSAID_BEFORE_NOUN
+        elif start.is_whole:
             others = [kinds for at, (_, kinds) in self.nouns.items() if at != start.said]
             if start.said >= 0 and any(not hop.ends.isdisjoint(each) for each in others):
                 yield None, UNSAID_BEFORE_NOUN

@@ -31,6 +31,11 @@ PERIODS = frozenset({"year", "month"})
 _UNIVERSAL = frozenset("all every each both everyone everybody".split())
 _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
+_SHORT_UNITS = {
+    "euro": "eur", "euros": "eur", "eur": "eur", "dollar": "usd", "dollars": "usd", "usd": "usd", "pounds": "gbp",
+    "kilo": "kg", "kilos": "kg", "kilogram": "kg", "kilograms": "kg", "kg": "kg", "kilometre": "km", "km": "km",
+    "kilometres": "km", "kilometer": "km", "kilometers": "km", "mg": "mg", "milligrams": "mg", "litres": "l",
+}  # fmt: skip
 _UNITS = frozenset(
     "tonne tonnes ton tons gram grams pound pounds ounce ounces mile miles foot feet inch inches yard yards gallon "
     "gallons cent cents".split()
@@ -152,8 +157,8 @@ def _with_values(
     for at, each in first.items():
         roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
         roles[at] = "superlative"
-    for at in _other_units(words, roles, {word for phrase in phrases for word in phrase}):
-        roles[at] = "unknown"
+    for at, role in _units(words, roles, {word for phrase in phrases for word in phrase}):
+        roles[at] = role
     limits, excluded = limits_in(words, roles), excluded_in(words, roles)
     limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
     for used in (*(limit.used for limit in limits.values()), *excluded.values()):
@@ -165,11 +170,13 @@ def _with_values(
     return roles, first, limits, excluded
 
 
-def _other_units(words: Sequence[str], roles: Sequence[Role], labelled: Collection[str]) -> Iterator[int]:
-    """Units behind values that no relation is in: nothing here converts tonnes to kilogrammes."""
-    for at in range(1, len(words)):
-        if roles[at - 1] == "value" and words[at] in _UNITS and words[at] not in labelled:
-            yield at
+def _units(words: Sequence[str], roles: Sequence[Role], labelled: Collection[str]) -> Iterator[tuple[int, Role]]:
+    """The roles of units behind values: nothing here converts tonnes to the kilogrammes of a relation."""
+    for at in (at for at in range(1, len(words)) if roles[at - 1] == "value"):
+        if words[at] in _UNITS and words[at] not in labelled:
+            yield at, "unknown"
+        elif _SHORT_UNITS.get(words[at], words[at]) in labelled and words[at] in _SHORT_UNITS:
+            yield at, "grammar"
 
 
 def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:

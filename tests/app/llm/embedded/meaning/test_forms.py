@@ -120,6 +120,7 @@ def test_the_form_is_read(scorer: PathScorer, question: str, expression: str) ->
         "What is the average number of books per branch?",
         "How many books are there per author and branch?",
         "cheapest Vs6c66 loans",
+        "Which branches have Vn4m44 tonnes?",
         "Which branches have between two and five books?",
     ],
 )
