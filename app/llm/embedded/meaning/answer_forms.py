@@ -17,6 +17,7 @@ from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 
 _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
+_OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 FIRST_NAMED: Final = 0.02
 MAX_PAIRED: Final = 250
@@ -74,8 +75,14 @@ class AnswerForms:
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named
         bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
-        fits = not named and gain > -WRONG_KIND and self._joins_either(expression)
+        fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
         return Meaning(expression, score, left, fits and (bound or not reading.unsaid), fits, reading.weakest)
+
+    def _denies(self, expression: str) -> bool:
+        """ "Doctors that treat no smokers": the doctors are left out, and not the smokers among whom they treat."""
+        words, roles = self._asked.words, self._asked.roles
+        denied = any(words[at] == "no" and roles[at - 1] == "content" for at in self._asked.at("negation") if at)
+        return not denied or _OUTSIDE.match(expression) is not None
 
     def _joins_either(self, expression: str) -> bool:
         """True where any of what stands before and behind an "or" will do, if the question has one."""

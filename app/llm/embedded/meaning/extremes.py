@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.language.ranked_words import FirstOf
 from app.llm.embedded.meaning.question.measures import Measure
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
@@ -53,6 +54,8 @@ class Extremes:
                 yield from () if counted else self._greatest(each, text, hop, at)
             elif at in self._asked.frequent:
                 yield from self._frequent(each, text, hop, at)
+            elif self._asked.words[at] in _COUNTS and is_participle("".join(self._asked.words[at + 1 : at + 2])):
+                yield from self._most_done(each, text, hop, at)
             elif counted:
                 yield from self._with_most(each, text, hop, at, counted)
             else:
@@ -121,6 +124,17 @@ class Extremes:
                 longer = each.spanning(1 << at | tokens)
                 chosen = f'{function}({text}, "{hop.label}")'
                 yield replace(longer, expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
+
+    def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The most prescribed drug": what most lead to by the step that the participle says."""
+        if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
+            return
+        for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+            if said.first == at + 1:
+                chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
+                longer = replace(each.spanning(1 << at | said.used), expression=chosen, is_whole=False)
+                weakest = min(each.weakest, said.likeness)
+                yield replace(longer, score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
         """The tokens that say what leads to a frequent thing by `hop`, with their gain; or people, who alone do."""

@@ -37,6 +37,8 @@ READ = [
         'limit(sort(limit(sort(having(Sa0001, "date of birth"), "date of birth", ascending), 2), "date of birth", '
         "descending), 1)",
     ),
+    ("most mentored author", 'most(Sa0001, "mentored by")'),
+    ("Which branches keep no books?", 'difference(Sr0001, reach(Sb0001, "kept at"))'),
     ("What is the most common price?", 'most(reach(Sb0001, "price"), "^price")'),
     ("Which branch has the highest total price of books?", 'most(Sr0001, "^kept at", "price")'),
     (
