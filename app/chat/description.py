@@ -53,6 +53,16 @@ def describe(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
     return RetrievalResult(draft, (pseudonym,), tuple(facts), 0)
 
 
+def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
+    """The kind of thing that `pseudonym` stands for, as an answer; None where the graph does not say."""
+    graph, table = run.graph.blind, run.conversation.table
+    concept = concept_of(graph, table.resolve(pseudonym, graph)[0])
+    if concept in ("", "thing"):
+        return None
+    article = "an" if concept[0].lower() in "aeiou" else "a"
+    return RetrievalResult(Draft((f"kind({pseudonym})",), f"{pseudonym} is {article} {{1}}."), (pseudonym,), (), 0)
+
+
 def _facts(run: QuestionRun, mids: Mids) -> Iterator[_Known]:
     graph = run.graph.blind
     for step in steps_from(graph, mids):

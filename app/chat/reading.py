@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.description import describe
+from app.chat.description import describe, describe_kind
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.follow_ups import asks_why, needs_context
 from app.chat.dialogue.questions_to_try import without_questions
-from app.chat.dialogue.small_talk import described_thing, invites, small_talk
+from app.chat.dialogue.small_talk import described_thing, invites, small_talk, sorted_thing
 from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
@@ -101,7 +101,10 @@ def _needs_no_search(run: QuestionRun) -> RetrievalResult | None:
     """A description of the one thing that is asked about, or the reply to small talk."""
     if reply := small_talk(run.request.messages[-1].content, kinds_of(run.graph.blind.schema)):
         return RetrievalResult(None, (), (), 0, said=reply)
-    thing = described_thing(run.read.dialogue.question)
+    question = run.read.dialogue.question
+    if (thing := sorted_thing(question)) and run.conversation.table.meaning(thing):
+        return describe_kind(run, thing)
+    thing = described_thing(question)
     return describe(run, thing) if thing and run.conversation.table.meaning(thing) else None
 
 

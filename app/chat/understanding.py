@@ -8,7 +8,7 @@ from typing import Final
 from app.chat.question_run import QuestionRun
 from app.llm.embedded.sentences.relation_phrases import plural
 from client_sdk.protocol import Understood
-from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.algebra.expressions import PERIODS, Call, Expression, Name, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import are_of_one_concept, concept_of
 from kg_store.terms import Mids, ValueKind
@@ -19,6 +19,7 @@ _OF_DATES: Final = {"<": "before", "<=": "not after", ">": "after", ">=": "not b
 _SENTENCES: Final = {
     "count": "{0}, counted",
     "exists": "any of {0}",
+    "kind": "the kind of thing that {0} is",
     "none": "{0}, none at all",
     "holds": "whether {0} is true",
     "having": '{0} that have "{r}"',
@@ -34,9 +35,11 @@ _SENTENCES: Final = {
     "argmax": 'of {0} the greatest "{r}"',
     "argmin": 'of {0} the least "{r}"',
     "group": '{0}, counted for each "{r}"',
+    "sums": 'the sum of "{m}" of {0} for each "{r}"',
+    "averages": 'the average of "{m}" of {0} for each "{r}"',
+    "minus": "{0}, less {1}",
     "reach": '"{r}" of {0}',
     "compare": '{0} and {1}, compared by "{r}"',
-    "limit": "the first {r} of {0}",
 }
 _ALL: Final = "all "
 _Describe = Callable[[str], str]
@@ -106,7 +109,15 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         parts = [f" {'and' if expression.function == 'intersect' else 'or'} among ".join(narrow)]
     if expression.function in ("sum", "average", "min", "max") and words:
         parts[0] = f'"{words[0]}" of {parts[0]}'
-    return _SENTENCES[expression.function].format(*parts, r=words[0] if words else "")
+    if expression.function in ("most", "fewest") and len(words) > 1:
+        return f'of {parts[0]} those with the {expression.function} "{words[1]}" of all their "{words[0]}"'
+    if expression.function == "limit":
+        return f"the first {words[0] if words else parts[1]} of {parts[0]}"
+    period = f", by {words[-1]}" if words and words[-1] in PERIODS else ""
+    sentence = _SENTENCES[expression.function].format(
+        *parts, r=words[0] if words else "", m=words[1] if words[1:] else ""
+    )
+    return sentence + period
 
 
 def _is_all_of(part: str, parts: Sequence[str]) -> bool:

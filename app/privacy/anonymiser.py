@@ -21,7 +21,7 @@ from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mid, Mids, ValueKind
 from kg_store.text.english import is_ordinary
-from kg_store.text.literals import read_literal
+from kg_store.text.literals import parse_value, read_literal
 from kg_store.text.normalise import normalise
 
 MAX_CHOICES: Final = 20
@@ -179,7 +179,8 @@ class Anonymiser:
         if span.source in _NAMED and span.value_kind is not None:
             return _of_value(written, span.value_kind, span.mids, table)
         kind, lexical = _meant(span, written)
-        return _of_value(written, kind, self._equal_values(kind, lexical), table)
+        said = written if _is_readable(written, kind) else lexical  # "March" of "between March and June 2023".
+        return _of_value(said, kind, self._equal_values(kind, lexical), table)
 
     def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
         """The graph's values that a literal equals; 1990 is a year as well as a number."""
@@ -216,6 +217,15 @@ def _of_entities(mids: Sequence[int], table: PseudonymTable) -> str:
         return table.of_entity(Mid(mids[0]))
     settled = table.settled_among(mids)
     return table.of_entity(settled[0]) if len(settled) == 1 else table.of_group(mids)
+
+
+def _is_readable(written: str, kind: ValueKind) -> bool:
+    """True where the words themselves say the value, for whoever compares with it later."""
+    try:
+        parse_value(written, kind)
+    except ValueError:
+        return False
+    return True
 
 
 def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: PseudonymTable) -> str:

@@ -23,6 +23,7 @@ from kg_store.names.near_spans import find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.literals import find_literals
 from kg_store.text.numbers.number_words import find_number_expressions
+from kg_store.text.numbers.shortened_dates import find_shortened_dates
 
 _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
 """Without the letters that are words, in English or beside it."""
@@ -241,7 +242,11 @@ def _places(spans: Iterable[Span]) -> list[tuple[int, int]]:
 
 def _literals(text: str) -> list[Span]:
     """Numbers and dates, however they are written; everyday words (two films, the second one) are how people ask."""
-    found = [Span(span.start, span.end, SpanSource.LITERAL) for span in find_literals(text)]
+    found = [
+        Span(each.start, each.end, SpanSource.LITERAL, value_kind=each.kind, lexical=each.lexical)
+        for each in find_shortened_dates(text)
+    ]
+    found += [Span(span.start, span.end, SpanSource.LITERAL) for span in find_literals(text)]
     plain = masked(text, _places(found))
     for each in find_number_expressions(text):
         # What is read in figures already says more by itself: a date, and a number behind it.

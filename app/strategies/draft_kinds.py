@@ -75,10 +75,12 @@ class DraftKinds:
         function = expression.function
         if function in ("exists", "none", "holds"):
             return ResultKind(value=TRUTH)
-        if function in ("count", "sum", "average"):
+        if function in ("count", "sum", "average", "minus"):
             return ResultKind(value=NUMBER)
-        if function == "group":
+        if function in ("group", "sums", "averages"):
             return ResultKind(value=TABLE)
+        if function == "kind":
+            return ResultKind(value="text")
         operands = [self.of(each) for each in expression.operands]
         if function in ("min", "max"):
             along = self._along(operands[0], expression.words[0]) if expression.words else UNKNOWN

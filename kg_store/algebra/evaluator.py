@@ -14,10 +14,20 @@ from kg_store.algebra.expressions import (
     ExpressionResult,
     Operand,
     Result,
+    ResultKinds,
     ResultSet,
     ResultTable,
     as_set,
     outcome_of,
+)
+from kg_store.algebra.groups import (
+    average_of,
+    best_of,
+    counts_per_group,
+    joined,
+    minus,
+    totals_by_head,
+    totals_per_group,
 )
 from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared
 from kg_store.errors import ExpressionError
@@ -28,7 +38,7 @@ from kg_store.text.literals import plain_number
 __all__ = ["ExpressionResult", "Operand", "SetAlgebra", "ValueAlgebra"]
 
 _DIGITS = 28
-_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
+MAX_FIRST = 1_000_000_000
 
 
 class SetAlgebra(Protocol):
@@ -70,18 +80,22 @@ class _Evaluation:
             "none": lambda call: len(self._set(call, 0).mids) == 0,
             "holds": self._holds,
             "having": self._having,
+            "kind": lambda call: ResultKinds(self._relations.kinds(self._set(call, 0).mids)),
             "count": lambda call: Decimal(len(self._set(call, 0).mids)),
             "sum": self._sum,
             "average": self._average,
             "min": lambda call: self._extreme(call, min),
             "max": lambda call: self._extreme(call, max),
             "filter": self._filter,
-            "argmax": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), max),
-            "argmin": lambda call: _best(self._measured(self._set(call, 0), call.words[0]), min),
+            "argmax": lambda call: best_of(self._measured(self._set(call, 0), call.words[0]), max),
+            "argmin": lambda call: best_of(self._measured(self._set(call, 0), call.words[0]), min),
             "most": lambda call: self._by_count(call, max),
             "fewest": lambda call: self._by_count(call, min),
             "counted": self._counted,
             "group": self._group,
+            "sums": lambda call: self._totals(call, lambda numbers: sum(numbers, start=Decimal(0))),
+            "averages": lambda call: self._totals(call, average_of),
+            "minus": self._minus,
             "reach": self._reach,
             "compare": self._compare,
             "sort": self._sort,
@@ -126,7 +140,7 @@ class _Evaluation:
     def _union(self, call: Call) -> Result:
         sets = [self._set(call, position) for position in range(len(call.operands))]
         # Sums over a union need every pair, of sets with edges and of sets without.
-        edges = _joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
+        edges = joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
         return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
 
     def _sum(self, call: Call) -> Result:
@@ -134,11 +148,7 @@ class _Evaluation:
 
     def _average(self, call: Call) -> Result:
         numbers = self._numbers(call)
-        if not numbers:
-            return ResultSet(NO_MIDS)
-        average = sum(numbers, start=Decimal(0)) / len(numbers)
-        # Four decimals, and more where a small number would have fewer than six digits.
-        return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
+        return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
         """One number per (entity, value) pair."""
@@ -198,21 +208,25 @@ class _Evaluation:
         measured = self._measured(both, call.words[0])
         if not all(any(mid in measured for mid in side.mids.tolist()) for side in sides):
             return ResultSet(NO_MIDS)
-        return _best(measured, max)
+        return best_of(measured, max)
 
     def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
         return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
 
-    def _by_count(self, call: Call, choose: Callable[[Iterable[int]], int]) -> Result:
-        """An entity that it leads nowhere from has none."""
+    def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
+        """An entity that it leads nowhere from has none, and a sum of 0."""
         entities = self._set(call, 0)
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
-        heads, counts = np.unique(edges.heads, return_counts=True)
-        found = dict(zip(heads.tolist(), counts.tolist(), strict=True))
+        if len(call.words) > 1:
+            found = totals_by_head(edges, self._relations.measures(self._relations.edges(edges.tails, call.words[1])))
+        else:
+            heads, counts = np.unique(edges.heads, return_counts=True)
+            found = {head: Decimal(n) for head, n in zip(heads.tolist(), counts.tolist(), strict=True)}
         if not found:
             return ResultSet(NO_MIDS)
-        best = choose(found.get(mid, 0) for mid in entities.mids.tolist())
-        return entities.keep(np.array([found.get(mid, 0) == best for mid in entities.mids.tolist()]))
+        own = [found.get(mid, Decimal(0)) for mid in entities.mids.tolist()]
+        best = choose(own)
+        return entities.keep(np.array([each == best for each in own]))
 
     def _counted(self, call: Call) -> Result:
         """An entity that it leads nowhere from leads to none of them."""
@@ -229,9 +243,28 @@ class _Evaluation:
 
     def _group(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])
-        things, counts = np.unique(edges.tails, return_counts=True)
-        rows = zip(things.tolist(), counts.tolist(), strict=True)
-        return ResultTable(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))))
+        return counts_per_group(self._relations, edges, *call.words[1:])
+
+    def _totals(self, call: Call, total: Callable[[list[Decimal]], Decimal]) -> Result:
+        entities, (label, measure, *period) = as_mids(self._set(call, 0).mids), call.words
+        measures = self._relations.measures(self._relations.edges(entities, measure))
+        edges = self._relations.edges(entities, label)
+        return totals_per_group(self._relations, edges, measures, total, *period or [""])
+
+    def _minus(self, call: Call) -> Result:
+        """Nothing where one side has no value."""
+        first, second = (self._single(self.result_of(operand)) for operand in call.operands)
+        return minus(first, second) if first and second else ResultSet(NO_MIDS)
+
+    def _single(self, result: Result) -> Value | None:
+        """The one number or value that `result` is; None where it is empty."""
+        if isinstance(result, Decimal):
+            return Value(plain_number(result), ValueKind.NUMBER)
+        operand = as_set(result)
+        values = set(self._relations.values(operand.mids).values())
+        if len(operand.mids) > 1 or len(values) < len(operand.mids):
+            raise ExpressionError("one value is expected on each side")
+        return values.pop() if values else Value(operand.literal, None) if operand.literal is not None else None
 
     def _reach(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])
@@ -249,23 +282,17 @@ class _Evaluation:
         return ResultSet(np.array(ordered, dtype=np.int64), ordered=True, edges=entities.edges)
 
     def _limit(self, call: Call) -> Result:
-        result, size = self.result_of(call.operands[0]), int(call.words[0])
+        result, size = self.result_of(call.operands[0]), self._size(call)
         if isinstance(result, ResultTable):
             return ResultTable(result.rows[:size])
         entities = as_set(result)
         return entities.keep(np.arange(len(entities.mids)) < size)
 
-
-def _best(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
-    """Every entity that shares the best value."""
-    if not measured:
-        return ResultSet(NO_MIDS)
-    own = {entity: choose(keys) for entity, keys in measured.items()}
-    best = choose(own.values())
-    return ResultSet(as_mids([entity for entity, key in own.items() if key == best]))
-
-
-def _joined(parts: list[Edges]) -> Edges:
-    pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])
-    pairs = np.unique(pairs, axis=0)
-    return Edges(pairs[:, 0], pairs[:, 1])
+    def _size(self, call: Call) -> int:
+        if call.words:
+            return int(call.words[0])
+        size = self._single(self.result_of(call.operands[1]))
+        number = size.read_as(ValueKind.NUMBER) if size else None
+        if not isinstance(number, Decimal) or number != int(number) or not 0 < number < MAX_FIRST:
+            raise ExpressionError("limit takes a whole number")
+        return int(number)

@@ -1,7 +1,7 @@
 """The closed set algebra as text: `count(intersect(Sk3mmd, Sq2rta))` parsed to a tree. Nothing is evaluated here.
 
     expression = pseudonym | function "(" argument { "," argument } ")"
-    argument   = expression | relation | operator | direction | whole number
+    argument   = expression | relation | operator | direction | period | whole number
     relation   = the words in double quotes, as the evidence shows them
                  (`^` in front: walked backwards; `a|b`: through a mediator)
 
@@ -14,20 +14,27 @@
 | `none(A)`                                      | yes or no: whether A has no member                         |
 | `holds(A)`                                     | yes or no: whether the truth values A are true             |
 | `having(A, "relation")`                        | the members of A that have it, or for which it is true     |
+| `kind(A)`                                      | the name of the class that the members of A are of         |
 | `count(A)`                                     | how many distinct members A has                            |
 | `sum(A)`, `average(A)`, `min(A)`, `max(A)`     | of the values A                                            |
 | `sum(A, "relation")`, and the other three      | of the values that the entities A have                     |
 | `filter(A, "relation", op, V)`                 | the entities of A with a value `op` V                      |
 | `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
 | `most(A, "relation")`, `fewest(...)`           | the entities of A that it leads to most or fewest from     |
+| `most(A, "relation", "measure")`, `fewest(..)` | the same by the sum of the values of what it leads to      |
 | `counted(A, "relation", op, n)`                | the entities of A that it leads to so many things from     |
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
+| `sums(A, "relation", "measure")`               | the sum of the values of A per thing that `relation` gives |
+| `averages(A, "relation", "measure")`           | their average per thing                                    |
+| `group(A, "relation", year)`, and the others   | per year, or `month`, of the dates that the relation gives |
+| `minus(A, B)`                                  | A less B: numbers, or single values; dates in years        |
 | `compare(A, B, "relation")`                    | those of A and B with the greater value                    |
 | `sort(A, "relation", ascending or descending)` | A in order                                                 |
 | `reach(A, "relation")`                         | what the relation leads to from the members of A           |
 | `limit(A, n)`                                  | the first n of a sorted set or of a group                  |
 
-`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one.
+`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one; n is a whole
+number or a value that is one.
 """
 
 from __future__ import annotations
@@ -45,8 +52,8 @@ from kg_store.terms import Edges, Mids
 from kg_store.text.literals import plain_number
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
-    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction, n: number,
-    # m: number or set expression
+    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction,
+    # m: number or set expression, p?: period, may be left out
     "intersect": ("s", "s*"),
     "union": ("s", "s*"),
     "difference": ("s", "s"),
@@ -54,6 +61,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "none": ("s",),
     "holds": ("s",),
     "having": ("s", "r"),
+    "kind": ("s",),
     "count": ("s",),
     "sum": ("s", "r?"),
     "average": ("s", "r?"),
@@ -62,17 +70,21 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "filter": ("s", "r", "o", "s"),
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
-    "most": ("s", "r"),
-    "fewest": ("s", "r"),
+    "most": ("s", "r", "r?"),
+    "fewest": ("s", "r", "r?"),
     "counted": ("s", "r", "o", "m"),
-    "group": ("s", "r"),
+    "group": ("s", "r", "p?"),
+    "sums": ("s", "r", "r", "p?"),
+    "averages": ("s", "r", "r", "p?"),
+    "minus": ("s", "s"),
     "reach": ("s", "r"),
     "compare": ("s", "s", "r"),
     "sort": ("s", "r", "d"),
-    "limit": ("s", "n"),
+    "limit": ("s", "m"),
 }
 OPERATORS = ("<=", ">=", "!=", "<", ">", "=")
 DIRECTIONS = ("ascending", "descending")
+PERIODS = ("year", "month")
 MAX_NODES = 40
 
 _TOKEN = re.compile(
@@ -161,7 +173,7 @@ def _arguments(
         if tokens[:1] == [("mark", ",")]:
             tokens = tokens[1:]
             continue
-        if tokens[:1] == [("mark", ")")] and all(rest in ("s*", "r?") for rest in shape):
+        if tokens[:1] == [("mark", ")")] and all(rest in ("s*", "r?", "p?") for rest in shape):
             if "s*" in FUNCTIONS[function] and len(operands) < 2:
                 raise ExpressionError(f"{function} takes two sets or more")
             return operands, words, tokens[1:]
@@ -175,7 +187,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
         "r?": kind == "relation",
         "o": kind == "operator",
         "d": kind == "word" and text in DIRECTIONS,
-        "n": kind == "number",
+        "p?": kind == "word" and text in PERIODS,
         "m": kind == "number",
     }
     if not fits.get(want, False):
@@ -183,7 +195,9 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
     return text
 
 
-OutcomeKind = Literal["set", "number", "truth", "table"]
+OutcomeKind = Literal["set", "number", "truth", "table", "kinds"]
+Row = tuple[int | str, Decimal | int]
+"""A thing, or the text of a year or month, with its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +215,16 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionResult:
-    """The result of an expression. `mids` are in order where `ordered`; `rows` are (thing, count), largest first."""
+    """The result of an expression. `mids` are in order where `ordered`; `rows` are as those of ResultTable, `names` of
+    classes as those of ResultKinds."""
 
     kind: OutcomeKind
     mids: tuple[int, ...] = field(default=(), repr=False)
     ordered: bool = False
     number: Decimal | None = field(default=None, repr=False)
     truth: bool | None = field(default=None, repr=False)
-    rows: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    rows: tuple[Row, ...] = field(default=(), repr=False)
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +251,31 @@ class ResultSet:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """Counts per thing, the largest first."""
+    """Numbers per thing, the largest first; or per year or month, in order of time."""
 
-    rows: tuple[tuple[int, int], ...] = field(repr=False)
+    rows: tuple[Row, ...] = field(repr=False)
 
     @property
     def things(self) -> tuple[int, ...]:
-        return tuple(thing for thing, _ in self.rows)
+        """None of a table per year or month."""
+        return tuple(thing for thing, _ in self.rows if isinstance(thing, int))
 
 
-Result = ResultSet | ResultTable | Decimal | bool
+@dataclass(frozen=True, slots=True)
+class ResultKinds:
+    """The names of classes: words of the schema, which stand for no things."""
+
+    names: tuple[str, ...]
+
+
+Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """A table stands for its things, in order. ExpressionError for a number or a truth."""
+    """A table stands for its things, in order. ExpressionError for a number, a truth, or a table of years."""
     if isinstance(result, ResultSet):
         return result
-    if isinstance(result, ResultTable):
+    if isinstance(result, ResultTable) and len(result.things) == len(result.rows):
         return ResultSet(np.array(result.things, dtype=np.int64), ordered=True)
     raise ExpressionError("a set is expected where a number, or yes or no, stands")
 
@@ -262,6 +286,8 @@ def outcome_of(result: Result) -> ExpressionResult:
         return ExpressionResult("set", tuple(result.mids.tolist()), ordered=result.ordered)
     if isinstance(result, ResultTable):
         return ExpressionResult("table", result.things, ordered=True, rows=result.rows)
+    if isinstance(result, ResultKinds):
+        return ExpressionResult("kinds", names=result.names)
     if isinstance(result, bool):
         return ExpressionResult("truth", truth=result)
     return ExpressionResult("number", number=Decimal(plain_number(result)))

@@ -14,7 +14,7 @@ from app.chat.answers.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra
-from kg_store.algebra.expressions import FUNCTIONS, Expression, Name, parse
+from kg_store.algebra.expressions import FUNCTIONS, Expression, Name, Row, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, kind_of
@@ -123,6 +123,10 @@ class AnswerExecutor:
     def _shown(self, expression: Expression, outcome: ExpressionResult) -> tuple[Item, Names]:
         if outcome.kind == "set":
             return self._shown_set(expression, outcome)
+        if outcome.kind == "kinds":
+            names = Names(names=list(outcome.names), total=len(outcome.names))
+            word = self._table.of_outcome(written(expression))
+            return Item(pseudonym=word, kind="value", concept="kind", size=names.total, ordered=False), names
         if outcome.kind == "table":
             names = self._rows(outcome.rows)
         elif outcome.kind == "truth":
@@ -157,11 +161,16 @@ class AnswerExecutor:
         names = [readable_name(records[mid]) for mid in mids[: self._most] if mid in records]
         return Names(names=names, total=len(mids))
 
-    def _rows(self, rows: Sequence[tuple[int, int]]) -> Names:
-        """A table's rows as `name: count`."""
+    def _rows(self, rows: Sequence[Row]) -> Names:
+        """A table's rows as `name: number`; years and months are their own names."""
         most = rows[: self._most]
-        records = self._graph.vault.records([mid for mid, _ in most])
-        lines = [f"{readable_name(records[mid])}: {count}" for mid, count in most if mid in records]
+        records = self._graph.vault.records([key for key, _ in most if isinstance(key, int)])
+        named = [
+            (key if isinstance(key, str) else readable_name(records[key]), number)
+            for key, number in most
+            if isinstance(key, str) or key in records
+        ]
+        lines = [f"{name}: {plain_number(Decimal(number))}" for name, number in named]
         return Names(names=lines, total=len(rows))
 
 
@@ -172,8 +181,8 @@ def written(expression: Expression) -> str:
     operands, words = [written(each) for each in expression.operands], list(expression.words)
     parts: list[str] = []
     for shape in FUNCTIONS[expression.function]:
-        if shape in ("s", "s*"):
-            taken = operands[: 1 if shape == "s" else None]
+        if shape in ("s", "s*") or (shape == "m" and not words):
+            taken = operands[: None if shape == "s*" else 1]
             parts, operands = parts + taken, operands[len(taken) :]
         elif words:
             word = words.pop(0)
@@ -182,7 +191,8 @@ def written(expression: Expression) -> str:
 
 
 def _is_empty(outcome: ExpressionResult) -> bool:
-    return (outcome.kind == "set" and not outcome.mids) or (outcome.kind == "table" and not outcome.rows)
+    found = {"set": outcome.mids, "table": outcome.rows, "kinds": outcome.names}
+    return not found.get(outcome.kind, (outcome.kind,))
 
 
 def _filled(text: str, items: Sequence[Item]) -> str:

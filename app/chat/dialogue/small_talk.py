@@ -39,10 +39,13 @@ _ABOUT = _turn(
     r"(?:(?:please |can you |could you )*(?:tell me|show me|give me|show|list)"
     r"(?: (?:something|more|all|everything|what you know|a bit|info|information))?(?: (?:about|on|of))?"
     r"|(?:who or what|who|what)(?: is|'s|’s| was)|what do (?:you|we) (?:know|have) (?:about|on)|describe|profile of"
-    r"|info(?:rmation)? (?:on|about)|details (?:on|of|about)|about|(?:please |can you |could you )*summari[sz]e"
-    r"|what (?:kind|sort|type) of (?:thing|person|place) is)?"
+    r"|info(?:rmation)? (?:on|about)|details (?:on|of|about)|about|(?:please |can you |could you )*summari[sz]e)?"
     r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})"
     r"(?:['’]s (?:file|record|profile|details|data|info(?:rmation)?))?(?: for (?:me|us))?\W*(?:please)?",
+)
+_SORT = _turn(
+    r"what (?:kind|sort|type)s? of (?:a )?(?:thing|person|place|object|entity) (?:is|was)"
+    r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})(?: please)?",
 )
 EXAMPLES: Final = 3
 
@@ -66,6 +69,12 @@ def invites(question: str) -> bool:
 def described_thing(question: str) -> str:
     """The pseudonym that the question wants to hear about ("tell me about X", "X?"); empty where it asks more."""
     found = _ABOUT.match(question)
+    return found["thing"] if found else ""
+
+
+def sorted_thing(question: str) -> str:
+    """The pseudonym of which the question asks what kind of thing it is; empty where it asks anything else."""
+    found = _SORT.match(question)
     return found["thing"] if found else ""
 
 

@@ -31,6 +31,10 @@ WORDS = {
         ('limit(sort(Sa, "age", descending), 3)', 'the first 3 of 4 patients by "age", greatest first'),
         ("difference(Sa, E)", "4 patients without Eq7f2k"),
         ('having(K, "smoker")', 'all 90 patients that have "smoker"'),
+        ('sums(K, "insured by", "cost")', 'the sum of "cost" of all 90 patients for each "insured by"'),
+        ('group(K, "born on", year)', 'all 90 patients, counted for each "born on", by year'),
+        ('most(K, "^ward", "beds")', 'of all 90 patients those with the most "beds" of all their "ward"'),
+        ('minus(reach(E, "age"), V)', '"age" of Eq7f2k, less Vx81zp'),
         ('most(K, "^treated by")', 'of all 90 patients those with the most "treated by"'),
     ],
 )
@@ -39,7 +43,7 @@ def test_an_expression_is_told_as_a_phrase(expression: str, phrase: str) -> None
 
 
 def test_every_function_has_words() -> None:
-    shapes = {"s": "Sa", "s*": "Sb", "r": '"age"', "r?": '"age"', "o": "<", "d": "ascending", "n": "3", "m": "3"}
+    shapes = {"s": "Sa", "s*": "Sb", "r": '"age"', "r?": '"age"', "o": "<", "d": "ascending", "m": "3", "p?": "year"}
     for function, shape in FUNCTIONS.items():
         call = parse(f"{function}({', '.join(shapes[each] for each in shape)})")
         assert in_words(call, lambda word: WORDS[word], lambda _word: False), function

@@ -71,6 +71,7 @@ OPERANDS = {
     "BareAges": Operand(as_mids([101, 102, 103])),
     "Dates": Operand(as_mids([201, 202, 203])),
     "Texts": Operand(as_mids([401, 402])),
+    "V2": Operand(NO_MIDS, literal="2"),
     "TypeA": Operand(as_mids([401])),
     "Yes": Operand(as_mids([501])),
     "L45": Operand(NO_MIDS, literal="45"),
@@ -175,6 +176,12 @@ SETS = {
     'difference(sort(All, "age", descending), Some)': (CARA, DAN, EVE),
     'filter(sort(All, "age", descending), "ward", =, North)': (BEN, ANNA, EVE),
     'union(group(All, "ward"), None)': (NORTH, SOUTH),
+    'union(sums(All, "ward", "age"), None)': (NORTH, SOUTH),
+    'most(Wards, "^ward", "age")': (NORTH,),
+    'fewest(Wards, "^ward", "age")': (SOUTH,),
+    'most(Wards, "^ward", "salary")': (NORTH,),
+    'minus(reach(Ben, "age"), reach(Eve, "age"))': (),
+    'limit(sort(All, "age", descending), V2)': (BEN, ANNA),
 }
 
 
@@ -207,6 +214,11 @@ NUMBERS = {
     "sum(difference(Ages, V30))": "75.5",
     "sum(union(Ages, BareAges))": "241",
     "sum(limit(Ages, 1))": "60",
+    'minus(reach(Ben, "age"), reach(Anna, "age"))': "15.5",
+    "minus(count(Some), count(All))": "-3",
+    'minus(reach(Anna, "born"), reach(Ben, "born"))': "5",
+    'minus(reach(Anna, "born"), reach(Cara, "born"))': "0",
+    'minus(reach(Cara, "born"), Born90)': "0",
 }
 
 
@@ -238,6 +250,24 @@ def test_group_gives_counts_the_largest_first() -> None:
     assert outcome('limit(group(All, "ward"), 1)').rows == ((NORTH, 3),)
 
 
+def test_values_are_added_up_and_averaged_per_group() -> None:
+    assert outcome('sums(All, "ward", "age")').rows == ((NORTH, Decimal("75.5")), (SOUTH, Decimal(30)))
+    assert outcome('averages(All, "ward", "age")').rows == ((NORTH, Decimal("37.75")), (SOUTH, Decimal(30)))
+    assert outcome('sums(All, "blood", "age")').rows[0] == (402, Decimal("45.5"))
+
+
+def test_the_kind_of_things_is_a_word_of_the_schema() -> None:
+    assert outcome("kind(All)") == ExpressionResult("kinds", names=("entity",))
+    assert outcome("kind(None)").names == ()
+
+
+def test_dates_are_grouped_by_year_and_month_in_order_of_time() -> None:
+    assert outcome('group(All, "born", year)').rows == (("1985", 1), ("1990", 2))
+    assert outcome('group(All, "born", month)').rows == (("1990-05", 1), ("1990-07", 1))
+    assert outcome('sums(All, "born", "age", year)').rows == (("1985", Decimal("45.5")), ("1990", Decimal(60)))
+    assert outcome('group(All, "born", year)').mids == ()
+
+
 @pytest.mark.parametrize(
     ("text", "ordered"),
     [
@@ -255,6 +285,13 @@ def test_outcome_says_whether_its_order_means_something(text: str, ordered: bool
 @pytest.mark.parametrize(
     "text",
     [
+        'sums(All, "ward", "born")',
+        'group(All, "ward", year)',
+        'count(group(All, "born", year))',
+        'minus(reach(All, "age"), V30)',
+        'minus(reach(Ben, "age"), reach(Ben, "born"))',
+        "minus(All, V30)",
+        "limit(All, TypeA)",
         'filter(All, "height", =, V30)',
         'filter(All, "stay|height", =, V30)',
         'sum(All, "")',

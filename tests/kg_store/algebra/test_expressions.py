@@ -13,6 +13,7 @@ from kg_store.algebra.expressions import (
     DIRECTIONS,
     FUNCTIONS,
     OPERATORS,
+    PERIODS,
     Call,
     Expression,
     Name,
@@ -59,7 +60,7 @@ MALFORMED = [
     'filter(A, "born", V)',
     'filter("born", A, <, V)',
     'sort(A, "age", upwards)',
-    "limit(A, many)",
+    "limit(A, <)",
     "limit(A, -1)",
     "limit(A, 1.5)",
     "limit(A, 99999999999999999999)",
@@ -113,7 +114,8 @@ def _call(function: str, inner: st.SearchStrategy[Expression]) -> st.SearchStrat
         "r": st.from_regex(r"\^?[a-z]{1,5}( [a-z]{1,5})?", fullmatch=True),
         "o": st.sampled_from(OPERATORS),
         "d": st.sampled_from(DIRECTIONS),
-        "n": st.integers(0, 999).map(str),
+        "m": st.integers(0, 999).map(str),
+        "p?": st.sampled_from(PERIODS),
     }
     operands = [inner for part in shape if part in ("s", "s*")]
     chosen = [words[part] for part in shape if part in words]
@@ -121,7 +123,9 @@ def _call(function: str, inner: st.SearchStrategy[Expression]) -> st.SearchStrat
 
 
 TREES = st.recursive(
-    st.from_regex(r"[A-Z][a-z0-9]{2,5}", fullmatch=True).filter(lambda word: word not in DIRECTIONS).map(Name),
+    st.from_regex(r"[A-Z][a-z0-9]{2,5}", fullmatch=True)
+    .filter(lambda word: word not in (*DIRECTIONS, *PERIODS))
+    .map(Name),
     _calls,
     max_leaves=6,
 )

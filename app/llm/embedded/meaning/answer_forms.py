@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.llm.embedded.meaning.extremes import sign_of
+from app.llm.embedded.meaning.comparisons import Comparisons
+from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
-from app.llm.embedded.meaning.reading import HOP, MEDIATED, Reading, gain_of
+from app.llm.embedded.meaning.reading import HOP, Reading
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 
 _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
-UNEXPLAINED, UNEXECUTED, WRONG_KIND = 1.0, 1.5, 1.0
-OF_KIND: Final = 0.5
+_OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
+UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 FIRST_NAMED: Final = 0.02
 MAX_PAIRED: Final = 250
 
@@ -44,7 +45,9 @@ class AnswerForms:
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, named: NamedThings) -> None:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
+        self._comparisons = Comparisons(asked, graph, builder)
         self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
+        self._groups = Groups(asked, graph, builder, self._noun)
 
     def _is_asked(self, at: int) -> bool:
         """True of the noun of what is asked for: no other content stands before it."""
@@ -71,14 +74,26 @@ class AnswerForms:
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named
-        bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum")
-        fits = not named and gain > -WRONG_KIND
+        bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
+        fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
         return Meaning(expression, score, left, fits and (bound or not reading.unsaid), fits, reading.weakest)
+
+    def _denies(self, expression: str) -> bool:
+        """ "Doctors that treat no smokers": the doctors are left out, and not the smokers among whom they treat."""
+        words, roles = self._asked.words, self._asked.roles
+        denied = any(words[at] == "no" and roles[at - 1] == "content" for at in self._asked.at("negation") if at)
+        return not denied or _OUTSIDE.match(expression) is not None
+
+    def _joins_either(self, expression: str) -> bool:
+        """True where any of what stands before and behind an "or" will do, if the question has one."""
+        asked = self._asked
+        is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth")
+        return all(pair in expression for pair in asked.either) and (is_read or "union(" in expression)
 
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Expressions with the tokens they use and what they add to the score."""
         text, form = self._builder.text(each), self._asked.form
-        if not text or each.is_implied:
+        if not text or (each.is_implied and form != "group"):
             return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
             text = f"difference({text}, {name})"
@@ -88,18 +103,20 @@ class AnswerForms:
         if form == "truth":
             yield from self._truths(each, readings)
         elif form == "compare":
-            yield from self._compared(each)
+            yield from self._comparisons.of(each, readings)
+        elif form == "minus":
+            yield from self._comparisons.differences(each, readings)
         elif each.is_bare and form not in ("average", "sum"):
             return
         elif form == "count":
             if each.value == "number" and self._noun < 0:
-                yield text, each.used, 0.0
+                yield from self._groups.counted_values(each, text)
             else:
                 yield f"count({text})", each.used, self._fit(each) - (OF_KIND if each.value else 0.0)
         elif form in ("average", "sum"):
-            yield from self._totals(each, text)
+            yield from self._groups.totals(each, text)
         elif form == "group":
-            yield from self._groups(each, text)
+            yield from self._groups.per_group(each, text)
         elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
@@ -166,7 +183,7 @@ class AnswerForms:
         if each.expression.startswith("filter(E") and each.expression.count("(") == 1:
             yield f"exists({each.expression})", each.used, 0.0
         if each.is_bare and "same" in self._asked.words:
-            yield from self._same(each)
+            yield from self._comparisons.same(each)
             return
         if each.is_bare:
             for noun, (used, kinds) in self._builder.nouns.items():
@@ -194,89 +211,3 @@ class AnswerForms:
             return
         if not each.is_whole:
             yield f"exists({each.expression})", each.used, -0.2
-
-    def _compared(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """Two things by a value of theirs, or by how many things of a kind they have."""
-        asked = self._asked
-        things = list(asked.at("thing"))[:2]
-        word = min((*asked.at("comparative"), *asked.at("superlative")))
-        if not each.is_bare or each.anchor != things[0]:
-            return
-        first, second = (asked.words[at] for at in things)
-        both, used = f"union({first}, {second})", 1 << things[0] | 1 << things[1] | 1 << word
-        measure = asked.measures[word]
-        truth = (
-            asked.words[0] in ("is", "are", "was", "were", "does", "do", "did", "has", "have")
-            and "or" not in asked.words
-        )
-        for hop, _ in self._graph.leaving(each.kinds):
-            if not hop.value:
-                yield from self._compared_counts(hop, word, used, (first, second, both), truth)
-                continue
-            sign = sign_of(measure, hop)
-            for said, gain in (
-                self._builder.extremes.ways_to_measure(measure, hop, each.used, each.kinds) if sign else ()
-            ):
-                best = f'{"argmax" if sign > 0 else "argmin"}({both}, "{hop.label}")'
-                if sign > 0:
-                    best = f'compare({first}, {second}, "{hop.label}")'
-                text = f"exists(intersect({best}, {first}))" if truth else best
-                yield text, used | (said.used if said else 0), 2.0 + gain - HOP
-
-    def _compared_counts(
-        self, hop: SchemaHop, word: int, used: int, names: tuple[str, str, str], truth: bool
-    ) -> Iterator[tuple[str, int, float]]:
-        """ "Has X more wards than Y": which of the two leads to more things."""
-        functions = {"more": ("most", "fewest"), "fewer": ("fewest", "most"), "less": ("fewest", "most")}
-        first, _, both = names
-        best, worst = functions.get(self._asked.words[word], ("", ""))
-        noun = self._builder.nouns.get(word + 1)
-        counted = noun[0] if noun and not noun[1].isdisjoint(hop.ends) else 0
-        for said in [*self._builder.said(hop, used | counted), None] if best and counted else ():
-            chosen = f'{best}({both}, "{hop.label}")'
-            if truth:
-                chosen = f'exists(difference({first}, {worst}({both}, "{hop.label}")))'
-            tokens = used | counted | (said.used if said else 0)
-            score = counted.bit_count() + (gain_of(said) if said else 0.0) - HOP - MEDIATED * hop.label.count("|")
-            yield chosen, tokens, 2.0 + score
-
-    def _same(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """ "Do X and Y live in the same city": is there anything that one step leads to from both?"""
-        asked = self._asked
-        things, same = list(asked.at("thing")), [at for at, word in enumerate(asked.words) if word == "same"]
-        if len(things) != 2 or each.anchor != things[0]:
-            return
-        first, second = (asked.words[at] for at in things)
-        used = mask([*things, *same])
-        for hop, _ in self._graph.leaving(each.kinds & self._builder.kinds_of(second)):
-            for said in self._builder.said(hop, used):
-                nouns = sum(n for n, kinds in self._builder.nouns.values() if not kinds.isdisjoint(hop.ends))
-                text = f'exists(intersect(reach({first}, "{hop.label}"), reach({second}, "{hop.label}")))'
-                yield text, used | said.used | nouns, 2.0 + gain_of(said) + (nouns & ~said.used).bit_count() - HOP
-
-    def _totals(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
-        function = self._asked.form
-        for hop, _ in () if each.value else self._graph.leaving(each.kinds):
-            if hop.value != "number":
-                continue
-            for said in self._builder.said(hop, each.used):
-                used = each.used | said.used
-                fit = 0.0 if self._noun < 0 or each.said == self._noun else -OF_KIND
-                yield f'{function}({text}, "{hop.label}")', used, gain_of(said) - HOP + fit
-
-    def _groups(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
-        """Numbers of what is asked for, for each of the noun behind "per"; or of the words that say the step to it."""
-        grouped = self._asked.grouped
-        noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
-        fit = 0.0 if self._noun in (-1, grouped) or each.said == self._noun else -WRONG_KIND
-        for hop, _ in () if each.value else self._graph.leaving(each.kinds):
-            group = f'group({text}, "{hop.label}")'
-            score = fit - HOP - MEDIATED * hop.label.count("|")
-            if noun and not kinds.isdisjoint(hop.ends) and not noun & each.used:
-                used = each.used | noun
-                yield group, used, score + noun.bit_count()
-                for said in self._builder.said(hop, used):
-                    yield group, used | said.used, score + noun.bit_count() + gain_of(said)
-            for said in () if noun else self._builder.said(hop, each.used):
-                if said.first == grouped:
-                    yield group, each.used | said.used, score + gain_of(said)

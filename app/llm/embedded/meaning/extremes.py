@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from app.llm.embedded.language.morphology import is_participle
+from app.llm.embedded.language.ranked_words import FirstOf
 from app.llm.embedded.meaning.question.measures import Measure
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
-from app.llm.embedded.meaning.reading import COMMON, HOP, MIN_LIKENESS, ONLY_ONE, SAYS_HAS, Reading, gain_of
+from app.llm.embedded.meaning.question.token_roles import TOTALS, mask
+from app.llm.embedded.meaning.reading import (
+    COMMON,
+    HOP,
+    MEDIATED,
+    MIN_LIKENESS,
+    ONLY_ONE,
+    SAYS_HAS,
+    UNSAID_BEFORE_NOUN,
+    Reading,
+    gain_of,
+)
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, reversed_label
 
 _SAYS_LITTLE = frozenset({"of", "on", "date", "number"})
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
+_MORE = {"more": ">", "fewer": "<", "less": "<"}
 Nouns = Mapping[int, tuple[int, frozenset[str]]]
 """The nouns that name kinds, by their first token: all their tokens, and the kinds."""
 
@@ -20,19 +34,33 @@ Nouns = Mapping[int, tuple[int, frozenset[str]]]
 class Extremes:
     """The readings that a superlative of the question makes of others."""
 
-    def __init__(self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns) -> None:
+    def __init__(
+        self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, persons: frozenset[str]
+    ) -> None:
         self._asked, self._graph, self._said, self._nouns = asked, graph, said, nouns
+        self._persons = persons
+        self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
+        self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
+        totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
+        self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
 
     def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         """`each`, whose expression is `text`, as what has the greatest or the least by `hop`."""
-        for at in self._asked.at("superlative"):
+        for at in self._superlatives:
             if each.used >> at & 1 or each.is_bare:
                 continue
             counted = self._nouns.get(at + 1) if self._asked.words[at] in _COUNTS else None
-            if counted:
+            if at in self._asked.first:
+                yield from () if counted else self._greatest(each, text, hop, at)
+            elif at in self._asked.frequent:
+                yield from self._frequent(each, text, hop, at)
+            elif self._asked.words[at] in _COUNTS and is_participle("".join(self._asked.words[at + 1 : at + 2])):
+                yield from self._most_done(each, text, hop, at)
+            elif counted:
                 yield from self._with_most(each, text, hop, at, counted)
             else:
                 yield from self._greatest(each, text, hop, at)
+                yield from self._with_greatest_sum(each, text, hop, at)
 
     def _greatest(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         measure = self._asked.measures[at]
@@ -41,8 +69,13 @@ class Extremes:
         if noun and each.kinds.isdisjoint(noun[1]) and not any(kind in hop.shown for kind in noun[1]):
             return
         for said, gain in self.ways_to_measure(measure, hop, each.used, each.kinds) if sign else ():
-            longer = each.spanning(1 << at | (said.used if said else 0))
+            first = self._asked.first.get(at)
+            if first and said is None and self._asked.words[at] == "top":
+                continue
+            longer = each.spanning(1 << at | (said.used | self._in_total if said else 0))
             chosen = f'{"argmax" if sign > 0 else "argmin"}({text}, "{hop.label}")'
+            if first:
+                chosen = _first(text, hop.label, sign, first)
             weakest = min(each.weakest, said.likeness) if said else each.weakest
             has = (
                 each.is_whole
@@ -74,13 +107,82 @@ class Extremes:
                 longer = each.spanning(tokens)
                 yield replace(longer, expression=chosen, score=score, kinds=hop.ends, is_whole=False, said=-1)
 
+    def _frequent(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The most common reason", "the most popular course": the values or things that most lead to."""
+        function = _COUNTS.get(self._asked.words[at], "")
+        cost = HOP * (1 + hop.label.count("|"))
+        if not function or not each.is_whole:
+            return
+        if hop.value:
+            for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+                chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
+                longer = replace(each.spanning(1 << at | said.used), expression=chosen, kinds=frozenset(), said=-1)
+                score = each.score + 1.0 + gain_of(said) - cost
+                yield replace(longer, score=score, value=hop.value, is_whole=False, is_implied=False)
+        elif each.said == at + 2:
+            for tokens, gain in self._who_lead(hop, each):
+                longer = each.spanning(1 << at | tokens)
+                chosen = f'{function}({text}, "{hop.label}")'
+                yield replace(longer, expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
+
+    def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The most prescribed drug": what most lead to by the step that the participle says."""
+        if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
+            return
+        for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+            if said.first == at + 1:
+                chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
+                longer = replace(each.spanning(1 << at | said.used), expression=chosen, is_whole=False)
+                weakest = min(each.weakest, said.likeness)
+                yield replace(longer, score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
+
+    def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
+        """The tokens that say what leads to a frequent thing by `hop`, with their gain; or people, who alone do."""
+        for used, kinds in self._nouns.values():
+            if not used & each.used and not kinds.isdisjoint(hop.ends):
+                yield used, float(used.bit_count())
+        for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+            yield said.used, gain_of(said)
+        leading = [one for one, _ in self._graph.leaving(each.kinds) if self._are_led_by_people(one)]
+        if [one.label for one in leading] == [hop.label]:
+            yield 0, ONLY_ONE
+
+    def _are_led_by_people(self, hop: SchemaHop) -> bool:
+        return hop.label.startswith("^") and "|" not in hop.label and bool(hop.ends) and hop.ends <= self._persons
+
+    def _with_greatest_sum(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The most beds in total": those of a set for which the values of what they lead to add up to most."""
+        measured = {1: "most", -1: "fewest"}[self._asked.measures[at].number or 1] if self._totals else ""
+        function = _COUNTS.get(self._asked.words[at], measured)
+        if not function or hop.value or not each.is_whole or each.said < 0:
+            return
+        free = self._asked.content & ~each.used
+        for measure, _ in self._graph.leaving(hop.ends):
+            if measure.value != "number" or "|" in measure.label:
+                continue
+            for said in self._said.of(measure, free, MIN_LIKENESS):
+                chosen = f'{function}({text}, "{hop.label}", "{measure.label}")'
+                nouns = sum(
+                    n for n, kinds in self._nouns.values() if kinds & hop.ends and not n & (each.used | said.used)
+                )
+                longer = each.spanning(1 << at | said.used | self._totals | nouns)
+                cost = HOP * (2 + hop.label.count("|")) + MEDIATED * hop.label.count("|") + UNSAID_BEFORE_NOUN
+                score = each.score + 1.0 + gain_of(said) + nouns.bit_count() - cost
+                weakest = min(each.weakest, said.likeness)
+                yield replace(longer, expression=chosen, score=score, is_whole=False, weakest=weakest)
+
     def than(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         """ "Wards with fewer beds than X": those whose value compares so with that of X."""
         asked = self._asked
-        things = list(asked.at("thing"))
-        for at in asked.at("comparative") if hop.value and len(things) == 1 and not each.is_bare else ():
-            thing, sign = things[0], sign_of(asked.measures[at], hop)
-            if not sign or each.used >> at & 1 or each.used >> thing & 1 or "than" not in asked.words[at:thing]:
+        for at, thing in self._compared if not each.is_bare else ():
+            sign = sign_of(asked.measures[at], hop)
+            is_said = "than" in asked.words[at:thing] or asked.words[at] in ("before", "after")
+            if each.used >> at & 1 or each.used >> thing & 1 or not is_said:
+                continue
+            counted = self._nouns.get(at + 1) if asked.words[at] in _MORE else None
+            if counted and not hop.value:
+                yield from self._more_than(each, text, hop, at, counted)
+            if counted or not sign:
                 continue
             used = 1 << at | 1 << thing
             for said, gain in self.ways_to_measure(asked.measures[at], hop, each.used | used, each.kinds):
@@ -89,6 +191,22 @@ class Extremes:
                 longer = each.spanning(used | (said.used if said else 0))
                 score = each.score + 2.0 + gain - HOP
                 yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
+
+    def _more_than(
+        self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
+    ) -> Iterator[Reading]:
+        """ "Authors with more books than X": those that lead to more things than X does."""
+        used, thing = counted[0], next(self._asked.at("thing"))
+        if each.used & used or counted[1].isdisjoint(hop.ends):
+            return
+        number = f'count(reach({self._asked.words[thing]}, "{hop.label}"))'
+        chosen = f'counted({text}, "{hop.label}", {_MORE[self._asked.words[at]]}, {number})'
+        free = self._asked.content & ~(each.used | used)
+        for said in [*self._said.of(hop, free, MIN_LIKENESS), None]:
+            longer = each.spanning(1 << at | 1 << thing | used | (said.used if said else 0))
+            score = each.score + 2.0 + used.bit_count() + (gain_of(said) if said else 0.0)
+            score -= HOP + MEDIATED * hop.label.count("|")
+            yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
@@ -109,6 +227,13 @@ class Extremes:
             each.label for each, _ in self._graph.leaving(kinds) if each.value == hop.value and "|" not in each.label
         }
         return alike == {hop.label}
+
+
+def _first(text: str, label: str, sign: int, first: FirstOf) -> str:
+    """The first ones in order, or the one at a rank; what has no value has no place in the order."""
+    ways = ("descending", "ascending") if sign > 0 else ("ascending", "descending")
+    found = f'limit(sort(having({text}, "{label}"), "{label}", {ways[0]}), {first.number})'
+    return f'limit(sort({found}, "{label}", {ways[1]}), 1)' if first.is_rank else found
 
 
 def sign_of(measure: Measure, hop: SchemaHop) -> int:

@@ -11,7 +11,7 @@ from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.value_limits import ValueLimit
 from app.llm.embedded.meaning.reading import MIN_LIKENESS, OF_OTHER_SORT, UNSAID, UNSAID_BEFORE_NOUN, Reading
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaHop, reversed_label
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
@@ -20,8 +20,11 @@ _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 class Limits:
     """The readings that the values of a question make of others."""
 
-    def __init__(self, asked: AskedQuestion, said: SaidHops, named: NamedThings, nouns: Nouns) -> None:
-        self._asked, self._said, self._named, self._nouns = asked, said, named, nouns
+    def __init__(
+        self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, nouns: Nouns
+    ) -> None:
+        self._asked, self._graph, self._said, self._named, self._nouns = asked, graph, said, named, nouns
+        self._only = [at for at in asked.at("unknown") if asked.words[at] == "only" and asked.words[at - 1] != "the"]
 
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
         """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
@@ -36,6 +39,27 @@ class Limits:
                 longer, expression=limit.of(text, hop.label), score=longer.score + 1.0, is_bare=False, is_whole=False,
                 is_implied=False,
             )  # fmt: skip
+
+    def _is_number(self, limit: ValueLimit) -> bool:
+        return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
+
+    def only(self, each: Reading, text: str, hop: SchemaHop, stepped: Reading) -> Iterator[Reading]:
+        """ "With only gout": those that `hop` leads to from `each`, and from nothing of its kind beside it."""
+        for at in self._only:
+            said = stepped.used | 1 << at
+            between = range(at + 1, each.near)
+            if hop.value or each.is_whole or each.near < at or each.used >> at & 1 or self._leaves(between, said):
+                continue
+            kinds = each.kinds | {other.kind for other in self._graph.hops if other.label == hop.label}
+            if whole := self._graph.whole(kinds):
+                others = f'reach(difference({whole}, {text}), "{hop.label}")'
+                chosen = f"difference({stepped.expression}, {others})"
+                yield replace(stepped.spanning(1 << at), expression=chosen, score=stepped.score + 1.0, anchor=-1)
+
+    def _leaves(self, between: range, said: int) -> bool:
+        """True where a word of these tokens says more than what is said already."""
+        roles = self._asked.roles
+        return any(roles[at] not in ("grammar", "unknown") and not said >> at & 1 for at in between)
 
     def _may_equal(self, hop: SchemaHop, limit: ValueLimit) -> bool:
         """True where values of `hop` compare with the one that is named, and may be that one."""
@@ -52,8 +76,7 @@ class Limits:
         """ "With at least 3 orders": those that a step leads to so many things from."""
         for at, limit in self._asked.limits.items() if not (each.is_implied or each.is_bare) else ():
             noun, kinds = self._nouns.get(limit.counts, (0, frozenset[str]()))
-            is_number = limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
-            if not is_number or kinds.isdisjoint(hop.ends) or each.used & (noun | 1 << at):
+            if not self._is_number(limit) or kinds.isdisjoint(hop.ends) or each.used & (noun | 1 << at):
                 continue
             is_exact = not _EXACTLY.isdisjoint(self._asked.words[max(0, at - 1) : at])
             operator = "=" if is_exact else ">=" if limit.operator == "=" else limit.operator

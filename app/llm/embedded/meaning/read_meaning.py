@@ -73,6 +73,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     """All that the question may mean, best first, in each of its wordings (`wordings`)."""
     values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
     units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
+    numbers = [name for name, kind in values.items() if kind == "number"]
     plain = SchemaGraph(given.steps, given.kinds)
     persons = frozenset(kind for kind in plain.kinds if plain.is_person(kind, scorer.type_of(kind)))
     named = NamedThings(
@@ -85,8 +86,8 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     )
     for wording in wordings(given, plain, persons):
         question, graph = _unmasked(wording, given, plain)
-        phrases = {tuple(hop.shown.lower().split()) for hop in graph.hops}
-        asked = read_question(question, units, phrases)
+        phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
+        asked = read_question(question, units, phrases, numbers)
         builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph), named, scorer)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
         ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())

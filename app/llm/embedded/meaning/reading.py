@@ -8,7 +8,7 @@ from typing import Final
 from app.llm.embedded.meaning.said_hops import Said
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 
-EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(")
+EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
 MIN_LIKENESS: Final = 0.55
 HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
@@ -51,6 +51,11 @@ class Reading:
     def joins_things(self) -> bool:
         """True of what two named things share: the exam that X took in Y."""
         return self.expression.startswith("intersect(") and self.expression.count("(E") == 2
+
+    @property
+    def is_exclusive(self) -> bool:
+        """True of what has only some things and no others: it is asked for itself, and leads nowhere."""
+        return ", reach(difference(" in self.expression
 
     @property
     def key(self) -> object:

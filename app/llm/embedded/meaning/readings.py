@@ -51,8 +51,9 @@ class ReadingBuilder:
     ) -> None:
         self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
         self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
-        self.extremes = Extremes(asked, graph, said, self.nouns)
-        self._limits, self._joins = Limits(asked, said, named, self.nouns), Joins(asked, graph)
+        self.extremes = Extremes(asked, graph, said, self.nouns, named.persons)
+        self._says_having = not _HAS.isdisjoint(asked.words)
+        self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 
     def readings(self) -> list[Reading]:
         """All readings, best first."""
@@ -152,8 +153,10 @@ class ReadingBuilder:
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         for said, cost in self._ways_to_say(hop, each):
-            if not each.is_implied:
-                yield self._stepped(each, text, hop, said, cost)
+            if not each.is_implied and not each.is_exclusive:
+                stepped = self._stepped(each, text, hop, said, cost)
+                yield stepped
+                yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or self._may_have(each)
             if said and is_had and not each.is_bare and not text.startswith("having("):
                 yield self._having(each, text, hop, said)
@@ -162,7 +165,7 @@ class ReadingBuilder:
             yield from self._limits.of(each, text, hop, None, self._cost(text, hop, each.is_whole))
         else:
             yield from self._limits.counted(each, text, hop, self._cost(text, hop, is_whole=False))
-        if not each.is_implied or not (self.nouns or "person" in self._asked.roles):
+        if not each.is_implied or self._asked.frequent or not (self.nouns or "person" in self._asked.roles):
             yield from self.extremes.of(each, text, hop)
         yield from self.extremes.than(each, text, hop)
 
@@ -178,7 +181,11 @@ class ReadingBuilder:
                 yield said, 0.0 if is_own else NOT_OWN
         if hop.value or start.unsaid or not is_own or start.is_implied:
             return
-        if start.is_whole:
+        if start.expression.startswith(EXTREMES) and hop.shown.startswith("^has "):
+            # "Who had the latest appointment": the one that has it.
+            if hop.ends <= self._named.persons and "person" in self._asked.roles and self._says_having:
+                yield None, UNSAID_BEFORE_NOUN
+        elif start.is_whole:
             others = [kinds for at, (_, kinds) in self.nouns.items() if at != start.said]
             if start.said >= 0 and any(not hop.ends.isdisjoint(each) for each in others):
                 yield None, UNSAID_BEFORE_NOUN

@@ -43,6 +43,7 @@ class SaidHops:
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
         self._best = [max(each) for each in zip(*self._likeness, strict=True)]
+        self._saying: dict[SchemaHop, list[Said]] = {}
 
     def _all(self, scorer: PathScorer, graph: SchemaGraph) -> list[list[float]]:
         texts = [text for span in self._spans for text in span.texts]
@@ -71,13 +72,21 @@ class SaidHops:
 
     def of(self, hop: SchemaHop, free: int, least: float) -> list[Said]:
         """The spans among the tokens `free` that say `hop`, best first."""
+        saying = self._saying.get(hop)
+        if saying is None:
+            saying = self._saying[hop] = self._all_saying(hop)
+        found = [each for each in saying if each.likeness >= least and each.used & free == each.used]
+        return found[:MAX_WAYS]
+
+    def _all_saying(self, hop: SchemaHop) -> list[Said]:
+        """All spans that say `hop` hardly less well than they say another one, best first."""
         line = self._likeness[self._rows[_key(hop)]]
         found = [
             Said(span.used, like, span.first, span.last, span.count)
             for span, like, best in zip(self._spans, line, self._best, strict=True)
-            if like >= max(least, best - FURTHER) and span.used & free == span.used
+            if like >= best - FURTHER
         ]
-        return sorted(found, key=lambda each: -each.likeness * each.count)[:MAX_WAYS]
+        return sorted(found, key=lambda each: -each.likeness * each.count)
 
     def explained(self, label: str, least: float) -> int:
         """The tokens that say any hop called `label`, each alone."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from app.llm.embedded.language.morphology import noun_lemma
@@ -155,6 +156,7 @@ def _bare(part: str) -> str:
     return mark + " ".join(parts)
 
 
+@lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
     """The label of the same step walked the other way."""
     parts = label.split("|")[::-1]

@@ -7,26 +7,17 @@ Limit: where a relation's words do not make good English for certain, the senten
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from app.llm.embedded.sentences.described_things import EXTREMES, HELD, IS, last_step, noun_of, opening, things_in
 from app.llm.embedded.sentences.evidence_paths import KnownFacts
-from app.llm.embedded.sentences.noun_phrases import Speaker, Things, agree_with_count, many, one, things_of
-from app.llm.embedded.sentences.relation_phrases import RelationPhrase, base_form, phrase_of, with_article
+from app.llm.embedded.sentences.noun_phrases import Things, agree_with_count, many, one, things_of
+from app.llm.embedded.sentences.numbers_text import in_order, minus_text, nothing_but, per_group, totalled, with_most
+from app.llm.embedded.sentences.relation_phrases import base_form, with_article
 from app.llm.tasks import StepInput
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 
-_IS = agree_with_count(" is", " are")
-_EXTREMES = {
-    "date": {"max": "latest", "min": "earliest"},
-    "number": {"max": "highest", "min": "lowest"},
-}
 _COMPARED = {
     "date": {"compare": "later", "argmin": "earlier"},
     "number": {"compare": "greater", "argmin": "smaller"},
-}
-_ORDERS = {
-    "date": {"<": "before", "<=": "not after", ">": "after", ">=": "not before"},
-    "number": {"<": "below", "<=": "of at most", ">": "above", ">=": "of at least"},
 }
 
 
@@ -53,15 +44,21 @@ def _sentence(expression: Expression, facts: KnownFacts) -> str:
             return _of_values(expression, facts)
         case "argmax" | "argmin" | "max" | "min" | "compare":
             return _greatest(expression, facts)
-        case "group":
-            return _per_group(expression, facts)
+        case "group" | "sums" | "averages":
+            return per_group(expression, facts)
+        case "minus":
+            return minus_text(expression, facts)
+        case "limit":
+            return in_order(expression, facts)
+        case "most" | "fewest":
+            return with_most(expression, facts)
         case _:
-            things = _things(expression, facts)
-            return f"{_opening(things)}{_IS} {{1}}" if things else _holds(expression, facts)
+            things = things_in(expression, facts)
+            return f"{opening(things)}{IS} {{1}}" if things else _holds(expression, facts)
 
 
 def _counted(operand: Expression, facts: KnownFacts) -> str:
-    things = _things(operand, facts)
+    things = things_in(operand, facts)
     if things is None:
         return "the number is {1}"
     if isinstance(operand, Name) and things.clauses:
@@ -70,91 +67,32 @@ def _counted(operand: Expression, facts: KnownFacts) -> str:
 
 
 def _holds(call: Call, facts: KnownFacts) -> str:
-    things = _things(call.operands[0], facts) if call.function == "filter" else None
+    things = things_in(call.operands[0], facts) if call.function == "filter" else None
     if things and things.kind:
         return f"that holds for {things.definite(agree_with_count)} {{1}}"
-    return "that holds for {1}"
+    return HELD
 
 
 def _of_name(name: str, facts: KnownFacts) -> str:
     """`X is treated by Y`; as what it was reached, or what kind of thing it is, where that can't be said."""
-    found = _last_step(name, facts)
+    found = last_step(name, facts)
     if found is None:
-        kind = _noun([facts.last_step_to(name) or ""]) or facts.kind(name)
-        return f"{_opening(Things(kind))}{_IS} {{1}}" if kind else f"{agree_with_count('It is', 'They are')} {{1}}"
+        kind = noun_of([facts.last_step_to(name) or ""]) or facts.kind(name)
+        return f"{opening(Things(kind))}{IS} {{1}}" if kind else f"{agree_with_count('It is', 'They are')} {{1}}"
     speaker, phrase = found
     if phrase.inverse and phrase.form == "noun" and speaker.agree is one:
         article = with_article(phrase.words) if phrase.had else f"the {phrase.words}"
         return f"{speaker.subject} {facts.be[0]} {article} of {{1}}"
     if phrase.inverse or phrase.form == "noun":
-        return f"{_opening(things_of(speaker, phrase, facts.kind(name), facts.be))}{_IS} {{1}}"
+        return f"{opening(things_of(speaker, phrase, facts.kind(name), facts.be))}{IS} {{1}}"
     return f"{speaker.subject} {speaker.predicate(phrase, facts.be)} {{1}}"
 
 
-def _last_step(name: str, facts: KnownFacts) -> tuple[Speaker, RelationPhrase] | None:
-    """Who stands before the last step to `name`, and the step."""
-    way = facts.way_to(name)
-    phrases = [phrase for step in way.steps if (phrase := phrase_of(step))] if way else []
-    if way is None or len(phrases) != len(way.steps):
-        return None
-    speaker = facts.speaker(way.start)
-    if len(phrases) == 2:
-        number = one if way.middle_is_one else many
-        speaker = things_of(speaker, phrases[0], way.middle, facts.be).as_speaker(number)
-    return speaker, phrases[-1]
-
-
-def _opening(things: Things) -> str:
-    """As a subject at the beginning of a sentence."""
-    if things.owner is None and not things.kind:
-        return things.definite(agree_with_count).replace("{1:the one|those}", "{1:The one|Those}", 1)
-    text = things.definite(agree_with_count)
-    return f"{text[:1].upper()}{text[1:]}"
-
-
-def _things(expression: Expression, facts: KnownFacts) -> Things | None:
-    """Describes a set in words; None where they can't be told for certain."""
-    if isinstance(expression, Name):
-        name = expression.pseudonym
-        if facts.is_kind(name):
-            return Things(facts.kind(name)) if facts.kind(name) else None
-        found = _last_step(name, facts)
-        return things_of(*found, facts.kind(name), facts.be) if found else None
-    if expression.function == "filter":
-        return _filtered(expression, facts)
-    if expression.function == "having":
-        return _having(expression, facts)
-    if expression.function != "intersect" or len(expression.operands) != 2:
-        return None
-    first, second = (_things(operand, facts) for operand in expression.operands)
-    if first is None or second is None or first.owner or second.owner:
-        return None
-    # What is said of both comes first where only one of them says more than its kind.
-    return Things(second.kind if not second.clauses else first.kind, (*first.clauses, *second.clauses))
-
-
-def _filtered(call: Call, facts: KnownFacts) -> Things | None:
-    things, relation = _things(call.operands[0], facts), phrase_of(call.words[0])
-    order = _ORDERS.get(facts.value_kind(call.words[0]), {}).get(call.words[1])
-    value = call.operands[1]
-    if things is None or relation is None or order is None or not isinstance(value, Name):
-        return None
-    if relation.form == "noun" and not relation.inverse:
-        words = f"with {with_article(relation.words)} {order} {value.pseudonym}"
-        return things.also(lambda _agree: words)
-    return None
-
-
-def _having(call: Call, facts: KnownFacts) -> Things | None:
-    things, relation = _things(call.operands[0], facts), phrase_of(call.words[0])
-    if things is None or relation is None or relation.form != "noun" or relation.inverse:
-        return None
-    return things.also(lambda _agree: f"with {with_article(relation.words)}")
-
-
 def _without(call: Call, facts: KnownFacts) -> str:
-    """ "All drugs but those made by X"."""
-    whole, left = (_things(operand, facts) for operand in call.operands)
+    """ "All drugs but those made by X"; "with nothing but gout"."""
+    if inner := nothing_but(call, facts):
+        return f"with nothing but {inner}: {{1}}"
+    whole, left = (things_in(operand, facts) for operand in call.operands)
     if whole is None or left is None:
         return f"when those that were left out are taken away, {agree_with_count('it is', 'they are')} {{1}}"
     return f"all {whole.said(many)} but {left.definite(many)}: {{1}}"
@@ -167,7 +105,7 @@ def _question(expression: Expression, facts: KnownFacts) -> str:
     left, right = expression.operands[:2]
     if not isinstance(left, Name) or not isinstance(right, Name) or len(expression.operands) != 2:
         return ""
-    found, other = _last_step(left.pseudonym, facts), facts.speaker(right.pseudonym)
+    found, other = last_step(left.pseudonym, facts), facts.speaker(right.pseudonym)
     if found is None or other.agree is many:
         return ""
     speaker, phrase = found
@@ -185,27 +123,27 @@ def _question(expression: Expression, facts: KnownFacts) -> str:
 
 def _of_values(call: Call, facts: KnownFacts) -> str:
     word = "average" if call.function == "average" else "total"
-    noun = _noun(call.words)
+    noun = noun_of(call.words)
     if not noun:
         return "on average it is {1}" if call.function == "average" else "in total it is {1}"
-    return f"the {word} {noun}{_of_things(call, facts)} is {{1}}"
+    return f"the {totalled(word, noun)}{_of_things(call, facts)} is {{1}}"
 
 
 def _greatest(call: Call, facts: KnownFacts) -> str:
-    kind, noun = facts.value_kind(call.words[0]) if call.words else "", _noun(call.words)
+    kind, noun = facts.value_kind(call.words[0]) if call.words else "", noun_of(call.words)
     plain = f"{agree_with_count('It is', 'They are')} {{1}}"
     if call.function == "compare" or _of_two(call, facts):
         word = _COMPARED.get(kind, {}).get(call.function)
         return f"the {word} {noun} is that of {{1}}" if word and noun else plain
-    word = _EXTREMES.get(kind, {}).get(call.function.removeprefix("arg"))
+    word = EXTREMES.get(kind, {}).get(call.function.removeprefix("arg"))
     if word is None:
         return plain
     if not call.function.startswith("arg"):
         return f"the {word} {noun}{_of_things(call, facts)} is {{1}}" if noun else f"the {word} {kind} is {{1}}"
-    things = _things(call.operands[0], facts)
+    things = things_in(call.operands[0], facts)
     if things is None or not noun:
         return plain
-    return f"{_opening(things.also(lambda _agree: f'with the {word} {noun}'))}{_IS} {{1}}"
+    return f"{opening(things.also(lambda _agree: f'with the {word} {noun}'))}{IS} {{1}}"
 
 
 def _of_two(call: Call, facts: KnownFacts) -> bool:
@@ -219,18 +157,6 @@ def _of_two(call: Call, facts: KnownFacts) -> bool:
     )
 
 
-def _per_group(call: Call, facts: KnownFacts) -> str:
-    things, kind = _things(call.operands[0], facts), facts.target_kind(call.words[0])
-    if things is None or not kind:
-        return "per group: {1}"
-    return f"the numbers of {things.said(many)} per {kind} are {{1}}"
-
-
 def _of_things(call: Call, facts: KnownFacts) -> str:
-    things = _things(call.operands[0], facts)
+    things = things_in(call.operands[0], facts)
     return f" of {things.definite(many)}" if things else ""
-
-
-def _noun(words: Sequence[str]) -> str:
-    phrase = phrase_of(words[0]) if words else None
-    return phrase.words if phrase is not None and phrase.form == "noun" and not phrase.inverse else ""

@@ -39,6 +39,10 @@ class KnownFacts:
         """True where `name` stands for everything of one kind."""
         return name in self._things and name not in self._named and name not in self._ends
 
+    def is_named(self, name: str) -> bool:
+        """True where the question, or a turn before it, speaks of `name`."""
+        return name in self._named
+
     def kind(self, name: str) -> str:
         """The one concept of `name` in the singular; empty where it has none or several."""
         known = self._ends.get(name) or self._things.get(name)

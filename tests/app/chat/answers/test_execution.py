@@ -83,6 +83,9 @@ def test_a_set_is_named_by_its_members(asked: Asked) -> None:
         ('min({P}, "date of birth")', "value", ["1958-09-30"]),
         ('reach({P}, "treated by")', "set", ["Ottoline Brackwater", "Ptolemy Ashgrove"]),
         ('group({P}, "lives in")', "table", ["Umbrathal: 1", "Zemgalburg: 2"]),
+        ('group({P}, "date of birth", year)', "table", ["1958: 1", "1961: 1", "1990: 1"]),
+        ("kind({P})", "value", ["patient"]),
+        ("minus(count({P}), count({D}))", "number", ["1"]),
         ('group({P}, "date of birth")', "table", ["1958-09-30: 1", "1961-02-11: 1", "1990-01-05: 1"]),
     ],
 )

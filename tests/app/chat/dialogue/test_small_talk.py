@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.dialogue.small_talk import described_thing, invites, small_talk
+from app.chat.dialogue.small_talk import described_thing, invites, small_talk, sorted_thing
 
 KINDS = ("city", "clinic", "doctor", "ward")
 
@@ -46,3 +46,15 @@ def test_one_thing_is_described(turn: str) -> None:
 @pytest.mark.parametrize("turn", ["who is the doctor of Eq7f2k", "Eq7f2k and Ez9y8x", "tell me about doctors"])
 def test_a_question_about_it_is_no_description(turn: str) -> None:
     assert described_thing(turn) == ""
+
+
+@pytest.mark.parametrize("turn", ["What kind of thing is Eq7f2k?", "what sort of thing is the Eq7f2k"])
+def test_the_kind_of_a_thing_is_asked_for(turn: str) -> None:
+    assert (sorted_thing(turn), described_thing(turn)) == ("Eq7f2k", "")
+
+
+@pytest.mark.parametrize(
+    "turn", ["What is Eq7f2k?", "what kind of films does Eq7f2k make", "What kind of thing is that?"]
+)
+def test_other_questions_ask_for_no_kind(turn: str) -> None:
+    assert sorted_thing(turn) == ""

@@ -52,7 +52,7 @@ _MUCH: Final = Measure(1, 0, ("price", "cost", "salary", "amount"))
 _LONG: Final = Measure(1, 0, ("duration", "length", "runtime", "distance"))
 _TALL: Final = Measure(1, 0, ("height",))
 _HEAVY: Final = Measure(1, 0, ("weight",))
-_DEAR: Final = Measure(1, 0, ("price", "cost", "unit price", "rent"))
+_DEAR: Final = Measure(1, 0, ("price", "cost", "unit price", "rent", "tuition", "fee"))
 _PAID: Final = Measure(1, 0, ("salary", "wage", "income", "pay"))
 _WORTH: Final = Measure(1, 0, ("price", "total", "amount", "value", "cost"))
 _FAST: Final = Measure(1, 0, ("speed",))
@@ -71,7 +71,7 @@ COMPARATIVE: Final[dict[str, Measure]] = {
     "higher": _HIGH, "lower": _HIGH.turned(), "longer": _LONG, "shorter": _LONG.turned(), "taller": _TALL,
     "heavier": _HEAVY, "lighter": _HEAVY.turned(), "cheaper": _DEAR.turned(), "pricier": _DEAR, "dearer": _DEAR,
     "faster": _FAST, "slower": _FAST.turned(), "richer": _PAID, "more": _HIGH, "less": _HIGH.turned(),
-    "fewer": _HIGH.turned(),
+    "fewer": _HIGH.turned(), "before": _LATE.turned(), "after": _LATE,
 }  # fmt: skip
 
 SUPERLATIVE: Final[dict[str, Measure]] = {
@@ -81,6 +81,7 @@ SUPERLATIVE: Final[dict[str, Measure]] = {
     "minimum": _HIGH.turned(), "longest": _LONG, "shortest": _LONG.turned(), "tallest": _TALL, "heaviest": _HEAVY,
     "lightest": _HEAVY.turned(), "cheapest": _DEAR.turned(), "priciest": _DEAR, "dearest": _DEAR, "fastest": _FAST,
     "slowest": _FAST.turned(), "richest": _PAID, "most": _HIGH, "fewest": _HIGH.turned(), "least": _HIGH.turned(),
+    "top": _HIGH,
 }  # fmt: skip
 
 # "The most expensive", "more recent": the adjective says what is measured.

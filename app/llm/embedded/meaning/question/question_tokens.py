@@ -7,11 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from app.llm.embedded.language.morphology import is_participle
+from app.llm.embedded.language.ranked_words import FREQUENT, FirstOf, dates_between, first_in
+from app.llm.embedded.language.stated_bounds import NUMBERS
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
 from app.llm.embedded.meaning.question.token_roles import DETERMINERS, TOTALS, Role, mask, roles_of, words_of
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
 
-Form = Literal["things", "count", "truth", "average", "sum", "group", "compare"]
+Form = Literal["things", "count", "truth", "average", "sum", "group", "compare", "minus"]
 
 
 MIN_OF_ITS_OWN: Final = 5
@@ -23,11 +26,34 @@ _AVERAGES = frozenset({"average", "mean"})
 _HAVING = frozenset("have has had having with".split())
 _LACKING = frozenset({"without", "no", "any"})
 _GROUPS = frozenset({"each", "every", "per"})
+_TIMES = frozenset({"day", "week", "month", "quarter", "year", "hour", "time"})
+PERIODS = frozenset({"year", "month"})
 _UNIVERSAL = frozenset("all every each both everyone everybody".split())
 _DEGREES = frozenset({"most", "least", "more", "less"})
+_ALL_OF = frozenset({"the", "these", "those", "both"})
+_SHORT_UNITS = {
+    "euro": "eur", "euros": "eur", "eur": "eur", "dollar": "usd", "dollars": "usd", "usd": "usd", "pounds": "gbp",
+    "kilo": "kg", "kilos": "kg", "kilogram": "kg", "kilograms": "kg", "kg": "kg", "kilometre": "km", "km": "km",
+    "kilometres": "km", "kilometer": "km", "kilometers": "km", "mg": "mg", "milligrams": "mg", "litres": "l",
+}  # fmt: skip
+_UNITS = frozenset(
+    "tonne tonnes ton tons gram grams pound pounds ounce ounces mile miles foot feet inch inches yard yards gallon "
+    "gallons cent cents".split()
+)
+_FUNCTIONS: tuple[tuple[Literal["average", "sum"], frozenset[str]], ...] = (("average", _AVERAGES), ("sum", TOTALS))
 _ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """See AskedQuestion; `silent` are the words that only say that there is a group."""
+
+    at: int = -1
+    silent: tuple[int, ...] = ()
+    period: str = ""
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +61,10 @@ class AskedQuestion:
     """`roles` one a word. `asked`: where the noun of what is asked for may begin; -1 where nothing says.
 
     `content` and `working` are bit masks over the words: those that have to be explained, and those that must be
-    executed. `limits`: by the position of their value. `excluded`: things that the answer leaves out.
+    executed. `limits`: by the position of their value. `excluded`: things that the answer leaves out. `grouped`:
+    where the noun of a group may begin; `period`: the year or month that is the group; `function`: sum or average,
+    where it is taken per group. `first`: how many a superlative is to give, by its position; `frequent`: the
+    superlatives that ask for what is found most often. `either`: the pairs of things of which any will do.
     """
 
     words: tuple[str, ...]
@@ -48,6 +77,11 @@ class AskedQuestion:
     measures: dict[int, Measure] = field(default_factory=dict)
     limits: dict[int, ValueLimit] = field(default_factory=dict)
     grouped: int = -1
+    period: str = ""
+    function: str = ""
+    first: dict[int, FirstOf] = field(default_factory=dict)
+    frequent: frozenset[int] = frozenset()
+    either: tuple[str, ...] = ()
     universal: bool = False
     excluded: tuple[str, ...] = ()
     text: str = ""
@@ -65,23 +99,21 @@ class AskedQuestion:
 
 
 def read_question(
-    question: str, unknown: Collection[str] = (), phrases: Collection[tuple[str, ...]] = ()
+    question: str,
+    unknown: Collection[str] = (),
+    phrases: Collection[tuple[str, ...]] = (),
+    numbers: Collection[str] = (),
 ) -> AskedQuestion:
     """The tokens of `question`, and the form of its answer.
 
     `unknown`: words that the graph does not hold. `phrases`: the words of its relations; where one stands in the
-    question, all of it is content ("full time").
+    question, all of it is content ("full time"). `numbers`: the pseudonyms of values that are numbers.
     """
     words = words_of(question, unknown)
-    roles = roles_of(words, _asked(words, "things"), phrases)
-    limits, excluded = limits_in(words, roles), excluded_in(words, roles)
-    for used in (*(limit.used for limit in limits.values()), *excluded.values()):
-        roles = ["grammar" if used >> at & 1 and role != "value" else role for at, role in enumerate(roles)]
-    form, silent, grouped = _form(words, roles)
+    roles, first, limits, excluded = _with_values(words, phrases, numbers)
+    form, silent, group = _form(words, roles)
     measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in ("superlative", "comparative")}
-    silent += [
-        at + 1 for at in measures if words[at] in _DEGREES and words[at + 1 : at + 2] and words[at + 1] in OF_MOST
-    ]
+    silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
     for at in (*silent, *_without_sense(words, roles, limits)):
         roles[at] = "grammar"
     for at in _unread(words, form):
@@ -96,11 +128,55 @@ def read_question(
         working=mask(at for at, role in enumerate(roles) if role in _WORKING),
         measures=measures,
         limits=limits,
-        grouped=grouped,
+        grouped=group.at,
+        period=group.period,
+        function=group.function,
+        first=first,
+        frequent=frozenset(at for at in measures if words[at + 1 : at + 2] and words[at + 1] in FREQUENT),
         universal=form == "truth" and not _UNIVERSAL.isdisjoint(words[1:3]),
         excluded=tuple(words[at] for at in excluded),
+        either=tuple(_unions(words)) if form in ("things", "count") else (),
         text=question,
     )
+
+
+def _unions(words: Sequence[str]) -> Iterator[str]:
+    """Two things of which any will do, as they are read."""
+    for pair in _EITHER.findall(" ".join(words)):
+        yield f"union({pair.replace(' or ', ', ')})"
+
+
+def _with_values(
+    words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str]
+) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
+    """The roles of the words, and what the numbers and values among them limit, put in order or leave out."""
+    roles = roles_of(words, _asked(words, "things"), phrases)
+    first = first_in(words, roles, numbers)
+    for at in dates_between(words, roles):
+        roles[at] = "comparative"
+    for at, each in first.items():
+        roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
+        roles[at] = "superlative"
+    for at, role in _units(words, roles, {word for phrase in phrases for word in phrase}):
+        roles[at] = role
+    limits, excluded = limits_in(words, roles), excluded_in(words, roles)
+    limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
+    for used in (*(limit.used for limit in limits.values()), *excluded.values()):
+        kept = {at for at in limits if words[at] in NUMBERS and words[at - 1] not in _ALL_OF}
+        roles = [
+            "unknown" if at in kept else "grammar" if used >> at & 1 and role != "value" else role
+            for at, role in enumerate(roles)
+        ]
+    return roles, first, limits, excluded
+
+
+def _units(words: Sequence[str], roles: Sequence[Role], labelled: Collection[str]) -> Iterator[tuple[int, Role]]:
+    """The roles of units behind values: nothing here converts tonnes to the kilogrammes of a relation."""
+    for at in (at for at in range(1, len(words)) if roles[at - 1] == "value"):
+        if words[at] in _UNITS and words[at] not in labelled:
+            yield at, "unknown"
+        elif _SHORT_UNITS.get(words[at], words[at]) in labelled and words[at] in _SHORT_UNITS:
+            yield at, "grammar"
 
 
 def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:
@@ -119,24 +195,62 @@ def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
         yield len(words) - 1
 
 
-def _form(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], int]:
-    """The form, the words that say so, and for groups where the noun of the group may begin."""
+def _form(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], _Group]:
+    """The form, the words that say so, and what is taken per group."""
+    if less := _by_how_much(words, roles):
+        return "minus", less, _Group()
     counts = _counting(words, roles)
-    grouped = next((at for at, word in enumerate(words) if word in _GROUPS), -1)
-    if grouped > 0 and (counts or (roles[0] == "content" and words[grouped] == "per")):
-        return "group", [*counts, grouped], grouped + 1
+    function, totals = _total(words)
+    is_total = bool(totals) and "superlative" not in roles
+    group = _group(words, roles, bool(counts), function if is_total and not counts else "")
+    if group.at > 0:
+        return "group", [*counts, *(totals if is_total else ()), *group.silent], group
     if counts:
-        return "count", counts, -1
-    sums: tuple[tuple[Form, frozenset[str]], ...] = (("average", _AVERAGES), ("sum", TOTALS))
-    for form, names in sums:
-        said = [at for at, word in enumerate(words) if word in names]
-        if said and "superlative" not in roles:
-            return form, said, -1
+        return "count", counts, _Group()
+    if is_total and function:
+        return function, totals, _Group()
     things = [at for at, role in enumerate(roles) if role == "thing"]
-    if len(things) == 2 and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
-        return "compare", [], -1
+    is_beside = len(things) == 2 and "than" not in words[: things[0]]
+    if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
+        return "compare", [], _Group()
     truth = _truth(words, roles)
-    return ("truth" if truth and words[1] not in _ANYBODY else "things"), truth, -1
+    return ("truth" if truth and words[1] not in _ANYBODY else "things"), truth, _Group()
+
+
+def _total(words: Sequence[str]) -> tuple[Literal["average", "sum", ""], list[int]]:
+    """The function over all values that is asked for, and the words that say so."""
+    for function, names in _FUNCTIONS:
+        if said := [at for at, word in enumerate(words) if word in names]:
+            return function, said
+    return "", []
+
+
+def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function: str) -> _Group:
+    """The noun behind "per" or "each", behind "by" of a sum, and behind the second question word of a count."""
+    for at in range(1, len(words) - 1):
+        word, after = words[at], words[at + 1]
+        if word in _GROUPS and is_count and after in PERIODS:
+            return _Group(at + 1, (at, at + 1), period=after)
+        if word in _GROUPS and (is_count or function or (roles[0] == "content" and word == "per")):
+            return _Group(at + 1, (at,), function=function) if after not in _TIMES else _Group()
+        if word == "by" and function and roles[at + 1] in ("content", "grammar") and not is_participle(words[at - 1]):
+            return _Group(at + 1, (at,), function=function)
+        if word in ("which", "what") and is_count and roles[at + 1] == "content":
+            return _Group(at + 1, (at,))
+    return _Group()
+
+
+def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
+    """The words that ask how much greater the value of one thing is than that of another; none where none do."""
+    if list(roles).count("thing") != 2:
+        return []
+    if "difference" in words and "comparative" not in roles:
+        return [words.index("difference")]
+    for at in range(len(words) - 2):
+        if words[at] == "how" and (roles[at + 1] == "comparative" or roles[at + 2] == "comparative"):
+            is_asked = words[at + 1] in ("many", "much") and "than" in words[at:]
+            return [at, at + 1] if is_asked else []
+    return []
 
 
 def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:

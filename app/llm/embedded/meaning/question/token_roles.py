@@ -8,6 +8,7 @@ from typing import Literal
 
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, normalise_idioms, words_in
 from app.llm.embedded.language.schema_vocabulary import EMPTY, is_telling
+from app.llm.embedded.language.stated_bounds import in_reading_order
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
 
 Role = Literal[
@@ -59,7 +60,7 @@ def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str,
 def words_of(question: str, unknown: Collection[str]) -> tuple[str, ...]:
     """The words of `question`, short forms in full; `unknown`: words that the graph does not hold."""
     whole = re.sub(r"\bwho or what\b", "what", normalise_idioms(question), flags=re.IGNORECASE)
-    words = _without_units(_contracted(words_in(whole)), unknown)
+    words = _without_units(in_reading_order(_contracted(words_in(whole))), unknown)
     return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
 
@@ -107,7 +108,7 @@ def _role(words: Sequence[str], at: int) -> Role:
         return "person"
     if _is_unread(words, at, before, after):
         return "unknown"
-    if word in COMPARATIVE and not (word in ("more", "less") and before == "no"):
+    if word in COMPARATIVE and word not in ("before", "after") and not (word in ("more", "less") and before == "no"):
         return "comparative"
     if word in SUPERLATIVE:
         return "superlative"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.llm.embedded.language.stated_bounds import NUMBERS
 from app.llm.embedded.meaning.question.token_roles import Role, mask
 
-_NUMBERS = {word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)}
 _EXCEPT = tuple(tuple(words.split()) for words in (
     "other than", "except for", "except", "besides", "apart from", "aside from", "excluding", "but not",
 ))  # fmt: skip
@@ -63,8 +63,8 @@ def limits_in(words: Sequence[str], roles: Sequence[Role]) -> dict[int, ValueLim
         follows = after < len(roles) and roles[after] == "content" and len(limit.names) == 1
         found[at] = replace(limit, counts=after) if follows else limit
     for at, word in enumerate(words):
-        if word in _NUMBERS and at + 1 < len(words) and roles[at + 1] == "content":
-            limit = _limit([*words[:at], str(_NUMBERS[word]), *words[at + 1 :]], at)
+        if word in NUMBERS and at + 1 < len(words) and roles[at + 1] == "content":
+            limit = _limit([*words[:at], str(NUMBERS[word]), *words[at + 1 :]], at)
             found[at] = replace(limit, counts=at + 1)
     return found
 

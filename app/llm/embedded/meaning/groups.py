@@ -1,0 +1,138 @@
+"""Numbers of a set: sums and averages, and counts, sums and averages per thing, value, year or month."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from app.llm.embedded.meaning.comparisons import Answer
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.token_roles import TOTALS
+from app.llm.embedded.meaning.reading import (
+    COMMON,
+    HOP,
+    MEDIATED,
+    ONLY_ONE,
+    UNSAID_BEFORE_NOUN,
+    UNSAID_KIND,
+    Reading,
+    gain_of,
+)
+from app.llm.embedded.meaning.readings import ReadingBuilder
+from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
+
+OF_KIND, WRONG_KIND = 0.5, 1.0
+_LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
+_BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
+_PER_GROUP = {"sum": "sums", "average": "averages"}
+
+
+class Groups:
+    """The numbers that a reading gives; `noun` is the token of the noun that is asked for, -1 where none is."""
+
+    def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, noun: int) -> None:
+        self._asked, self._graph, self._builder, self._noun = asked, graph, builder, noun
+
+    def totals(self, each: Reading, text: str) -> Iterator[Answer]:
+        """The sum or the average of a number that each thing of a set has."""
+        for hop, _ in () if each.value else self._graph.leaving(each.kinds):
+            if hop.value != "number":
+                continue
+            for said in self._builder.said(hop, each.used):
+                fit = 0.0 if self._noun < 0 or each.said == self._noun else -OF_KIND
+                yield f'{self._asked.form}({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP + fit
+
+    def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
+        """ "How many beds has X": the number itself of one thing, the sum of those of several."""
+        if both := _BOTH.fullmatch(text):
+            if not TOTALS.isdisjoint(self._asked.words) and both[2] == both[4]:
+                yield f'sum(union({both[1]}, {both[3]}), "{both[2]}")', each.used, 0.0
+            return
+        parts = _LAST_STEP.fullmatch(text)
+        if parts and not re.fullmatch(r"E\w{5}", parts[1]):
+            text = f'sum({parts[1]}, "{parts[2]}")'
+        yield text, each.used, 0.0
+
+    def per_group(self, each: Reading, text: str) -> Iterator[Answer]:
+        """Of what is asked for, for each of the noun behind "per"; or of the words that say the step to it."""
+        behind = sum(used for at, (used, _) in self._builder.nouns.items() if at > self._asked.grouped)
+        if each.value or each.is_bare or each.used & behind:
+            return  # "Per city of the clinic" is said of the group.
+        if each.is_implied or self._asked.function:
+            yield from self._measured(each)
+        elif self._asked.period:
+            yield from self._per_period(each, text)
+        if not each.is_implied and not self._asked.function and not self._asked.period:
+            fit = 0.0 if self._noun in (-1, self._asked.grouped) or each.said == self._noun else -WRONG_KIND
+            for label, used, score in self._ways_to_group(each):
+                yield f'group({text}, "{label}")', used, score + fit
+
+    def _ways_to_group(self, each: Reading) -> Iterator[tuple[str, int, float]]:
+        """The labels that lead to what is behind "per", in one step or in two, with all tokens and the score."""
+        grouped = self._asked.grouped
+        noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
+        for hop, _ in self._graph.leaving(each.kinds):
+            score = -HOP - MEDIATED * hop.label.count("|")
+            if noun and not noun & each.used and not kinds.isdisjoint(hop.ends):
+                used = each.used | noun
+                yield hop.label, used, score + noun.bit_count()
+                for said in self._builder.said(hop, used):
+                    yield hop.label, used | said.used, score + noun.bit_count() + gain_of(said)
+            for said in () if noun else self._builder.said(hop, each.used):
+                if said.first == grouped:
+                    yield hop.label, each.used | said.used, score + gain_of(said)
+            if noun and not noun & each.used and not hop.value and "|" not in hop.label:
+                yield from self._further(each, hop, noun, kinds)
+
+    def _further(
+        self, each: Reading, hop: SchemaHop, noun: int, kinds: frozenset[str]
+    ) -> Iterator[tuple[str, int, float]]:
+        """Over a second step, where words say the first one: "patients per city of their clinic"."""
+        used = each.used | noun
+        said_kinds = [n for n, ends in self._builder.nouns.values() if not ends.isdisjoint(hop.ends) and not n & used]
+        said = [(each.used, gain_of(each)) for each in self._builder.said(hop, used)]
+        for tokens, gain in [*said, *((n, float(n.bit_count())) for n in said_kinds)]:
+            for second, _ in self._graph.leaving(hop.ends):
+                if not kinds.isdisjoint(second.ends) and "|" not in second.label:
+                    yield f"{hop.label}|{second.label}", used | tokens, noun.bit_count() + gain - 3 * HOP
+
+    def _measured(self, each: Reading) -> Iterator[Answer]:
+        """A number that is said, added up or averaged per group: "total weight per type", "seats in each building"."""
+        function = _PER_GROUP[self._asked.function or "sum"]
+        for hop, _ in self._graph.leaving(each.kinds):
+            if hop.value != "number" or "|" in hop.label:
+                continue
+            for said in self._builder.said(hop, each.used):
+                if each.is_implied and not self._asked.function and said.first != self._asked.asked:
+                    continue
+                longer = each.spanning(said.used)
+                cost = HOP - gain_of(said) + (UNSAID_BEFORE_NOUN - UNSAID_KIND if each.is_implied else 0.0)
+                for label, used, score in self._ways_to_group(longer):
+                    if text := self._all_with(each, hop.label, label):
+                        yield f'{function}({text}, "{label}", "{hop.label}")', used, score - cost
+
+    def _all_with(self, each: Reading, measure: str, label: str) -> str:
+        """The set itself; of one that no word names, all kinds of things that have both."""
+        if not each.is_implied:
+            return self._builder.text(each)
+        found = [
+            {hop.kind for hop in self._graph.hops if hop.label == wanted} for wanted in (measure, label.split("|")[0])
+        ]
+        return self._graph.whole(frozenset(found[0] & found[1]))
+
+    def _per_period(self, each: Reading, text: str) -> Iterator[Answer]:
+        """Per year or month of a date that is said, that the kind's own word says, or that is the only one."""
+        dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date" and "|" not in hop.label]
+        fit = 0.0 if self._noun < 0 or each.said == self._noun else -WRONG_KIND
+        for hop in dates:
+            group = f'group({text}, "{hop.label}", {self._asked.period})'
+            for said in self._builder.said(hop, each.used):
+                yield group, each.used | said.used, fit + gain_of(said) - HOP
+            words = set(hop.shown.lower().split())
+            if any(
+                not words.isdisjoint({*kind.lower().split(), *RECORDS.get(kind.lower(), "").split()})
+                for kind in each.kinds
+            ):
+                yield group, each.used, fit + COMMON - HOP
+            elif len(dates) == 1:
+                yield group, each.used, fit + ONLY_ONE - HOP

@@ -1,0 +1,126 @@
+"""Adds up and averages values per group, groups dates by their year or month, and takes the best of some values."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from typing import Final
+
+import numpy as np
+
+from kg_store.algebra.expressions import ResultSet, ResultTable, Row
+from kg_store.algebra.relation_values import Measures, RelationValues, Value
+from kg_store.errors import ExpressionError
+from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
+from kg_store.text.dates import PartialDate, Precision
+
+_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
+_NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
+
+
+def average_of(numbers: list[Decimal]) -> Decimal:
+    """The mean with four decimals, and more where a small number would have fewer than six digits."""
+    average = sum(numbers, start=Decimal(0)) / len(numbers)
+    return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
+
+
+def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
+    """Counts the heads that lead to each tail, the largest first; per year or month in order of time."""
+    if not period:
+        things, counts = np.unique(edges.tails, return_counts=True)
+        rows = zip(things.tolist(), counts.tolist(), strict=True)
+        return ResultTable(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))))
+    heads: defaultdict[str, set[int]] = defaultdict(set)
+    for head, label in _in_periods(relations, edges, period):
+        heads[label].add(head)
+    return ResultTable(tuple((label, len(heads[label])) for label in sorted(heads)))
+
+
+def totals_per_group(
+    relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
+) -> ResultTable:
+    """Puts what `total` makes of the measures of its heads beside each tail."""
+    numbers = numbers_of(measures)
+    pairs: Iterable[tuple[int, int | str]] = (
+        _in_periods(relations, edges, period)
+        if period
+        else zip(edges.heads.tolist(), edges.tails.tolist(), strict=True)
+    )
+    found: defaultdict[int | str, list[Decimal]] = defaultdict(list)
+    for head, group in pairs:
+        found[group] += numbers.get(head, [])
+    rows: list[Row] = [(group, total(some)) for group, some in found.items() if some]
+    in_order: Callable[[Row], object] = (lambda row: row[0]) if period else (lambda row: (-row[1], row[0]))
+    return ResultTable(tuple(sorted(rows, key=in_order)))  # type: ignore[arg-type]
+
+
+def numbers_of(measures: Measures) -> dict[int, list[Decimal]]:
+    """The numbers of each entity. Raises ExpressionError for dates, which can't be added up."""
+    if measures.kind is ValueKind.DATE:
+        raise ExpressionError("that adds up numbers; these values are dates")
+    return measures.by_entity()
+
+
+def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
+    """The sum of the numbers of all that each head of `edges` leads to; of heads that lead to any."""
+    numbers, totals = numbers_of(measures), dict[int, Decimal]()
+    for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
+        for number in numbers.get(tail, []):
+            totals[head] = totals.get(head, Decimal(0)) + number
+    return totals
+
+
+def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
+    """Every entity that shares the best value."""
+    if not measured:
+        return ResultSet(NO_MIDS)
+    own = {entity: choose(keys) for entity, keys in measured.items()}
+    best = choose(own.values())
+    return ResultSet(as_mids([entity for entity, key in own.items() if key == best]))
+
+
+def joined(parts: list[Edges]) -> Edges:
+    """All pairs of `parts`, each once."""
+    pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])
+    pairs = np.unique(pairs, axis=0)
+    return Edges(pairs[:, 0], pairs[:, 1])
+
+
+def minus(first: Value, second: Value) -> Decimal:
+    """`first` less `second`: numbers, or the whole years between two dates. Raises ExpressionError for others."""
+    for kind in (ValueKind.NUMBER, ValueKind.DATE):
+        if {first.kind, second.kind} != {kind}:
+            continue
+        one, other = first.read_as(kind), second.read_as(kind)
+        if isinstance(one, Decimal) and isinstance(other, Decimal):
+            return one - other
+        if isinstance(one, PartialDate) and isinstance(other, PartialDate):
+            return Decimal(-_years(one, other) if one.instant < other.instant else _years(other, one))
+    raise ExpressionError("minus takes two numbers, or two dates")
+
+
+def _years(early: PartialDate, late: PartialDate) -> int:
+    """Whole years from `early` to `late`, at the precision that both have."""
+    shared = min(early.precision, late.precision)
+    if shared < Precision.YEAR:
+        raise ExpressionError("no year is known")
+    parts = [((each.month or 0), (each.day or 0))[: int(shared) - 1] for each in (early, late)]
+    return late.year - early.year - (parts[1] < parts[0])
+
+
+def _in_periods(relations: RelationValues, edges: Edges, period: str) -> Iterable[tuple[int, str]]:
+    """Each head with the year or month of its tails: 2024, 2024-05. Dates that do not tell it are left out."""
+    labels = {mid: _period_of(value, period) for mid, value in relations.values(edges.tails).items()}
+    if len(edges.tails) and not any(labels.values()):
+        raise ExpressionError(f"that leads to no dates with a {period}")
+    for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
+        if label := labels.get(tail, ""):
+            yield head, label
+
+
+def _period_of(value: Value, period: str) -> str:
+    found = value.read_as(ValueKind.DATE) if value.kind is ValueKind.DATE else None
+    if not isinstance(found, PartialDate) or found.precision < _NEEDED[period]:
+        return ""
+    return f"{found.year:04d}" + (f"-{found.month:02d}" if period == "month" else "")

@@ -1,0 +1,65 @@
+"""The schema of a library, and questions over it read as set expressions."""
+
+from __future__ import annotations
+
+from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.tasks import SchemaStep, StepInput, Turn
+from tests.support.tasks import thing
+
+KINDS = {"member": "Sm0001", "book": "Sb0001", "author": "Sa0001", "branch": "Sr0001", "loan": "Sl0001"}
+RELATIONS = [
+    ("book", "written by", "author"),
+    ("book", "kept at", "branch"),
+    ("loan", "borrowed by", "member"),
+    ("loan", "of book", "book"),
+    ("member", "married to", "member"),
+    ("branch", "managed by", "member"),
+    ("author", "mentored by", "author"),
+]
+VALUES = [
+    ("member", "date of birth", "date"),
+    ("author", "date of birth", "date"),
+    ("member", "email", "text"),
+    ("member", "blocked", "truth"),
+    ("book", "price", "number"),
+    ("book", "published on", "date"),
+    ("branch", "number of seats", "number"),
+    ("loan", "due on", "date"),
+    ("loan", "loan status", "text"),
+]
+NAMED = {
+    "Eb1k11": "book",
+    "Ea2t22": "author",
+    "Er3h33": "branch",
+    "Em4b44": "member",
+    "Em5b55": "member",
+    "Eb2k22": "book",
+    "Er9h99": "branch",
+    "Ea3t33": "author",
+}
+
+
+def steps() -> tuple[SchemaStep, ...]:
+    both = [*RELATIONS, *((end, f"^{label}", kind) for kind, label, end in RELATIONS)]
+    told = [SchemaStep(kind, label, label, end) for kind, label, end in both]
+    return (*told, *(SchemaStep(kind, label, label, value, value) for kind, label, value in VALUES))
+
+
+STEPS = steps()
+
+
+def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | None:
+    own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
+    things = [thing(name, kind) for name, kind in NAMED.items() if name in question or earlier]
+    things += [thing("Vd4t33", "date")] * ("Vd4t33" in question) + [thing("Vn4m44", "number")] * ("Vn4m44" in question)
+    things += [thing("Vs6c66", "text")] * ("Vs6c66" in question)
+    own |= {"Vs6c66": ("^loan status",)}
+    kinds = tuple(thing(name, kind, "more") for kind, name in KINDS.items())
+    return read_meaning(
+        scorer,
+        StepInput(
+            question=question, dialogue=list(earlier), things=things, evidence=[], candidates=[], steps=STEPS,
+            kinds=kinds, own=own,
+        ),
+    )  # fmt: skip
