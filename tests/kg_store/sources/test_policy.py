@@ -88,7 +88,7 @@ def test_what_a_policy_says_is_read() -> None:
             f'[relations."{SECRET}"]\nvalues = "{SECRET}"',
             "'pseudonym', 'year', 'decade', 'bucket', 'clear' or 'never'",
         ),
-        (f'[relations."{SECRET}"]\n"{SECRET}" = 1', "allowed: label, inverse_label, hide"),
+        (f'[relations."{SECRET}"]\n"{SECRET}" = 1', "allowed: label, inverse_label, words, hide"),
         (f'[relations]\n"{SECRET}" = 1', "relations"),
         ('[mediators]\npattern = "[Zofia"', "not a regular expression"),
         ('[mediators]\npattern = "(?=Zofia)"', "no look-around"),
