@@ -85,6 +85,11 @@ def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
     return policy.model_copy(update={"relations": {**policy.relations, **settings}})
 
 
+def hidden_classes(masked: Iterable[MaskedTerm]) -> frozenset[str]:
+    """The words of masked classes."""
+    return frozenset(each.word for each in masked if each.kind == "class")
+
+
 def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes, wordings: Wordings) -> dict[Mid, tuple[str, ...]]:
     """The own words of each masked class, the best first, by a MID of its own."""
     classes = [each for each in masked if each.kind == "class"]

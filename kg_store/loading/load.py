@@ -13,7 +13,14 @@ from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjac
 from kg_store.graph.schema import placeholder
 from kg_store.loading.blank_nodes import blank_terms
 from kg_store.loading.classes import NodeClasses, find_classes
-from kg_store.loading.default_masks import MaskedTerm, default_masks, notes_of, unsaid_classes, with_masks
+from kg_store.loading.default_masks import (
+    MaskedTerm,
+    default_masks,
+    hidden_classes,
+    notes_of,
+    unsaid_classes,
+    with_masks,
+)
 from kg_store.loading.mediators import find_mediators
 from kg_store.loading.node_names import Names, given_names, labels_of, local_aliases, local_names, unique
 from kg_store.loading.relations import KINDS as VALUE_KINDS
@@ -95,8 +102,7 @@ def load_graph(
     mids = _mids(triples, kinds, mid_key)
     progress(0.8)
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
-    hidden = {each.word for each in masked if each.kind == "class"}
-    shown = classes.without(hidden)
+    shown = classes.without(hidden_classes(masked))
     adjacency, signatures, counts = _adjacency(triples, relations, shown, showing, mids, node_kinds, policy)
     # Things are named by all their classes: names are secret, whatever words they hold.
     source = _NodeSource(triples, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
@@ -112,7 +118,7 @@ def load_graph(
         _unseen(triples, relations, mids),
         tuple(unsaid.values()),
         masked,
-        wordings.kinds({triples.raw.text(at): word for at, word in classes.word_of.items()}, hidden, unsaid.values()),
+        wordings.kinds(classes.words_by_term(triples.raw), hidden_classes(masked), unsaid.values()),
     )
 
 

@@ -18,11 +18,13 @@ from kg_store.sources.policy import NAME_PREDICATES, RDFS, Policy
 from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_columns import words_of
 from kg_store.terms import Relation
-from kg_store.text.labels import clean, is_short_label
+from kg_store.text.labels import clean, is_short_label, readable_relation
 
 MAX_FROM_SOURCES: Final = 12
 """Of one relation or class."""
 _COMMENT: Final = RDFS + "comment"
+# Digits, and a capital behind a word in small letters: "home of Quarrel".
+_MAY_NAME: Final = re.compile(r"\d|\b[a-z]+ (?:.* )?[A-Z]")
 
 Words = Mapping[str, tuple[str, ...]]
 
@@ -54,7 +56,8 @@ class Wordings:
     def _kept(self, label: str, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
         own = self.policy.of(predicate).words
         words = (text for text in self.of_relation(predicate) if text in own or not holds_any(text, unsaid))
-        return tuple(text for text in words if text.casefold() != label.casefold())
+        # Where relations share a label, a word before it tells them apart: what they share is no word of either.
+        return tuple(text for text in words if not f" {label}".casefold().endswith(f" {text}".casefold()))
 
     def kinds(
         self, classes: Mapping[str, str], hidden: Container[str], unsaid: Iterable[tuple[str, ...]]
@@ -67,7 +70,7 @@ class Wordings:
             own = self._of_owner(term, word)
             kept = (text for text in self.of_class(term, word) if text in own or not holds_any(text, unsaid))
             if word not in hidden:
-                found[word] = _each_once((*found.get(word, ()), *(text for text in kept if text != word)))
+                found[word] = _each_once((*found.get(word, ()), *(text for text in kept if text.casefold() != word)))
         known = {*classes, *classes.values()}
         found |= {kind: told.words for kind, told in self.policy.classes.items() if kind not in known}
         return {kind: words for kind, words in found.items() if words}
@@ -79,12 +82,14 @@ class Wordings:
 
 def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes: NodeClasses) -> Wordings:
     """The policy's words, with those that the sources give relations and classes: labels beside the one that is
-    shown, alternative ones, and comments of a few words; in English, or in no language that is told.
+    shown, alternative ones, comments of a few words, and local names; in English, or in no language that is told.
 
-    Promise: a word of the sources that is kept is made of common English words without digits, and is no name and no
-    text value of this graph.
+    Promise: a word of the sources that is kept is made of common English words without digits, none of which a capital
+    marks as a name, and is no name and no text value of this graph. Where the policy has a `label` it takes the place
+    of all that the sources call the relation.
     """
-    said = [(position, text) for position, text in _said(triples) if not re.search(r"\d", text)]
+    said = [each for each in (*_said(triples), *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
+    said = [each for each in said if policy.of(triples.raw.text(each[0])).label is None]
     candidates = [
         WordsToShow(position, triples.raw.text(position), text, words_of(text), 0, is_declared=True)
         for position, text in dict.fromkeys(said)
@@ -115,6 +120,15 @@ def _said(triples: SortedTriples) -> Iterator[tuple[int, str]]:
         text = clean(literal.lexical.rstrip(" ."))
         if (not literal.language or literal.language.startswith("en")) and is_short_label(text):
             yield int(raw.subjects[triple]), text
+
+
+def _local(triples: SortedTriples, classes: NodeClasses) -> Iterator[tuple[int, str]]:
+    """The local names of relations and classes, with their positions."""
+    raw = triples.raw
+    for position in (*np.unique(raw.predicates[triples.facts]).tolist(), *classes.word_of):
+        text = readable_relation(raw.text(position), raw.is_iri(position))
+        if raw.is_iri(position) and is_short_label(text):
+            yield position, text
 
 
 def _each_once(words: Iterable[str]) -> tuple[str, ...]:
