@@ -35,6 +35,8 @@ words = ["snorkelwick"]
 words = ["sawbones"]
 [roles.desk]
 withhold_relations = ["monthly salary"]
+[roles.visitor]
+withhold_concepts = ["doctor"]
 """
 BY_WORDS = "What are the zorbs of Ottoline Brackwater?"
 
@@ -56,7 +58,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def chat(store: ServiceContext, embedder: Embedder) -> ChatService:
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
     parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    return ChatService(*parts, ChatOptions())
+    return ChatService(*parts, ChatOptions(likeness=embedder.similarity))
 
 
 async def ask(chat: ChatService, question: str, graph: str = "worded", role: str | None = None) -> Answer:
@@ -101,3 +103,21 @@ async def test_words_for_a_relation_that_a_role_is_not_shown_are_unknown_to_it(c
     assert [each.answered for each in told] == [False, False]
     assert told[0].text == told[1].text
     assert "zorbs" not in told[0].text
+
+
+async def test_a_refusal_knows_nothing_that_a_role_is_not_shown(chat: ChatService) -> None:
+    """Neither a name, which reads like one that nobody has, nor a relation; nor what is masked."""
+    question = "Which umbrella has {}?"
+    whole = (await ask(chat, question.format("Ottoline Brackwater"))).text
+    assert "I do know Ottoline Brackwater, a doctor. Of a doctor I can tell: " in whole
+    assert "monthly salary" in whole
+    assert all(word not in whole for word in ("lives in", "snorkelwick", "zorbs"))
+    desk = (await ask(chat, question.format("Ottoline Brackwater"), role="desk")).text
+    assert "I do know Ottoline Brackwater, a doctor. " in desk
+    assert "monthly salary" not in desk
+    hidden, unknown = [
+        (await ask(chat, question.format(name), role="visitor")).text
+        for name in ("Ottoline Brackwater", "Grolmaxia Tressop")
+    ]
+    assert hidden == unknown
+    assert "I do know" not in hidden
