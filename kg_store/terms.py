@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
@@ -82,7 +82,8 @@ class Relation:
 
     `label` and `inverse_label` are readable words; `value_kind` is set when its objects are literals. Of a masked
     relation both are one opaque word, `mask` is the MID under which the vault has its own words, and `description`
-    is what its owner lets everybody read in their place (empty for nothing).
+    is what its owner lets everybody read in their place (empty for nothing). `words` are further ways to ask for it,
+    the owner's before those of the sources; a masked one has none. No prompt shows them.
     """
 
     id: RelationId
@@ -93,6 +94,7 @@ class Relation:
     value_view: ValueView = ValueView.PSEUDONYM
     mask: Mid | None = None
     description: str = ""
+    words: tuple[str, ...] = ()
 
 
 class Hop(NamedTuple):
@@ -131,12 +133,14 @@ class Schema:
     """The public part of a graph version: its relations, signatures, and one concept per signature.
 
     Two schemas are equal only when they are the same object. `derived` is what was worked out from this one
-    (`kg_store.terms`): it lives in the schema, and goes with it.
+    (`kg_store.terms`): it lives in the schema, and goes with it. `kind_words` are further words for concepts and
+    classes, which may be of another version or role: `kg_store.text.further_words` has those that hold here.
     """
 
     relations: tuple[Relation, ...]
     signatures: tuple[Signature, ...]
     concepts: tuple[Concept, ...]
+    kind_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     def label(self, hop: Hop) -> str:

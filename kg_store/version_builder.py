@@ -27,6 +27,7 @@ from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.vault import Vault, VaultScope, write_records
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
+from kg_store.text.further_words import unknown_kinds
 
 Progress = Callable[[str, float], None]
 """Gets the step's name and the share of the whole load that is done, 0 to 1."""
@@ -159,11 +160,15 @@ class Builder:
         return self._copied(scope, before, index, info, gone, progress)
 
     def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema, policy: Policy) -> tuple[str, ...]:
-        """Raises LoadError where the description of a masked relation says what it stands in the place of."""
-        bare = replace(schema, relations=tuple(replace(each, description="") for each in schema.relations))
+        """Raises LoadError where the description of a masked relation, or a further word of another one, says what is
+        to stay unsaid."""
+        said = tuple(replace(each, description="", words=()) for each in schema.relations)
+        bare = replace(schema, relations=said, kind_words={})
         public = self.public_words(bare, policy)
         refuse_telling(schema, loaded.unsaid, public)
-        return notes_on(loaded.unsaid, public)
+        count = unknown_kinds(schema)
+        missing = (f"{count} kinds that the policy gives words to are not in the graph",) if count else ()
+        return (*notes_on(loaded.unsaid, public), *missing)
 
     def _copied(
         self,

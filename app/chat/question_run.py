@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, ParamSpec, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets
@@ -40,6 +43,10 @@ async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
     return GraphSuggestions(questions=[])
 
 
+Likeness = Callable[[str, Sequence[str]], npt.NDArray[np.float32]]
+"""Gives the likeness of a text to each of others, worked out inside the service; shape (others,)."""
+
+
 def no_remark(_question: str) -> str | None:
     """For services that read every language."""
     return None
@@ -47,10 +54,12 @@ def no_remark(_question: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """Fixed while a service runs. `currency` is that of the reasoner's prices."""
+    """Fixed while a service runs. `currency` is that of the reasoner's prices. `likeness`: tells which relations lie
+    nearest to a question that has no answer; without it none are told."""
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
+    likeness: Likeness | None = None
     currency: str = ""
     budgets: Budgets = UNLIMITED
     recogniser: Recogniser | None = field(default=None, repr=False)

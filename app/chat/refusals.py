@@ -7,8 +7,9 @@ from typing import Final
 
 from app.chat.question_run import QuestionRun
 from app.llm.embedded.language.answer_form import read_form
-from app.llm.embedded.language.quantifiers import read_quantifier
-from app.llm.embedded.language.schema_vocabulary import vocabulary_of
+from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
+from app.llm.embedded.language.question_words import words_in as tokens_in
+from app.llm.embedded.language.schema_vocabulary import is_telling, vocabulary_of
 from app.privacy.words.lexicon import words_in
 from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
@@ -48,11 +49,8 @@ def refusal(run: QuestionRun) -> str:
         return WITHHELD
     if run.found.contradicted:
         return run.found.contradicted
-    question = _as_typed(run)
-    turned = read_quantifier(question)
-    schema = run.graph.blind.schema
-    rest = read_form(turned.rest, topics=0).rest
-    words = vocabulary_of(schema, kinds_of(schema)).lacks(rest) if declares_kinds(schema) else []
+    turned = read_quantifier(_as_typed(run))
+    words = _lacking(run, turned)
     typed = {match[0] for match in words_in(run.request.messages[-1].content)}
     if words:
         common = [word for word in words if _may_quote(word, typed)]
@@ -63,6 +61,18 @@ def refusal(run: QuestionRun) -> str:
     # "top" takes the word behind it along, which may be a name.
     is_common = word == turned.word or all(_may_quote(part, typed) for part in word.split())
     return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
+
+
+def words_left(run: QuestionRun) -> list[str]:
+    """The words of the question that nothing in the graph stands for; all that say something where there are none."""
+    turned = read_quantifier(_as_typed(run))
+    return _lacking(run, turned) or [word for word in tokens_in(turned.rest) if is_telling(word)]
+
+
+def _lacking(run: QuestionRun, turned: Quantifier) -> list[str]:
+    schema = run.graph.blind.schema
+    rest = read_form(turned.rest, topics=0).rest
+    return vocabulary_of(schema, kinds_of(schema)).lacks(rest) if declares_kinds(schema) else []
 
 
 def _may_quote(word: str, typed: Collection[str]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
 from app.chat.dialogue.questions_to_try import with_questions
+from app.chat.nearest_relations import with_nearest
 from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
@@ -58,11 +59,20 @@ class ChatService:
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
 
     async def _with_questions(self, run: QuestionRun, caller: Caller) -> QuestionRun:
-        """Adds questions to try to what refuses or greets; not to what asks back, or was ended by a limit."""
+        """Adds what is known and questions to try to what refuses or greets; not to what asks back, or was ended by a
+        limit."""
         refuses = run.ended.conclusion is None and not (
             run.read.ambiguous or run.found.over_budget or run.found.withheld
         )
         if not (refuses or run.invites):
             return run
         told = await self.options.suggest(caller, run.request.graph)
-        return replace(run, ended=replace(run.ended, sentence=with_questions(run.ended.sentence, told.questions)))
+        sentence = with_questions(await self._with_nearest(run), told.questions)
+        return replace(run, ended=replace(run.ended, sentence=sentence))
+
+    async def _with_nearest(self, run: QuestionRun) -> str:
+        """The sentence with what was understood, where the question was not read in whole."""
+        sentence, likeness = run.ended.sentence, self.options.likeness
+        if likeness is None or run.ended.conclusion is not None or run.found.draft or run.found.contradicted:
+            return sentence
+        return await asyncio.to_thread(with_nearest, run, sentence, likeness)

@@ -187,6 +187,12 @@ class StepInput(TaskModel):
     own: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="the steps that leave what the question names"
     )
+    wordings: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
+        default={}, exclude=True, description="further words of relations, by label, and by ^ and label backwards"
+    )
+    kind_words: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
+        default={}, exclude=True, description="further words of kinds of things"
+    )
 
 
 class StepReply(TaskModel):

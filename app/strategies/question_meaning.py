@@ -24,6 +24,7 @@ from app.strategies.schema_view import own_steps, schema_graph, schema_steps, wh
 from app.strategies.start import declares_kinds
 from kg_store.algebra.expressions import parse
 from kg_store.terms import ALMOST_PSEUDONYM
+from kg_store.text.further_words import words_of_kinds, words_of_steps
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
 
@@ -65,6 +66,8 @@ def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet])
         steps=steps,
         kinds=kinds,
         own=own_steps(inquiry, places) if inquiry.profile is Profile.OPEN else _of_their_kinds(inquiry, things),
+        wordings=dict(words_of_steps(inquiry.graph.schema)),
+        kind_words=dict(words_of_kinds(inquiry.graph.schema)),
     )
     found = read_meaning(scorer, given)
     if found is None or not found.is_sure:

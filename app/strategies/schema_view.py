@@ -19,6 +19,7 @@ from kg_store.graph.traversal import (
     tail_concept,
 )
 from kg_store.terms import Schema, Step
+from kg_store.text.further_words import words_of_kinds
 
 
 def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
@@ -44,7 +45,9 @@ def schema_graph(graph: BlindGraph) -> SchemaGraph:
     known = graph.schema.derived.get(schema_graph)
     if not isinstance(known, SchemaGraph):
         kinds = [Thing(name=kind, concept=kind) for kind in kinds_of(graph.schema)]
-        known = graph.schema.derived[schema_graph] = SchemaGraph(schema_steps(graph), kinds)
+        known = graph.schema.derived[schema_graph] = SchemaGraph(
+            schema_steps(graph), kinds, words_of_kinds(graph.schema)
+        )
     return known
 
 

@@ -16,6 +16,7 @@ from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
 from kg_store.terms import NodeKind, Schema
+from kg_store.text.further_words import words_of_kinds
 from kg_store.text.plurals import singular
 
 MAX_KINDS = 3
@@ -54,13 +55,15 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """In the order of the question: what it asks for comes first."""
-    stems = {kind: _stems(kind) for kind in kinds_of(inquiry.graph.schema)}
-    said = [singular(word) for word in _words(inquiry.dialogue.question)]
-    if declares_kinds(inquiry.graph.schema):
-        known = frozenset[str]().union(*stems.values())
+    schema = inquiry.graph.schema
+    said, further = [singular(word) for word in _words(inquiry.dialogue.question)], words_of_kinds(schema)
+    stems = {kind: [_stems(each) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
+    if declares_kinds(schema):
+        known = frozenset[str]().union(*(words for ways in stems.values() for words in ways))
         said = [_as_known(word, known) for word in said]
-    named = [kind for kind, words in stems.items() if words and words <= set(said)]
-    return _of_kinds(inquiry, sorted(named, key=lambda kind: min(said.index(word) for word in stems[kind])))
+    found = {kind: [words for words in ways if words and words <= set(said)] for kind, ways in stems.items()}
+    first = {kind: min(said.index(word) for words in ways for word in words) for kind, ways in found.items() if ways}
+    return _of_kinds(inquiry, sorted(first, key=lambda kind: first[kind]))
 
 
 def declares_kinds(schema: Schema) -> bool:

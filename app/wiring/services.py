@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from app.accounts.api_keys import Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
-from app.chat.question_run import ChatOptions, OnStage, Suggest, no_progress, no_remark, no_suggestions
+from app.chat.question_run import ChatOptions, Likeness, OnStage, Suggest, no_progress, no_remark, no_suggestions
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
@@ -60,9 +60,8 @@ class ChatHandler(Protocol):
 class ReasonerBundle:
     """The reasoner, its strategies and its connections.
 
-    `note` names it in words; `close` ends its connections and what it does in the background.
-
-    `warm` prepares for questions about a graph, in the background.
+    `note` names it in words; `close` ends its connections and what it does in the background. `warm` prepares for
+    questions about a graph, in the background. `likeness` is that of the sentence model.
     """
 
     reasoner: Reasoner
@@ -74,6 +73,7 @@ class ReasonerBundle:
     warm: Callable[[Schema], None] = lambda _schema: None
     endpoints: Sequence[ModelEndpoint] = ()
     in_house: Reasoner | None = None
+    likeness: Likeness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,7 @@ def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
         options=ChatOptions(
             remark_on=_language_remarks(settings),
             suggest=suggest,
+            likeness=thinking.likeness,
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
@@ -266,8 +267,8 @@ def think(settings: Settings) -> ReasonerBundle:
         for endpoint in endpoints:
             await endpoint.close()
 
-    in_house = EmbeddedReasoner(embedder, head=_head_of(settings))
-    return ReasonerBundle(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, in_house)
+    in_house = EmbeddedReasoner(embedder, head=_head_of(settings)), embedder.similarity
+    return ReasonerBundle(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *in_house)
 
 
 def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:

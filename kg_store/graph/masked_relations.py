@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from kg_store.errors import LoadError
 from kg_store.terms import Schema, cached_by_version, is_mask_word, keyed_word
 from kg_store.text.english import PublicWords, is_ordinary
+from kg_store.text.further_words import words_of_kinds
 from kg_store.text.labels import readable_relation
 from kg_store.text.normalise import normalise
 
@@ -38,15 +39,26 @@ def masks_of(schema: Schema) -> Mapping[int, str]:
     return {each.mask: each.label for each in schema.relations if each.mask is not None}
 
 
+def holds_any(text: str, unsaid: Iterable[Sequence[str]]) -> bool:
+    """True where `text` holds the own words of a relation or class that is masked or hidden."""
+    return _holds(text, (f" {normalise(word).text} " for words in unsaid for word in words))
+
+
 def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: PublicWords) -> None:
-    """Raises LoadError where a description holds the own words of a masked or hidden relation: all would read them."""
+    """Raises LoadError where a description, or a further word that the policy gives, holds the own words of a masked
+    or hidden relation: all would read the one, and the other may leave in questions."""
     patterns = [f" {text} " for words in unsaid for word in words if (text := normalise(word).text) not in public]
-    telling = sum(
-        any(pattern in f" {_words_of(each.description)} " for pattern in patterns) for each in schema.relations
-    )
+    telling = sum(_holds(each.description, patterns) for each in schema.relations)
     if telling:
         raise LoadError(
             f"the descriptions of {telling} masked relations hold words of a relation that is to stay unsaid"
+        )
+    worded = [*(each.words for each in schema.relations), *words_of_kinds(schema).values()]
+    telling = sum(any(_holds(word, patterns) for word in words) for words in worded)
+    if telling:
+        raise LoadError(
+            f"the policy gives {telling} relations or classes `words` that hold those of a relation or class which is "
+            "masked or hidden: take them out, or show that one (show_relations, show_classes)"
         )
 
 
@@ -59,6 +71,11 @@ def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str,
         f"{count} of the relations that are masked or hidden have words that stay public: other relations, concepts "
         "or everyday English hold them. Who asks by these words tells them to the model.",
     )
+
+
+def _holds(text: str, patterns: Iterable[str]) -> bool:
+    spelled = f" {_words_of(text)} "
+    return any(pattern in spelled for pattern in patterns)
 
 
 def _words_of(text: str) -> str:

@@ -89,7 +89,7 @@ def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts
     concepts = [known.get((each.kind, each.classes, each.hops)) for each in signatures]
     changed = tuple(at for at, concept in enumerate(concepts) if concept is None)
     words = (concept or placeholder(each) for concept, each in zip(concepts, signatures, strict=True))
-    return Pruned(arrays, Schema(shown, signatures, tuple(words)), changed)
+    return Pruned(arrays, Schema(shown, signatures, tuple(words), schema.kind_words), changed)
 
 
 def _lengths(starts: Numbers) -> npt.NDArray[np.int64]:

@@ -21,6 +21,7 @@ from kg_store.terms import (
     ValueKind,
     ValueView,
 )
+from kg_store.text.further_words import words_of_kinds
 from kg_store.text.labels import clean
 
 
@@ -41,9 +42,11 @@ def placeholder(signature: Signature) -> Concept:
 def phrases_of(schema: Schema) -> Iterable[str]:
     """Every word of the schema: prompts hold them, so names that equal them are public words."""
     for relation in schema.relations:
-        yield from (relation.label, relation.inverse_label, relation.description)
+        yield from (relation.label, relation.inverse_label, relation.description, *relation.words)
     yield from set(schema.concepts)
     yield from {word for signature in schema.signatures for word in signature.classes}
+    for words in words_of_kinds(schema).values():
+        yield from words
 
 
 def schema_bytes(schema: Schema) -> bytes:
@@ -56,18 +59,26 @@ def schema_bytes(schema: Schema) -> bytes:
         [each.kind, each.classes, [hop.relation * 2 + hop.inverse for hop in each.hops], each.size]
         for each in schema.signatures
     ]
-    content = {"relations": relations, "signatures": signatures, "concepts": schema.concepts}
+    words = {str(each.id): each.words for each in schema.relations if each.words}
+    content = {
+        "relations": relations, "signatures": signatures, "concepts": schema.concepts,
+        "words": words, "kind_words": dict(schema.kind_words),
+    }  # fmt: skip
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
 
 
 def read_schema(data: bytes) -> Schema:
-    """Reads what `schema_bytes` wrote."""
+    """Reads what `schema_bytes` wrote, now or when relations and kinds had no further words."""
     content = json.loads(zlib.decompress(data))
+    words = content.get("words", {})
     hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
     return Schema(
-        tuple(_relation(position, row) for position, row in enumerate(content["relations"])),
+        tuple(
+            _relation(position, row, words.get(str(position), ())) for position, row in enumerate(content["relations"])
+        ),
         tuple(_signature(position, row, hops) for position, row in enumerate(content["signatures"])),
         tuple(Concept(concept) for concept in content["concepts"]),
+        {kind: tuple(further) for kind, further in content.get("kind_words", {}).items()},
     )
 
 
@@ -75,10 +86,11 @@ def _mask_of(relation: Relation) -> list[int | str]:
     return [] if relation.mask is None else [relation.mask, relation.description]
 
 
-def _relation(position: int, row: list[Any]) -> Relation:
+def _relation(position: int, row: list[Any], words: Iterable[str]) -> Relation:
     iri, label, inverse_label, kind, view, *mask = row
     value_kind = ValueKind(kind) if kind else None
-    return Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view), *mask)
+    found = Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view), *mask)
+    return replace(found, words=tuple(words))
 
 
 def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:

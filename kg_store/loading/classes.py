@@ -10,7 +10,7 @@ import numpy as np
 
 from kg_store.loading.sorted_triples import SortedTriples
 from kg_store.sources.policy import OWL, RDFS, Policy
-from kg_store.sources.raw_graph import TermIds, TermKind
+from kg_store.sources.raw_graph import RawGraph, TermIds, TermKind
 from kg_store.text.labels import class_word
 
 # Said of everything, so they tell nothing.
@@ -31,6 +31,10 @@ class NodeClasses:
 
     def words_of(self, term: int) -> tuple[str, ...]:
         return self.words[int(self.set_of[term])]
+
+    def words_by_term(self, raw: RawGraph) -> dict[str, str]:
+        """The word of every class that tells something, by its IRI or cell."""
+        return {raw.text(position): word for position, word in self.word_of.items()}
 
     def without(self, hidden: Container[str]) -> NodeClasses:
         """The same without these words: who has no other class is of none."""

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
 from typing import Literal
 
 import numpy as np
 
 from kg_store.graph.masked_relations import own_words
-from kg_store.lexicon import in_lexicon
 from kg_store.loading.classes import NodeClasses
+from kg_store.loading.names_in_words import NamesOfGraph, WordsToShow, is_common
 from kg_store.loading.node_names import Names
 from kg_store.loading.public_vocabularies import is_public_term
 from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import SortedTriples
-from kg_store.loading.value_exposure import MAX_LINKABLE_CHARS
+from kg_store.loading.wordings import Wordings
 from kg_store.sources.policy import Policy, RelationPolicy, Shown
-from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_columns import words_of
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid
-from kg_store.text.english import is_ordinary
-from kg_store.text.labels import distinct_labels, local_name, readable, readable_relation
+from kg_store.text.labels import distinct_labels, local_name, readable_relation
 
 MAX_RARE_USES = 2
 MIN_USUAL_USES = 20
@@ -37,17 +35,6 @@ MIN_GROWING = 30
 MIN_OWN_USES = 10
 """A relation of as many facts stands for itself, however many there are beside it."""
 _OF_TABLES = "urn:arog:"
-_TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
-# Digits stay: patient17 is not called patient.
-_SPELLED = re.compile(r"[^\W_]+")
-# Words of columns and properties that stand in no dictionary and name nobody.
-_TECHNICAL = frozenset(
-    {"altlabel", "api", "bic", "birthdate", "bmi", "ceo", "cfo", "cms", "ct", "dna", "dob", "dx", "ecg", "eeg"}
-    | {"ehr", "eur", "fax", "firstname", "fullname", "gdp", "gps", "gtin", "iban", "icd", "ids", "imdb", "img", "imo"}
-    | {"ip", "isbn", "isin", "issn", "kg", "lastname", "lat", "lei", "mbox", "mg", "middlename", "mri", "nr", "pdf"}
-    | {"postcode", "rna", "rx", "sha", "sku", "ssn", "swift", "tel", "timestamp", "uri", "usd", "uuid", "vat", "vin"}
-    | {"xml", "zip"}
-)
 
 
 class MaskReason(StrEnum):
@@ -71,18 +58,6 @@ class MaskedTerm:
     reason: MaskReason
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A relation or class that nobody has decided on; `position` is that of its term, `uses` its facts or things."""
-
-    position: int
-    term: str = field(repr=False)
-    word: str = field(repr=False)
-    words: list[str] = field(repr=False)
-    uses: int
-    is_declared: bool
-
-
 def default_masks(
     triples: SortedTriples, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
 ) -> tuple[MaskedTerm, ...]:
@@ -95,7 +70,7 @@ def default_masks(
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
     relations = [*_relations(triples, policy, labels, declared)]
     kinds = [*_classes(triples, policy, labels, classes, declared)]
-    names = _NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
+    names = NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
     chosen = _masked_by_owner(triples, policy, classes)
     by_owner = {each.term for each in chosen}
     kinds = [each for each in kinds if each.term not in by_owner]
@@ -110,12 +85,18 @@ def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
     return policy.model_copy(update={"relations": {**policy.relations, **settings}})
 
 
-def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes) -> dict[Mid, tuple[str, ...]]:
+def hidden_classes(masked: Iterable[MaskedTerm]) -> frozenset[str]:
+    """The words of masked classes."""
+    return frozenset(each.word for each in masked if each.kind == "class")
+
+
+def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes, wordings: Wordings) -> dict[Mid, tuple[str, ...]]:
     """The own words of each masked class, the best first, by a MID of its own."""
     classes = [each for each in masked if each.kind == "class"]
     mids = mids_of(mid_key, [f"class\n{each.term}" for each in classes]).tolist()
     return {
-        Mid(mid): own_words(each.term, ":" in each.term, [each.word]) for mid, each in zip(mids, classes, strict=True)
+        Mid(mid): own_words(each.term, ":" in each.term, [each.word, *wordings.of_class(each.term, each.word)])
+        for mid, each in zip(mids, classes, strict=True)
     }
 
 
@@ -133,7 +114,7 @@ _PLURALS = {"relation": "relations", "class": "classes"}
 
 def _relations(
     triples: SortedTriples, policy: Policy, labels: Mapping[str, str], declared: set[int]
-) -> Iterator[_Candidate]:
+) -> Iterator[WordsToShow]:
     raw = triples.raw
     used, counts = np.unique(raw.predicates[triples.facts], return_counts=True)
     in_roles = tuple(chain.from_iterable(
@@ -149,12 +130,12 @@ def _relations(
         decided = decided or _is_listed(policy.show_relations, term, word) or _is_listed(in_roles, term, word)
         if not decided and not (word == readable_relation(term, is_iri) and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
-            yield _Candidate(position, term, word, words_of(shown_word), uses, is_declared)
+            yield WordsToShow(position, term, word, words_of(shown_word), uses, is_declared)
 
 
 def _classes(
     triples: SortedTriples, policy: Policy, labels: Mapping[str, str], classes: NodeClasses, declared: set[int]
-) -> Iterator[_Candidate]:
+) -> Iterator[WordsToShow]:
     if policy.types != "concept":
         return
     in_roles = tuple(chain.from_iterable(
@@ -170,7 +151,7 @@ def _classes(
         own = local_name(term).replace("_", " ").lower()
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
-            yield _Candidate(position, term, word, words_of(word), uses[term], is_declared)
+            yield WordsToShow(position, term, word, words_of(word), uses[term], is_declared)
 
 
 def _masked_by_owner(triples: SortedTriples, policy: Policy, classes: NodeClasses) -> tuple[MaskedTerm, ...]:
@@ -189,7 +170,7 @@ def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: 
 
 
 def _masked(
-    kind: Literal["relation", "class"], candidates: Sequence[_Candidate], names: _NamesOfGraph
+    kind: Literal["relation", "class"], candidates: Sequence[WordsToShow], names: NamesOfGraph
 ) -> Iterator[MaskedTerm]:
     uses = [each.uses for each in candidates]
     usual = _usual(uses)
@@ -207,80 +188,13 @@ def _usual(uses: Sequence[int]) -> int:
     return ordered[middle] if ordered else 0
 
 
-def _reason(each: _Candidate, names: _NamesOfGraph, usual: int, grows: bool) -> MaskReason | None:
+def _reason(each: WordsToShow, names: NamesOfGraph, usual: int, grows: bool) -> MaskReason | None:
     if names.hold(each):
         return MaskReason.NAME
     if re.search(r"\d", each.word):
         return MaskReason.DIGITS
-    if not each.words or not all(map(_is_common, each.words)):
+    if not each.words or not all(map(is_common, each.words)):
         return MaskReason.WORDS
     if each.uses <= MAX_RARE_USES and usual >= MIN_USUAL_USES and not each.is_declared:
         return MaskReason.RARE
     return MaskReason.MANY if grows and each.uses < MIN_OWN_USES and not each.is_declared else None
-
-
-def _is_common(word: str) -> bool:
-    # Words that are names as well (ward, king) pass where no name of the graph holds them.
-    return in_lexicon(word) or word in _TECHNICAL or is_ordinary(word)
-
-
-class _NamesOfGraph:
-    """Finds names and text values in the words of relations and classes, in one pass over the graph."""
-
-    def __init__(
-        self,
-        triples: SortedTriples,
-        policy: Policy,
-        named: Names,
-        classes: NodeClasses,
-        candidates: Sequence[_Candidate],
-    ) -> None:
-        runs = {run for each in candidates for run in _runs(each.words)}
-        doubtful = {word for each in candidates for word in _doubtful(each.words)}
-        self._whole: dict[str, set[int]] = defaultdict(set)
-        self._parts: dict[str, set[int]] = defaultdict(set)
-        for node, text, is_name in _texts(triples, named, policy.local_part_names):
-            words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
-            if (spelled := " ".join(words)) in runs:
-                self._whole[spelled].add(node)
-            for word in doubtful.intersection(words) if is_name and doubtful else ():
-                # Wards are called wards: what a thing is of its class tells of nobody.
-                if word not in classes.words_of(node):
-                    self._parts[word].add(node)
-
-    def hold(self, each: _Candidate) -> bool:
-        """True where the words are or hold a name or text value of another thing than themselves."""
-        nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
-        nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
-        return any(node != each.position for node in chain.from_iterable(nodes))
-
-
-def _doubtful(words: Sequence[str]) -> Iterator[str]:
-    """Words that are a part of a name where the graph has it so: those outside the lexicon, and behind a title."""
-    for before, word in pairwise(("", *words)):
-        if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
-            yield word
-
-
-def _runs(words: Sequence[str]) -> Iterator[str]:
-    """The whole, and every run of two words and more."""
-    yield " ".join(words)
-    for first in range(len(words)):
-        for end in range(first + 2, len(words) + 1):
-            yield " ".join(words[first:end])
-
-
-def _texts(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
-    """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
-    raw, kinds = triples.raw, triples.raw.kinds()
-    for node in np.flatnonzero(triples.nodes).tolist():
-        if kinds[node] == TermKind.LITERAL:
-            lexical = raw.literal(node).lexical
-            if len(lexical) <= MAX_LINKABLE_CHARS:
-                yield node, lexical, False
-            continue
-        yield from ((node, text, True) for text in named.get(node, ()))
-        if kinds[node] == TermKind.TEXT:
-            yield node, raw.text(node), True
-        elif kinds[node] == TermKind.IRI and has_local_names:
-            yield node, local_name(raw.text(node)), True

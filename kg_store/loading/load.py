@@ -13,7 +13,14 @@ from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjac
 from kg_store.graph.schema import placeholder
 from kg_store.loading.blank_nodes import blank_terms
 from kg_store.loading.classes import NodeClasses, find_classes
-from kg_store.loading.default_masks import MaskedTerm, default_masks, notes_of, unsaid_classes, with_masks
+from kg_store.loading.default_masks import (
+    MaskedTerm,
+    default_masks,
+    hidden_classes,
+    notes_of,
+    unsaid_classes,
+    with_masks,
+)
 from kg_store.loading.mediators import find_mediators
 from kg_store.loading.node_names import Names, given_names, labels_of, local_aliases, local_names, unique
 from kg_store.loading.relations import KINDS as VALUE_KINDS
@@ -21,6 +28,7 @@ from kg_store.loading.relations import Relations, find_relations, value_kinds
 from kg_store.loading.sensible import require_nodes
 from kg_store.loading.sorted_triples import Flags, SortedTriples, sort_triples
 from kg_store.loading.value_exposure import ValueExposure, find_showing
+from kg_store.loading.wordings import find_wordings
 from kg_store.loading.written_names import undone, with_spellings
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
@@ -68,6 +76,8 @@ class LoadedGraph:
     """The own words of each relation and class that is masked or hidden."""
     masked: tuple[MaskedTerm, ...] = ()
     """Relations and classes that nobody decided on, and that show no words until somebody does."""
+    kind_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Further words of classes, and of concepts that the policy names."""
 
 
 def load_graph(
@@ -83,21 +93,22 @@ def load_graph(
     named = with_spellings(given_names(triples, policy))
     masked = default_masks(triples, policy, labels, named, classes)
     policy = with_masks(policy, masked)
-    relations = find_relations(triples, policy, labels, codes, mid_key)
-    unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key)}
+    wordings = find_wordings(triples, policy, named, classes)
+    relations = find_relations(triples, policy, labels, codes, mid_key, wordings.of_relation)
+    unsaid = {**relations.unsaid, **unsaid_classes(masked, mid_key, wordings)}
     progress(0.5)
     mediators = find_mediators(triples, policy, kinds, classes, named)
     showing = find_showing(triples, policy, relations, kinds, codes)
     mids = _mids(triples, kinds, mid_key)
     progress(0.8)
     node_kinds = np.where(mediators, 2, np.where(kinds == TermKind.LITERAL, 1, 0)).astype(np.uint8)
-    shown = classes.without({each.word for each in masked if each.kind == "class"})
+    shown = classes.without(hidden_classes(masked))
     adjacency, signatures, counts = _adjacency(triples, relations, shown, showing, mids, node_kinds, policy)
     # Things are named by all their classes: names are secret, whatever words they hold.
     source = _NodeSource(triples, policy, classes, named, showing, mids, node_kinds, codes, unsaid)
     progress(1.0)
     return LoadedGraph(
-        relations.shown,
+        wordings.relations(relations.shown, unsaid.values()),
         signatures,
         adjacency,
         len(adjacency.targets) // 2,
@@ -107,12 +118,14 @@ def load_graph(
         _unseen(triples, relations, mids),
         tuple(unsaid.values()),
         masked,
+        wordings.kinds(classes.words_by_term(triples.raw), hidden_classes(masked), unsaid.values()),
     )
 
 
 def placeholder_schema(loaded: LoadedGraph) -> Schema:
     """The schema before its concepts are named."""
-    return Schema(loaded.relations, loaded.signatures, tuple(map(placeholder, loaded.signatures)))
+    concepts = tuple(map(placeholder, loaded.signatures))
+    return Schema(loaded.relations, loaded.signatures, concepts, loaded.kind_words)
 
 
 def _unseen(triples: SortedTriples, relations: Relations, mids: Mids) -> Edges:

@@ -39,16 +39,23 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
 def labels_of(triples: SortedTriples, policy: Policy) -> dict[str, str]:
     """The best label of each predicate and class that has one, by its IRI or text."""
     raw = triples.raw
-    worded = triples.schema.copy()
-    worded[raw.predicates] = True
-    worded[raw.objects[triples.types]] = True
-    worded[raw.objects[triples.subclasses]] = True
-    spelled = _spelled(triples, policy.names, triples.labels & worded[raw.subjects])
+    spelled = _spelled(triples, policy.names, triples.labels & speaks_of_schema(triples))
     labels = {raw.text(node): texts[0] for node, texts in spelled.items()}
     for predicate, twin in property_twins(raw).items():
         if (label := labels.get(raw.text(twin))) is not None:
             labels.setdefault(raw.text(predicate), label)
     return labels
+
+
+def speaks_of_schema(triples: SortedTriples) -> Flags:
+    """The triples whose subject is a predicate, a class or other schema."""
+    raw = triples.raw
+    worded = triples.schema.copy()
+    worded[raw.predicates] = True
+    worded[raw.objects[triples.types]] = True
+    worded[raw.objects[triples.subclasses]] = True
+    flags: Flags = worded[raw.subjects]
+    return flags
 
 
 def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:

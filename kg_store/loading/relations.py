@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +18,10 @@ from kg_store.text.labels import clean, distinct_labels, inverse_of, is_short_la
 
 KINDS = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 """Value kinds by code; 0: not a value."""
+
+
+FurtherWords = Callable[[str], tuple[str, ...]]
+"""Gives further ways to ask for a relation, by its predicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,14 @@ def value_kinds(triples: SortedTriples, kinds: npt.NDArray[np.uint8]) -> npt.NDA
 
 
 def find_relations(
-    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], codes: npt.NDArray[np.uint8], mid_key: bytes
+    triples: SortedTriples,
+    policy: Policy,
+    labels: Mapping[str, str],
+    codes: npt.NDArray[np.uint8],
+    mid_key: bytes,
+    further: FurtherWords,
 ) -> Relations:
-    """Every predicate of a fact that the policy does not hide, sorted by predicate."""
+    """Every predicate of a fact that the policy does not hide, sorted by predicate; as yet without further words."""
     raw = triples.raw
     used = np.unique(raw.predicates[triples.facts]).tolist()
     shown = sorted((raw.text(term), term) for term in used if is_shown(policy, raw.text(term)))
@@ -52,7 +61,7 @@ def find_relations(
     for position, (_, term) in enumerate(shown):
         id_of[term] = position
     predicates = [predicate for predicate, _ in shown]
-    unsaid = _unsaid(triples, policy, labels, used, mid_key)
+    unsaid = _unsaid(triples, policy, labels, used, mid_key, further)
     named = [(predicate, term) for predicate, term in shown if not policy.of(predicate).mask]
     # Masked relations are left out: a label that has to be told from one of theirs would give it away.
     words = [relation_label(predicate, raw.is_iri(term), policy, labels) for predicate, term in named]
@@ -105,7 +114,12 @@ def _relation(
 
 
 def _unsaid(
-    triples: SortedTriples, policy: Policy, labels: Mapping[str, str], used: Sequence[int], mid_key: bytes
+    triples: SortedTriples,
+    policy: Policy,
+    labels: Mapping[str, str],
+    used: Sequence[int],
+    mid_key: bytes,
+    further: FurtherWords,
 ) -> dict[Mid, tuple[str, ...]]:
     found = {}
     for term in used:
@@ -113,7 +127,8 @@ def _unsaid(
         settings = policy.of(predicate)
         if settings.mask or not is_shown(policy, predicate):
             given = clean(labels.get(predicate, ""))
-            said = (relation_label(predicate, is_iri, policy, labels), settings.inverse_label or "", given)
+            label = relation_label(predicate, is_iri, policy, labels)
+            said = (label, settings.inverse_label or "", given, *further(predicate))
             found[_mid_of_relation(mid_key, predicate)] = own_words(predicate, is_iri, filter(None, said))
     return found
 

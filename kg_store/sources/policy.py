@@ -13,7 +13,7 @@ from kg_store.errors import PolicyError
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS
 from kg_store.sources.table_policy import ColumnPolicy, Label, PolicyPart, TablePolicy, TriplesPolicy, toml
 from kg_store.terms import ValueKind, ValueView
-from kg_store.text.labels import clean_label
+from kg_store.text.labels import MAX_LABEL_WORDS, clean_label, is_short_label
 from kg_store.text.safe_regex import checked
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -101,6 +101,16 @@ SCHEMA_CLASSES = (
 
 Description = Annotated[str, Field(max_length=200), AfterValidator(clean_label)]
 Predicate = Annotated[str, Field(min_length=1, max_length=MAX_PREDICATE_CHARS)]
+MAX_WORDS = 50
+
+
+def _spoken(word: str) -> str:
+    if not is_short_label(word):
+        raise ValueError(f"a way to ask is of one to {MAX_LABEL_WORDS} words and ends without a point")
+    return word
+
+
+Words = Annotated[tuple[Annotated[Label, AfterValidator(_spoken)], ...], Field(max_length=MAX_WORDS)]
 
 
 class RelationPolicy(PolicyPart):
@@ -111,11 +121,13 @@ class RelationPolicy(PolicyPart):
     its kind of value.
 
     `linkable`: a question may name the value and so find its subjects; left out, it is true for numbers, dates
-    and text of at most 60 characters.
+    and text of at most 60 characters. `words`: further ways to ask for it; those of a relation that is masked or
+    hidden are guarded as its own words are.
     """
 
     label: Label | None = None
     inverse_label: Label | None = None
+    words: Words = ()
     hide: StrictBool = False
     mask: StrictBool | None = None
     description: Description | None = None
@@ -131,8 +143,15 @@ class RelationPolicy(PolicyPart):
 
     @property
     def decides(self) -> bool:
-        """True where an owner wrote more than the kind of value, which a proposal writes as well."""
-        return self.mask is not None or self.model_copy(update={"value_kind": None}) != _PLAIN
+        """True where an owner wrote more than the kind of value, which a proposal writes as well, and ways to ask,
+        which say nothing of whether its own words may be shown."""
+        return self.mask is not None or self.model_copy(update={"value_kind": None, "words": ()}) != _PLAIN
+
+
+class ClassPolicy(PolicyPart):
+    """One kind of things. `words`: further ways to ask for it."""
+
+    words: Words = ()
 
 
 class MediatorPolicy(PolicyPart):
@@ -165,7 +184,7 @@ class Policy(PolicyPart):
     `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
     `show_relations`, `show_classes`: by predicate or word, those whose words are shown whatever the load makes of
     them; "all" for every one. `mask_classes`: those whose words are not. `words` may leave in questions about this
-    graph, beside common words and the schema.
+    graph, beside common words and the schema. `classes`: settings of classes and concepts, by IRI or word.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -183,6 +202,7 @@ class Policy(PolicyPart):
     mask_classes: tuple[Predicate, ...] = ()
     words: tuple[Label, ...] = ()
     relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
+    classes: dict[Predicate, ClassPolicy] = Field(default_factory=dict)
     tables: tuple[TablePolicy, ...] = ()
     triples: tuple[TriplesPolicy, ...] = ()
     roles: dict[RoleName, RolePolicy] = Field(default_factory=dict)
@@ -215,12 +235,14 @@ class Policy(PolicyPart):
         lines = [
             f"{name} = {toml(getattr(self, name))}"
             for name in type(self).model_fields
-            if name not in ("mediators", "relations", "tables", "triples", "roles")
+            if name not in ("mediators", "relations", "classes", "tables", "triples", "roles")
             and getattr(self, name) != getattr(_DEFAULT, name)
         ]
         lines += _table("mediators", self.mediators)
         for predicate, settings in self.relations.items():
             lines += _table(f"relations.{toml(predicate)}", settings)
+        for kind, told in self.classes.items():
+            lines += _table(f"classes.{toml(kind)}", told)
         for name, role in self.roles.items():
             # One without a rule shows all, and is a role all the same.
             lines += _table(f"roles.{toml(name)}", role) or ["", f"[roles.{toml(name)}]"]
@@ -240,7 +262,7 @@ class Policy(PolicyPart):
 _PLAIN = RelationPolicy()
 _DEFAULT = Policy()
 _BUILT_IN = frozenset({*NAME_PREDICATES, *_DEFAULT.type_predicates})
-_PARTS = (Policy, RelationPolicy, MediatorPolicy, RolePolicy, TablePolicy, TriplesPolicy, ColumnPolicy)
+_PARTS = (Policy, RelationPolicy, ClassPolicy, MediatorPolicy, RolePolicy, TablePolicy, TriplesPolicy, ColumnPolicy)
 _FIELDS = frozenset(field for part in _PARTS for field in part.model_fields)
 
 
@@ -258,6 +280,7 @@ def _allowed(place: Sequence[int | str]) -> Iterable[str]:
     holder: dict[object, type[PolicyPart]] = {
         "mediators": MediatorPolicy,
         "relations": RelationPolicy,
+        "classes": ClassPolicy,
         "roles": RolePolicy,
         "tables": ColumnPolicy if "columns" in place else TablePolicy,
         "triples": TriplesPolicy,

@@ -169,6 +169,15 @@ async def test_nothing_withheld_is_in_a_reply_a_capsule_a_request_or_a_trace(hou
     assert traced > len(GRANTED)
 
 
+async def test_a_refusal_tells_a_withheld_name_from_no_other_that_nobody_knows(house: Running) -> None:
+    reception = house.key("default", "house#reception")
+    told = []
+    for name in ("Zimbrelkov & Quandrovar", "Grolmaxion & Tressopal"):
+        reply = await ask(house, reception, "house", f"What is the umbrella of {name}?")
+        told.append(read(reply)[1])
+    assert told[0] == told[1]
+
+
 async def test_the_whole_graph_answers_what_the_role_is_not_told(house: Running) -> None:
     whole = house.key("default", "house")
     for text, name in ((UNGRANTED[0], "Jaskworthy"), (UNGRANTED[2], "4841739.25"), (UNGRANTED[3], "Vexquilda")):

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from app.evaluation.fakes.contract import TASKS
 from app.evaluation.fakes.recording_reasoner import RecordingReasoner
 from app.llm.tasks import Size, TaskKind
+from kg_store.graph.schema import phrases_of
 from kg_store.terms import Schema
 
 # Header lines that any HTTP client sends of itself; all others of a request are scanned like its body.
@@ -21,10 +22,7 @@ _TRANSPORT_LINES = frozenset(
 
 def public_texts(schema: Schema, kinds: Iterable[TaskKind[Any]], recorder: RecordingReasoner) -> set[str]:
     """Words that a request holds whatever is asked: relation words, concepts, instructions, field names."""
-    texts = {text for relation in schema.relations for text in (relation.label, relation.inverse_label)}
-    texts |= {relation.description for relation in schema.relations}
-    texts |= {str(concept) for concept in schema.concepts}
-    texts |= {word for signature in schema.signatures for word in signature.classes}
+    texts = set(phrases_of(schema))
     for kind in kinds:
         # Line by line, for all dialects have most lines in common.
         texts |= {line for part in recorder.statics_of(kind) for line in part.decode().split("\\n")}

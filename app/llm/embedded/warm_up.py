@@ -15,6 +15,7 @@ from app.llm.embedded.scoring.similarity import step_text
 from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Hop, Schema
+from kg_store.text.further_words import worded
 
 # A question that comes meanwhile waits for at most so many short texts.
 TEXTS_AT_A_TIME = 16
@@ -25,11 +26,11 @@ MAX_TEXTS = CACHED_TEXTS // 2
 def texts_of(schema: Schema) -> list[str]:
     """The texts that ranking and scoring embed for the relations and concepts of `schema`, for any question."""
     hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
-    ways = [(schema.described((hop,)), tail_concept(schema, (hop,))) for hop in hops]
+    ways = [(worded(schema, (hop,)), tail_concept(schema, (hop,))) for hop in hops]
     words = [hop_words(*way) for way in ways]
-    worded = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
+    texts = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
-    return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *worded]))[:MAX_TEXTS]
+    return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *texts]))[:MAX_TEXTS]
 
 
 class CacheWarmer:

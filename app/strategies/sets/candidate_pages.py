@@ -22,6 +22,7 @@ from app.strategies.retrieval import CandidatePath, NodeSet
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from kg_store.graph.traversal import ConceptScope, is_worked_out, paths_of, tail_concept
 from kg_store.terms import Path, Schema
+from kg_store.text.further_words import worded
 
 EXTENDED: Final = 8
 """Where not all paths of three steps are known, so many of the best of two are gone on from."""
@@ -118,9 +119,9 @@ class PathRanker:
 def _worded(schema: Schema, kin: ConceptScope, paths: Sequence[Path]) -> list[WordedPath]:
     """Each path in words, from where its kin set out."""
     wholes = [(*kin.path, *path) for path in paths]
-    steps = {step: (schema.described(step), tail_concept(schema, step)) for whole in wholes for step in whole}
-    worded = [[steps[step] for step in whole] for whole in wholes]
-    return [WordedPath(tuple(label for label, _ in way), tuple(concept for _, concept in way)) for way in worded]
+    steps = {step: (worded(schema, step), tail_concept(schema, step)) for whole in wholes for step in whole}
+    told = [[steps[step] for step in whole] for whole in wholes]
+    return [WordedPath(tuple(label for label, _ in way), tuple(concept for _, concept in way)) for way in told]
 
 
 MAX_LENGTH = 3

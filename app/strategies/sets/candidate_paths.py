@@ -11,6 +11,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet
 from kg_store.graph.traversal import leads_to_values, reached, steps_from_each, tail_concept
+from kg_store.text.further_words import worded
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
 MAX_COMPOSED_FROM = 2_000  # members of a place; beyond, paths of two are found a round later
@@ -60,7 +61,7 @@ class CandidateFinder:
     def _ranked(self, ways: list[CandidatePath]) -> list[CandidatePath]:
         """By nearness to the question; each step is embedded once."""
         schema = self._inquiry.graph.schema
-        worded = {step: (schema.described(step), tail_concept(schema, step)) for way in ways for step in way.path}
-        steps = [[worded[step] for step in way.path] for way in ways]
+        told = {step: (worded(schema, step), tail_concept(schema, step)) for way in ways for step in way.path}
+        steps = [[told[step] for step in way.path] for way in ways]
         near = nearness(self._embedder, self._inquiry.dialogue.question, steps)
         return [ways[int(i)] for i in np.argsort(-near, kind="stable")]

@@ -39,6 +39,7 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
 from app.strategies.start import declares_kinds, starting_places
 from kg_store.terms import Path
+from kg_store.text.further_words import words_of_kinds, words_of_steps
 
 
 @dataclass(slots=True)
@@ -193,6 +194,8 @@ def _step(
         steps=schema_steps(inquiry.graph) if progress.kinds else (),
         kinds=progress.kinds,
         own=progress.own,
+        wordings=dict(words_of_steps(inquiry.graph.schema)),
+        kind_words=dict(words_of_kinds(inquiry.graph.schema)),
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.chat.dialogue.questions_to_try import KNOWN
+from app.chat.nearest_relations import MAX_RELATIONS
 from app.chat.question_run import ChatOptions
+from app.chat.refusals import NOT_IN_GRAPH
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
@@ -27,7 +30,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def house(store: ServiceContext, embedder: Embedder) -> House:
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
     parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    return House(ChatService(*parts, ChatOptions()), store.ledger)
+    return House(ChatService(*parts, ChatOptions(likeness=embedder.similarity)), store.ledger)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +44,34 @@ async def test_a_word_that_may_be_a_name_is_not_quoted(house: House, question: s
 
 async def test_a_common_word_that_nothing_stands_for_is_quoted(house: House) -> None:
     assert "“umbrella”" in (await house.ask("Which umbrella has Zofia Quarrel?")).text
+
+
+async def test_what_was_understood_and_the_relations_nearest_to_the_rest_are_told(house: House) -> None:
+    answer = await house.ask("Which abode has Zofia Quarrel?")
+    assert answer.text.startswith("I could not tell what “abode” means here, so I give no answer. ")
+    assert "I do know Zofia Quarrel, a patient. Of a patient I can tell: lives in, " in answer.text
+    assert len(answer.text.partition("I can tell: ")[2].split(", ")) == MAX_RELATIONS
+    assert "Zofia" not in house.last.message.content
+
+
+async def test_a_name_that_the_graph_does_not_hold_is_not_known(house: House) -> None:
+    assert KNOWN not in (await house.ask("Which abode has Grolmaxia Tressop?")).text
+    assert KNOWN not in (await house.ask("Which abode is it?")).text
+
+
+async def test_things_of_a_kind_are_told_the_same_whatever_they_have_themselves(house: House) -> None:
+    texts = [(await house.ask(f"Which abode has {name}?")).text for name in ("Zofia Quarrel", "Aurelio Vantongeren")]
+    assert texts[0].partition(". Of a ")[2] == texts[1].partition(". Of a ")[2] != ""
+
+
+async def test_what_was_told_to_help_does_not_travel_on(house: House) -> None:
+    await house.ask("Which abode has Zofia Quarrel?")
+    await house.ask("Where does she live?")
+    sent = b"".join(entry.payload or b"" for entry in house.ledger.entries("default", answer_id=house.last.id))
+    assert b"I could not tell" in sent
+    assert KNOWN.encode() not in sent
+
+
+async def test_a_search_that_was_carried_out_in_whole_says_that_there_is_nothing(house: House) -> None:
+    answer = await house.ask("Which patients live in Umbrathal and are treated by Ottoline Brackwater?")
+    assert (answer.answered, answer.text) == (False, NOT_IN_GRAPH)

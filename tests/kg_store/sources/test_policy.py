@@ -71,12 +71,17 @@ def test_what_a_policy_says_is_read() -> None:
         values = "year"
         value_kind = "date"
         linkable = false
+        words = ["born", " birthday "]
+        [classes.Patient]
+        words = ["sick person"]
         """
     )
     assert policy.composite_names == (("http://x.test/first", "http://x.test/last"),)
     assert policy.mediators.pattern == r"^[mg]\."
     born = policy.of("http://x.test/bornOn")
     assert (born.label, born.values, born.value_kind, born.linkable) == ("date of birth", "year", "date", False)
+    assert (born.words, policy.classes["Patient"].words) == (("born", "birthday"), ("sick person",))
+    assert Policy.from_toml(policy.to_toml()) == policy
 
 
 @pytest.mark.parametrize(
@@ -88,13 +93,17 @@ def test_what_a_policy_says_is_read() -> None:
             f'[relations."{SECRET}"]\nvalues = "{SECRET}"',
             "'pseudonym', 'year', 'decade', 'bucket', 'clear' or 'never'",
         ),
-        (f'[relations."{SECRET}"]\n"{SECRET}" = 1', "allowed: label, inverse_label, hide"),
+        (f'[relations."{SECRET}"]\n"{SECRET}" = 1', "allowed: label, inverse_label, words, hide"),
         (f'[relations]\n"{SECRET}" = 1', "relations"),
         ('[mediators]\npattern = "[Zofia"', "not a regular expression"),
         ('[mediators]\npattern = "(?=Zofia)"', "no look-around"),
         ('[mediators]\nzofia = "x"', "allowed: blank_nodes, pattern, classes"),
         (f'types = "{SECRET}"', "'concept' or 'hide'"),
         (f'[relations.x]\nlabel = "{SECRET} (secret)"', "holds none of"),
+        (f'[relations.x]\nwords = ["earn", "{SECRET} who is a patient here"]', "relations.?.words.?: "),
+        (f'[relations.x]\nwords = ["{SECRET}?"]', "of one to 4 words and ends without a point"),
+        (f'[classes."{SECRET}"]\nwords = "{SECRET}"', "classes.?.words: "),
+        (f'[classes."{SECRET}"]\n"{SECRET}" = 1', "allowed: words"),
         ('composite_names = [["Zofia"]]', "composite_names"),
         ('local_part_names = "Zofia"', "boolean"),
         (f'names = ["{SECRET}"\nx', "line 2"),

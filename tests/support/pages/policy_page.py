@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from kg_store.sources.policy import MediatorPolicy, Policy, RelationPolicy, RolePolicy
+from kg_store.sources.policy import ClassPolicy, MediatorPolicy, Policy, RelationPolicy, RolePolicy
 from kg_store.sources.table_policy import ColumnPolicy, TablePolicy, TriplesPolicy
 
 ROOT = Path(__file__).parents[3]
@@ -21,6 +21,7 @@ SAID = tomllib.loads((Path(__file__).parents[1] / "policy_fields.toml").read_tex
 PARTS: dict[str, type[BaseModel]] = {
     "Top level": Policy,
     '`[relations."PREDICATE"]`': RelationPolicy,
+    '`[classes."CLASS"]`': ClassPolicy,
     "`[mediators]`": MediatorPolicy,
     "`[roles.NAME]`": RolePolicy,
     "`[[tables]]`": TablePolicy,

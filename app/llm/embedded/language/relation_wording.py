@@ -6,14 +6,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 from app.llm.embedded.language.morphology import is_done, is_participle, is_third_person, verbs_of
 from app.llm.embedded.language.synonyms import synonyms_backwards, synonyms_of
 from app.llm.tasks import MaskedRelation
 from kg_store.terms import is_mask_word
+from kg_store.text.further_words import with_words
 from kg_store.text.plurals import singular
 
+Wordings = Mapping[str, tuple[str, ...]]
+"""Further words of relations, by label; by `^` and the label those for walking it backwards."""
+
+_NO_WORDINGS: Final[Wordings] = {}
 _WORD = re.compile(r"[0-9A-Za-z]+")
 
 
@@ -28,10 +33,13 @@ def is_described(step: str) -> bool:
     return any(description_in(hop) is not None for hop in step.split("|"))
 
 
-def with_descriptions(steps: Iterable[str], masked: Iterable[MaskedRelation]) -> tuple[str, ...]:
-    """The labels of steps with each description behind its opaque word, as `Schema.described` gives them."""
+def with_descriptions(
+    steps: Iterable[str], masked: Iterable[MaskedRelation], wordings: Wordings = _NO_WORDINGS
+) -> tuple[str, ...]:
+    """The labels of steps with each description behind its opaque word, and the further words of a relation behind its
+    own, as `kg_store.text.further_words.worded` gives them."""
     means = {each.relation: each.means for each in masked}
-    return tuple(_described(step, means) for step in steps) if means else tuple(steps)
+    return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
 
 
 def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
@@ -44,8 +52,18 @@ def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
     return spoken, ["|".join(_spoken(hop, masks) for hop in step.split("|")) for step in steps]
 
 
-def _described(step: str, means: Mapping[str, str]) -> str:
-    return "|".join(f"{hop} {means.get(hop.lstrip('^'), '')}".rstrip() for hop in step.split("|"))
+def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
+    told = ((hop, f"{hop} {means.get(hop.lstrip('^'), '')}".rstrip()) for hop in step.split("|"))
+    return "|".join(with_words(shown, wordings.get(hop, ())) for hop, shown in told)
+
+
+def _own_words(hop: str) -> str:
+    return hop.partition(" (")[0]
+
+
+def _further_words(hop: str) -> tuple[str, ...]:
+    """The words behind the hop's own, as `kg_store.text.further_words.worded` gives them."""
+    return tuple(filter(None, hop.partition(" (")[2].rstrip(")").split(", ")))
 
 
 def _spoken(hop: str, masks: set[str]) -> str:
@@ -82,7 +100,7 @@ class HopWords:
     """Wordings of a step: of its relation, and of what it leads to; the concepts at its end, and its direction.
 
     `verbs` are the base forms of what is done, or of who does it: direct for `directed by`, star and act for
-    `starred actors`.
+    `starred actors`. `further`: those of `relation` that the owner or the sources say beside its own words.
     """
 
     relation: tuple[str, ...]
@@ -91,6 +109,7 @@ class HopWords:
     inverse: bool
     voice: Voice
     verbs: frozenset[str]
+    further: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=65_536)
@@ -106,6 +125,7 @@ def hop_words(label: str, concept: str) -> HopWords:
         inverse=label.split("|")[-1].startswith("^"),
         voice=voice_of(last),
         verbs=verbs_named(last),
+        further=_further_words(label.split("|")[-1]),
     )
 
 
@@ -142,6 +162,13 @@ def verbs_named(relation: str) -> frozenset[str]:
     return known.union(*(_AGENTS.get(singular(word), frozenset()) for word in words[-1:]))
 
 
+def verbs_said(texts: Iterable[str]) -> frozenset[str]:
+    """The base forms of further words that are a verb, alone or before a preposition: pay for `paid`, `pays in`."""
+    words = (text.lower().split() for text in texts)
+    done = (each[0] for each in words if len(each) == 1 or each[1] in _PLACED)
+    return frozenset[str]().union(*map(verbs_of, done))
+
+
 def _agents(words: list[str]) -> list[str]:
     return [word for word in words[-1:] if word.rstrip("s").endswith(("or", "er")) or singular(word) in _AGENTS]
 
@@ -154,7 +181,8 @@ def _relation_words(label: str) -> list[str]:
     # An owner who describes a masked relation may say it in several ways: "husband or wife".
     ways = _OR.split(description_in(label.split("|")[-1]) or "")
     said = synonyms_backwards(last) if label.split("|")[-1].startswith("^") else synonyms_of(last)
-    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *said, *ways]) if words]
+    further = _further_words(label.split("|")[-1])
+    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *further, *said, *ways]) if words]
 
 
 def typed(label: str) -> str:
@@ -165,5 +193,5 @@ def typed(label: str) -> str:
 
 def _typed(hop: str, types: int) -> str:
     """The words of one hop, with so many of the types before it."""
-    said = description_in(hop)
+    said, hop = description_in(hop), _own_words(hop)
     return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said

@@ -8,9 +8,10 @@ from typing import Final
 
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
-from app.llm.embedded.language.relation_wording import hop_words, kinds_in
+from app.llm.embedded.language.relation_wording import hop_words, kinds_in, verbs_said
 from app.llm.embedded.language.synonyms import kind_words
-from kg_store.terms import Schema, cached_by_version
+from kg_store.terms import Hop, Schema, cached_by_version
+from kg_store.text.further_words import worded, words_of_kinds
 from kg_store.text.plurals import singular
 
 EMPTY: Final = frozenset(
@@ -48,15 +49,15 @@ class SchemaVocabulary:
 @cached_by_version
 def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary:
     """The vocabulary of the relations of `schema`, walked in both directions, and of `concepts`."""
-    steps = (
-        f"{mark}{relation.label} {relation.description}".rstrip()
-        for relation in schema.relations
-        for mark in ("", "^")
-    )
-    worded = [hop_words(step, "") for step in steps]
-    texts = _all(hop.relation for hop in worded) | _all(map(kinds_in, concepts))
+    steps = [
+        worded(schema, (Hop(relation.id, inverse),)) for relation in schema.relations for inverse in (False, True)
+    ]
+    hops = [hop_words(step, "") for step in steps]
+    further = words_of_kinds(schema)
+    texts = _all(hop.relation for hop in hops) | _all(map(kinds_in, concepts))
+    texts |= _all(further.get(concept, ()) for concept in concepts)
     words = {singular(word) for text in texts for word in text.lower().split()}
-    return SchemaVocabulary(frozenset(words), frozenset(_all(hop.verbs for hop in worded)))
+    return SchemaVocabulary(frozenset(words), frozenset(_all(hop.verbs | verbs_said(hop.further) for hop in hops)))
 
 
 def _all(groups: Iterable[Iterable[str]]) -> set[str]:

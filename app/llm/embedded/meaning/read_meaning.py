@@ -74,7 +74,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
     units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
     numbers = [name for name, kind in values.items() if kind == "number"]
-    plain = SchemaGraph(given.steps, given.kinds)
+    plain = SchemaGraph(given.steps, given.kinds, given.kind_words)
     persons = frozenset(kind for kind in plain.kinds if plain.is_person(kind, scorer.type_of(kind)))
     named = NamedThings(
         things={thing.name: frozenset(thing.concept.split(", ")) for thing in given.things},
@@ -88,7 +88,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
         question, graph = _unmasked(wording, given, plain)
         phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
         asked = read_question(question, units, phrases, numbers)
-        builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph), named, scorer)
+        builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
         ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())
         yield Meanings(asked, graph, builder, {thing.name: thing.concept for thing in given.things}, ranked)
@@ -99,7 +99,8 @@ def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, 
     question, shown = unmask_words(wording, [step.shown for step in given.steps])
     if question == wording:
         return question, plain
-    return question, SchemaGraph([s._replace(shown=w) for s, w in zip(given.steps, shown, strict=True)], given.kinds)
+    steps = [step._replace(shown=words) for step, words in zip(given.steps, shown, strict=True)]
+    return question, SchemaGraph(steps, given.kinds, given.kind_words)
 
 
 def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:

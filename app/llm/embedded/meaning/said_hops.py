@@ -8,13 +8,14 @@ from typing import Final
 
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
-from app.llm.embedded.language.relation_wording import HopWords, hop_words
+from app.llm.embedded.language.relation_wording import HopWords, Wordings, hop_words, verbs_said
 from app.llm.embedded.language.schema_vocabulary import is_kin
 from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.meaning.question.measures import POSITIVE
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
 from app.llm.embedded.scoring.path_scoring import PathScorer
+from kg_store.text.further_words import with_words
 from kg_store.text.plurals import singular
 
 MAX_SPAN_WORDS: Final = 3
@@ -38,7 +39,8 @@ class Said:
 class SaidHops:
     """The likeness of every span of a question to every hop."""
 
-    def __init__(self, scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph) -> None:
+    def __init__(self, scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, wordings: Wordings) -> None:
+        self._wordings = wordings
         self._spans = list(_spans(asked))
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
@@ -47,19 +49,24 @@ class SaidHops:
 
     def _all(self, scorer: PathScorer, graph: SchemaGraph) -> list[list[float]]:
         texts = [text for span in self._spans for text in span.texts]
-        near = scorer.likeness([(shown, concept) for _, shown, concept in self._rows], texts).tolist()
+        worded = [(self._worded(label, shown), concept) for label, shown, concept in self._rows]
+        near = scorer.likeness(worded, texts).tolist()
         starts: dict[str, set[str]] = {}
         for hop in graph.hops:
             starts.setdefault(hop.label, set()).add(hop.kind)
         values = {hop.label: hop.value for hop in graph.hops}
         rows = []
-        for (label, shown, concept), row in zip(self._rows, near, strict=True):
-            wording = _Wording.of(hop_words(shown, concept), starts[label], values[label])
+        for (label, *_), told, row in zip(self._rows, worded, near, strict=True):
+            wording = _Wording.of(hop_words(*told), starts[label], values[label])
             by_meaning = [max(row.pop(0) for _ in span.texts) for span in self._spans]
             rows.append(
                 [max(a, b) for a, b in zip(self._sober(by_meaning), map(wording.surely, self._spans), strict=True)]
             )
         return rows
+
+    def _worded(self, label: str, shown: str) -> str:
+        """Through a mediator the last relation says most."""
+        return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
 
     def _sober(self, likeness: list[float]) -> list[float]:
         """Several words are hardly liker to a step than each of them: one of them alone may be what it says."""
@@ -178,7 +185,8 @@ class _Wording:
         for little in (_SAYING_LITTLE, of_start):  # "Shipment status" is said by no shipments.
             alone -= little if whole - little else set()
         heads = _HEADS.get(value, frozenset())
-        return cls(frozenset(alone), frozenset(beside), hop.verbs, frozenset(whole), heads)
+        verbs = hop.verbs | verbs_said(hop.further)
+        return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads)
 
     def surely(self, span: _Span) -> float:
         """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""

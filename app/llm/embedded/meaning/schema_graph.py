@@ -9,13 +9,15 @@ from functools import lru_cache
 from typing import Final
 
 from app.llm.embedded.language.morphology import noun_lemma
-from app.llm.embedded.language.synonyms import kind_words
+from app.llm.embedded.language.relation_wording import Wordings
+from app.llm.embedded.language.synonyms import kind_words as synonyms_of_kind
 from app.llm.embedded.scoring.hop_table import EXAMPLES
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, Thing
 from kg_store.text.plurals import singular
 
 MIN_KIND = 0.55
+_NO_WORDINGS: Wordings = {}
 # Verbs for what such things are records of.
 RECORDS = {
     "purchase": "buy bought purchased buys purchase", "order": "buy bought order ordered orders place placed buys",
@@ -63,9 +65,16 @@ class SchemaHop:
 
 
 class SchemaGraph:
-    """All hops of a schema, by the kinds that they leave; `kinds` are the pseudonyms of whole kinds."""
+    """All hops of a schema, by the kinds that they leave; `kinds` are the pseudonyms of whole kinds, `kind_words`
+    further words for them."""
 
-    def __init__(self, steps: Sequence[SchemaStep], kinds: Sequence[Thing]) -> None:
+    def __init__(
+        self, steps: Sequence[SchemaStep], kinds: Sequence[Thing], kind_words: Wordings = _NO_WORDINGS
+    ) -> None:
+        self._said_as = {
+            kind.concept: frozenset(_in_singular(each) for each in (kind.concept, *kind_words.get(kind.concept, ())))
+            for kind in kinds
+        }
         self.kinds = {kind.concept: kind.name for kind in kinds}
         self._by_kind: defaultdict[str, list[SchemaHop]] = defaultdict(list)
         for hop in _each_once(steps):
@@ -114,14 +123,18 @@ class SchemaGraph:
     def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
         """The kinds that `words` name, in singular or plural, by another common word or by their last one."""
         said = " ".join(map(noun_lemma, words))
-        names = kind_words(said) | kind_words(" ".join(map(singular, words)))
-        exact = frozenset(kind for kind in self.kinds if " ".join(map(singular, kind.lower().split())) in names)
+        names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
+        exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))
         short = [kind for kind in self.kinds if len(said) > 2 and kind.lower().startswith(said)]
         if not exact and len(short) == 1:
             return frozenset(short)
         return exact or frozenset(
             kind for kind in self.kinds if " " in kind and singular(kind.lower().split()[-1]) in names
         )
+
+
+def _in_singular(words: str) -> str:
+    return " ".join(map(singular, words.lower().split()))
 
 
 def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:

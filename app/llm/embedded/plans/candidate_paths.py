@@ -71,7 +71,8 @@ def score_paths(
     for root in roots:
         wording = _with_kind(question, root) if root in kinds else question
         paths = known_paths(given, root)
-        worded = [WordedPath(with_descriptions(p.steps, given.masked_relations), p.concepts) for p in paths]
+        told = given.masked_relations, given.wordings
+        worded = [WordedPath(with_descriptions(path.steps, *told), path.concepts) for path in paths]
         scores = scorer.scores(wording, root.name, root.concept, worded)
         scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
     return sorted(scored, key=_rank)

@@ -26,7 +26,8 @@ _IDLE: Final = re.compile(
     r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us)(?=\W|$)",
     re.IGNORECASE,
 )
-_WHOEVER: Final = re.compile(r"\bwhoever\b", re.IGNORECASE)
+# "The phone of whoever owns it" asks for no person.
+_WHOEVER: Final = re.compile(r"\bwho(?:m)?ever\s+", re.IGNORECASE)
 
 
 def one_question(text: str) -> str:
@@ -37,7 +38,7 @@ def one_question(text: str) -> str:
 
 def _plain(question: str) -> str:
     """`question` without its opening and its idle words; all of it where nothing else is left."""
-    rest = _WHOEVER.sub("who", _IDLE.sub("", question))
+    rest = _WHOEVER.sub("", _IDLE.sub("", question))
     while (opening := _OPENING.match(rest)) and words_in(rest[opening.end() :]):
         rest = rest[opening.end() :]
     return rest if words_in(rest) else question

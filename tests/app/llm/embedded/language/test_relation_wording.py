@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.graphs.refinement_tasks import askable, input_about
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.language.relation_wording import hop_words, unmask_words, with_descriptions
+from app.llm.embedded.language.relation_wording import hop_words, readable, unmask_words, with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.sentences.relation_phrases import phrase_of
 from app.llm.embeddings.embedder import Embedder
@@ -85,3 +85,21 @@ def test_a_model_that_names_concepts_is_shown_no_masked_relation() -> None:
     chosen = askable(schema, least=10)
     assert [each.id for each in chosen.signatures] == [0]
     assert input_about(schema, chosen.signatures).clusters[0].relations == ["lives in"]
+
+
+def test_further_words_are_wordings_of_a_step_and_no_part_of_its_label(embedder: Embedder) -> None:
+    found = hop_words("has contract|monthly rate (earn, paid)", "number")
+    assert {"earn", "paid", "monthly rate"} <= set(found.relation)
+    assert (found.further, found.voice) == (("earn", "paid"), hop_words("monthly rate", "number").voice)
+    assert readable("^monthly rate (earn, paid)") == "monthly rate"
+    assert hop_words("monthly rate", "number").further == ()
+    told = with_descriptions(["^monthly rate", "Rp5n1q"], [], {"^monthly rate": ("earn",)})
+    assert told == ("^monthly rate (earn)", "Rp5n1q")
+
+
+def test_a_question_in_an_owners_words_finds_its_step(embedder: Embedder) -> None:
+    paths = [WordedPath((step,), ("thing",)) for step in ("lives in", "fr (zorbed by)", "treated by", "xq")]
+    scores = PathScorer(embedder).scores("Who was Eq7f2k zorbed by?", "Eq7f2k", "person", paths)
+    assert scores.argmax() == 1
+    without = [WordedPath((step.partition(" (")[0],), ("thing",)) for (step,) in (path.steps for path in paths)]
+    assert PathScorer(embedder).scores("Who was Eq7f2k zorbed by?", "Eq7f2k", "person", without).argmax() != 1

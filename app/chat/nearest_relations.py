@@ -1,0 +1,52 @@
+"""Adds to a refusal what was understood of the question, and what may be asked of the first thing that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from app.chat.dialogue.questions_to_try import with_knowledge
+from app.chat.question_run import Likeness, QuestionRun
+from app.chat.refusals import words_left
+from app.chat.understanding import understood
+from app.llm.embedded.language.relation_wording import readable
+from app.llm.embedded.meaning.schema_graph import plain_words
+from app.llm.embedded.sentences.relation_phrases import with_article
+from app.strategies.schema_view import schema_steps
+from app.strategies.start import declares_kinds
+from kg_store.terms import is_mask_word
+
+MAX_RELATIONS: Final = 4
+MAX_KNOWN: Final = 2
+
+
+def with_nearest(run: QuestionRun, sentence: str, likeness: Likeness) -> str:
+    """`sentence` with up to two things that were understood, and the relations of the first one's kind that are
+    nearest to the words that were not.
+
+    Promise: a function of what was typed, of what `understood` tells, and of the schema that the asker is shown. What
+    things of a kind have is told, whatever the thing itself has; what is masked has no words here.
+    """
+    schema = run.graph.blind.schema
+    known = understood(run)[:MAX_KNOWN] if declares_kinds(schema) else []
+    if not known:
+        return sentence
+    told = [f"{each.pseudonym}, {_kind(each.concept)}" if _kind(each.concept) else each.pseudonym for each in known]
+    relations = list(dict.fromkeys(_relations(run, known[0].concept.split(", "))))
+    near = likeness(" ".join(words_left(run)), relations).tolist()
+    order = sorted(range(len(relations)), key=lambda at: (-round(near[at], 4), relations[at]))
+    return with_knowledge(sentence, told, _kind(known[0].concept), [relations[at] for at in order[:MAX_RELATIONS]])
+
+
+def _kind(concept: str) -> str:
+    kinds: Sequence[str] = [kind for kind in concept.split(", ") if kind not in ("", "thing")]
+    return " or ".join(map(with_article, kinds))
+
+
+def _relations(run: QuestionRun, kinds: Sequence[str]) -> Iterator[str]:
+    """The words of every step that leads on from things of `kinds` by itself; what leads to them is not told."""
+    for step in schema_steps(run.graph.blind):
+        hops = step.label.split("|")
+        is_plain = not any(hop.startswith("^") or is_mask_word(hop) for hop in hops)
+        if step.kind in kinds and is_plain and (words := readable(plain_words(step.label)).removeprefix("has ")):
+            yield words

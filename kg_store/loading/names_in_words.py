@@ -1,0 +1,112 @@
+"""Finds names and values of a graph in the words that its schema would show."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+
+import numpy as np
+
+from kg_store.lexicon import in_lexicon
+from kg_store.loading.classes import NodeClasses
+from kg_store.loading.node_names import Names
+from kg_store.loading.sorted_triples import SortedTriples
+from kg_store.loading.value_exposure import MAX_LINKABLE_CHARS
+from kg_store.sources.policy import Policy
+from kg_store.sources.raw_graph import TermKind
+from kg_store.text.english import is_ordinary
+from kg_store.text.labels import local_name, readable
+
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
+# Digits stay: patient17 is not called patient.
+_SPELLED = re.compile(r"[^\W_]+")
+# Words of columns and properties that stand in no dictionary and name nobody.
+_TECHNICAL = frozenset(
+    {"altlabel", "api", "bic", "birthdate", "bmi", "ceo", "cfo", "cms", "ct", "dna", "dob", "dx", "ecg", "eeg"}
+    | {"ehr", "eur", "fax", "firstname", "fullname", "gdp", "gps", "gtin", "iban", "icd", "ids", "imdb", "img", "imo"}
+    | {"ip", "isbn", "isin", "issn", "kg", "lastname", "lat", "lei", "mbox", "mg", "middlename", "mri", "nr", "pdf"}
+    | {"postcode", "rna", "rx", "sha", "sku", "ssn", "swift", "tel", "timestamp", "uri", "usd", "uuid", "vat", "vin"}
+    | {"xml", "zip"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsToShow:
+    """A relation or class that nobody has decided on; `position` is that of its term, `uses` its facts or things."""
+
+    position: int
+    term: str = field(repr=False)
+    word: str = field(repr=False)
+    words: list[str] = field(repr=False)
+    uses: int
+    is_declared: bool
+
+
+def is_common(word: str) -> bool:
+    # Words that are names as well (ward, king) pass where no name of the graph holds them.
+    return in_lexicon(word) or word in _TECHNICAL or is_ordinary(word)
+
+
+class NamesOfGraph:
+    """Finds names and text values in the words of relations and classes, in one pass over the graph."""
+
+    def __init__(
+        self,
+        triples: SortedTriples,
+        policy: Policy,
+        named: Names,
+        classes: NodeClasses,
+        candidates: Sequence[WordsToShow],
+    ) -> None:
+        runs = {run for each in candidates for run in _runs(each.words)}
+        doubtful = {word for each in candidates for word in _doubtful(each.words)}
+        self._whole: dict[str, set[int]] = defaultdict(set)
+        self._parts: dict[str, set[int]] = defaultdict(set)
+        for node, text, is_name in _texts(triples, named, policy.local_part_names):
+            words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
+            if (spelled := " ".join(words)) in runs:
+                self._whole[spelled].add(node)
+            for word in doubtful.intersection(words) if is_name and doubtful else ():
+                # Wards are called wards: what a thing is of its class tells of nobody.
+                if word not in classes.words_of(node):
+                    self._parts[word].add(node)
+
+    def hold(self, each: WordsToShow) -> bool:
+        """True where the words are or hold a name or text value of another thing than themselves."""
+        nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
+        nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
+        return any(node != each.position for node in chain.from_iterable(nodes))
+
+
+def _doubtful(words: Sequence[str]) -> Iterator[str]:
+    """Words that are a part of a name where the graph has it so: those outside the lexicon, and behind a title."""
+    for before, word in pairwise(("", *words)):
+        if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
+            yield word
+
+
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    """The whole, and every run of two words and more."""
+    yield " ".join(words)
+    for first in range(len(words)):
+        for end in range(first + 2, len(words) + 1):
+            yield " ".join(words[first:end])
+
+
+def _texts(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
+    """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
+    raw, kinds = triples.raw, triples.raw.kinds()
+    for node in np.flatnonzero(triples.nodes).tolist():
+        if kinds[node] == TermKind.LITERAL:
+            lexical = raw.literal(node).lexical
+            if len(lexical) <= MAX_LINKABLE_CHARS:
+                yield node, lexical, False
+            continue
+        yield from ((node, text, True) for text in named.get(node, ()))
+        if kinds[node] == TermKind.TEXT:
+            yield node, raw.text(node), True
+        elif kinds[node] == TermKind.IRI and has_local_names:
+            yield node, local_name(raw.text(node)), True

@@ -1,0 +1,135 @@
+"""Further words of relations and classes: ways to ask for them, by the policy and by labels of the sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from kg_store.graph.masked_relations import holds_any
+from kg_store.loading.classes import NodeClasses
+from kg_store.loading.names_in_words import NamesOfGraph, WordsToShow, is_common
+from kg_store.loading.node_names import Names, speaks_of_schema
+from kg_store.loading.sorted_triples import SortedTriples, property_twins
+from kg_store.sources.policy import NAME_PREDICATES, RDFS, Policy
+from kg_store.sources.raw_graph import TermKind
+from kg_store.sources.triple_columns import words_of
+from kg_store.terms import Relation
+from kg_store.text.labels import clean, is_short_label, readable_relation
+
+MAX_FROM_SOURCES: Final = 12
+"""Of one relation or class."""
+_COMMENT: Final = RDFS + "comment"
+# Digits, and a capital behind a word in small letters: "home of Quarrel".
+_MAY_NAME: Final = re.compile(r"\d|\b[a-z]+ (?:.* )?[A-Z]")
+
+Words = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """The further words of one load. `of_sources`: by IRI or cell of the relation or class."""
+
+    policy: Policy = field(repr=False)
+    of_sources: Words = field(repr=False)
+
+    def of_relation(self, predicate: str) -> tuple[str, ...]:
+        """The owner's, then those of the sources; whether or not the relation is shown."""
+        return _each_once((*self.policy.of(predicate).words, *self.of_sources.get(predicate, ())))
+
+    def of_class(self, term: str, word: str) -> tuple[str, ...]:
+        """The same of a class; the policy speaks of it by its IRI or its word."""
+        return _each_once((*self._of_owner(term, word), *self.of_sources.get(term, ())))
+
+    def relations(self, shown: Iterable[Relation], unsaid: Iterable[tuple[str, ...]]) -> tuple[Relation, ...]:
+        """`shown` with the words of each that is not masked. What the sources call it is left out where that holds
+        words that are to stay unsaid; the owner's are refused there (`refuse_telling`)."""
+        unsaid = tuple(unsaid)
+        return tuple(
+            each if each.mask is not None else replace(each, words=self._kept(each.label, each.iri, unsaid))
+            for each in shown
+        )
+
+    def _kept(self, label: str, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+        own = self.policy.of(predicate).words
+        words = (text for text in self.of_relation(predicate) if text in own or not holds_any(text, unsaid))
+        # Where relations share a label, a word before it tells them apart: what they share is no word of either.
+        return tuple(text for text in words if not f" {label}".casefold().endswith(f" {text}".casefold()))
+
+    def kinds(
+        self, classes: Mapping[str, str], hidden: Container[str], unsaid: Iterable[tuple[str, ...]]
+    ) -> dict[str, tuple[str, ...]]:
+        """The words of each class by its own word. `classes`: the word of each, by its IRI or cell; none of `hidden`
+        is told. With them those that the policy gives by a word that no class has: a concept may be called so."""
+        unsaid = tuple(unsaid)
+        found: dict[str, tuple[str, ...]] = {}
+        for term, word in classes.items():
+            own = self._of_owner(term, word)
+            kept = (text for text in self.of_class(term, word) if text in own or not holds_any(text, unsaid))
+            if word not in hidden:
+                found[word] = _each_once((*found.get(word, ()), *(text for text in kept if text.casefold() != word)))
+        known = {*classes, *classes.values()}
+        found |= {kind: told.words for kind, told in self.policy.classes.items() if kind not in known}
+        return {kind: words for kind, words in found.items() if words}
+
+    def _of_owner(self, term: str, word: str) -> list[str]:
+        told = (self.policy.classes[each].words for each in (term, word) if each in self.policy.classes)
+        return [text for words in told for text in words]
+
+
+def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes: NodeClasses) -> Wordings:
+    """The policy's words, with those that the sources give relations and classes: labels beside the one that is
+    shown, alternative ones, comments of a few words, and local names; in English, or in no language that is told.
+
+    Promise: a word of the sources that is kept is made of common English words without digits, none of which a capital
+    marks as a name, and is no name and no text value of this graph. Where the policy has a `label` it takes the place
+    of all that the sources call the relation.
+    """
+    said = [each for each in (*_said(triples), *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
+    said = [each for each in said if policy.of(triples.raw.text(each[0])).label is None]
+    candidates = [
+        WordsToShow(position, triples.raw.text(position), text, words_of(text), 0, is_declared=True)
+        for position, text in dict.fromkeys(said)
+    ]
+    candidates = [each for each in candidates if each.words and all(map(is_common, each.words))]
+    # One more pass over all names, where there is something to look for.
+    names = NamesOfGraph(triples, policy, named, classes, candidates) if candidates else None
+    found: dict[str, tuple[str, ...]] = {}
+    for each in candidates:
+        if names is not None and not names.hold(each):
+            found[each.term] = (*found.get(each.term, ()), each.word)[:MAX_FROM_SOURCES]
+    for predicate, twin in property_twins(triples.raw).items():
+        own, told = triples.raw.text(predicate), triples.raw.text(twin)
+        if told in found:
+            found[own] = _each_once((*found.get(own, ()), *found[told]))
+    return Wordings(policy, found)
+
+
+def _said(triples: SortedTriples) -> Iterator[tuple[int, str]]:
+    """Short texts that labels and comments say of relations and classes, with the position of these."""
+    raw, kinds = triples.raw, triples.raw.kinds()
+    wanted = {*NAME_PREDICATES, _COMMENT}
+    telling = [each for each in np.unique(raw.predicates).tolist() if raw.text(each) in wanted]
+    is_literal = (kinds[raw.objects] == TermKind.LITERAL) | (kinds[raw.objects] == TermKind.TEXT)
+    of_schema = np.isin(raw.predicates, telling) & speaks_of_schema(triples) & is_literal
+    for triple in np.flatnonzero(of_schema).tolist():
+        literal = raw.literal(raw.objects[triple])
+        text = clean(literal.lexical.rstrip(" ."))
+        if (not literal.language or literal.language.startswith("en")) and is_short_label(text):
+            yield int(raw.subjects[triple]), text
+
+
+def _local(triples: SortedTriples, classes: NodeClasses) -> Iterator[tuple[int, str]]:
+    """The local names of relations and classes, with their positions."""
+    raw = triples.raw
+    for position in (*np.unique(raw.predicates[triples.facts]).tolist(), *classes.word_of):
+        text = readable_relation(raw.text(position), raw.is_iri(position))
+        if raw.is_iri(position) and is_short_label(text):
+            yield position, text
+
+
+def _each_once(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple({word.casefold(): word for word in reversed(tuple(words))}.values())[::-1]

@@ -1,0 +1,46 @@
+"""Further words of a schema: other ways to ask for its relations and kinds than by their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kg_store.terms import Schema, Step, cached_by_version
+from kg_store.text.labels import clean, inverse_of
+
+
+@cached_by_version
+def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
+    """The further words of each concept and class that `schema` has: of none that a role is not shown."""
+    known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
+    return {kind: words for kind, words in schema.kind_words.items() if kind in known}
+
+
+def unknown_kinds(schema: Schema) -> int:
+    """The number of concepts and classes that have words, and are not in `schema`."""
+    return len(schema.kind_words) - len(words_of_kinds(schema))
+
+
+@cached_by_version
+def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
+    """The further words of each relation by its label, and by `^` and its label those for walking it backwards."""
+    found = {}
+    for relation in schema.relations:
+        inverse = (relation.inverse_label,) if relation.inverse_label != clean(inverse_of(relation.label)) else ()
+        found[relation.label] = relation.words
+        found[f"^{relation.label}"] = tuple(dict.fromkeys((*inverse, *relation.words)))
+    masked = {relation.label for relation in schema.relations if relation.mask is not None}
+    return {label: words for label, words in found.items() if words and label.lstrip("^") not in masked}
+
+
+def worded(schema: Schema, step: Step) -> str:
+    """`Schema.described` with further words behind each label, in brackets that no label holds: `salary (earn, paid)`.
+
+    What may be compared with a question in the house; no prompt shows it."""
+    words = words_of_steps(schema)
+    parts = ((schema.described((hop,)), words.get(schema.label(hop), ())) for hop in step)
+    return "|".join(with_words(label, further) for label, further in parts)
+
+
+def with_words(label: str, words: Sequence[str]) -> str:
+    """`label` with `words` behind it, as `worded` gives them."""
+    return f"{label} ({', '.join(words)})" if words else label
