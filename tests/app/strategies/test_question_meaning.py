@@ -26,7 +26,7 @@ def hint(expression: str, *, offered: bool = True, walked: bool = False, kinds: 
     things = [thing("Ed0ct1", "doctor"), *([thing("Spat1e", "patient")] if kinds else [])]
     ways = [way(4, "Ed0ct1", "^treated by", to="patient")] if offered else []
     facts = [fact("Ed0ct1", "^treated by", end="Str3at", to="patient")] if walked else []
-    return QuestionMeaning(expression, UNKNOWN).hint_for(step("who?", things, ways, facts))
+    return QuestionMeaning(expression, UNKNOWN, ReadingScores("meaning", 1.0, 1.0)).hint_for(step("who?", things, ways, facts))
 
 
 def test_a_hint_speaks_of_candidates_and_of_what_was_walked() -> None:

@@ -8,10 +8,10 @@ from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import StepInput
 
 
-def plan_meaning(scorer: PathScorer, given: StepInput) -> NextAction | None:
-    """None where no meaning is sure."""
+def plan_meaning(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
+    """None where no meaning is sure; with `answers_unsure` one that leaves nothing over is enough."""
     found = read_meaning(scorer, given)
-    if found is None or not found.is_sure:
+    if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
         return None
     text = found.meaning.expression
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
@@ -20,4 +20,4 @@ def plan_meaning(scorer: PathScorer, given: StepInput) -> NextAction | None:
     if ways and not given.last_round:
         longest = sorted(ways, key=lambda way: -len(way.path))
         return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
-    return NextAction(SURE, (text,))
+    return NextAction(SURE, (text,), scores=found.scores)
