@@ -179,6 +179,6 @@ def excerpt_context(excerpt: GraphExcerpt) -> bytes:
 
 
 def _digest(content: object) -> str:
-    """SHA-256, hex, of JSON as RFC 8785 writes it; that holds for texts, truths, whole numbers, fractions from 0.01."""
+    """SHA-256, hex, of JSON as RFC 8785 writes it; that holds for all that answers hold, fractions from 0.01 too."""
     written = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(written.encode()).hexdigest()

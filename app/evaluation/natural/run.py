@@ -43,13 +43,17 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class NaturalOutcome:
-    """One question, what came of it, and what that is worth. `answer` is None where an error ended it."""
+    """One question, what came of it, and what that is worth. `answer` is None where an error ended it.
+
+    `steps`: what its last turn asked of the reasoner.
+    """
 
     half: Half
     question: NaturalQuestion
     verdict: Verdict
     answer: Answer | None = field(repr=False)
     reasoning_ms: float = 0.0
+    steps: Sequence[Step] = field(default=(), repr=False)
 
     @property
     def is_given(self) -> bool:
@@ -59,8 +63,7 @@ class NaturalOutcome:
     @property
     def confidence(self) -> float | None:
         """As the answer tells it; None where it tells none."""
-        told = getattr(self.answer, "confidence", None)
-        return None if told is None else float(told)
+        return self.answer.confidence if self.answer else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +76,33 @@ class NaturalRun:
 
 async def run_natural(selection: Selection, show: Show) -> NaturalRun:
     """Raises QuestionsError."""
+    async with Bench() as bench:
+        return await ask_natural(bench, selection, show)
+
+
+async def ask_natural(bench: Bench, selection: Selection, show: Show) -> NaturalRun:
+    """Asks a service that is open already. Raises QuestionsError."""
     files = _files(selection.graph)
     questions = {half: read_natural(half) for half in selection.halves}
     outcomes: list[NaturalOutcome] = []
     leaks = 0
-    async with Bench() as bench:
-        for graph, sources in files.items():
-            policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
-            # As a newcomer has it who loads a file: masked is what the load masks by itself.
-            loaded = bench.load(graph, sources, policy, _loading(show, graph), masks=True)
-            for half, asked in questions.items():
-                about = _OF_TABLES if graph == TABLES else graph
-                chosen = sample([each for each in asked if each.graph == about], selection.limit, selection.seed)
-                judge_all = _Judge(half, chosen)
-                report, _ = await bench.ask(
-                    loaded,
-                    RunLabel(set_name=f"{graph}, {half}", strategy="sets", reasoner="embedded", seed=selection.seed),
-                    [Question(id=each.id, turns=each.texts, answers=(), kind=each.kind) for each in chosen],
-                    progress=_asking(show, f"{graph}, {half}", len(chosen)),
-                    see=judge_all.see,
-                )
-                outcomes += judge_all.outcomes
-                leaks += report.leaks.leaks
+    for graph, sources in files.items():
+        policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
+        # As a newcomer has it who loads a file: masked is what the load masks by itself.
+        loaded = bench.load(graph, sources, policy, _loading(show, graph), masks=True)
+        for half, asked in questions.items():
+            about = _OF_TABLES if graph == TABLES else graph
+            chosen = sample([each for each in asked if each.graph == about], selection.limit, selection.seed)
+            judge_all = _Judge(half, chosen)
+            report, _ = await bench.ask(
+                loaded,
+                RunLabel(set_name=f"{graph}, {half}", strategy="sets", reasoner="embedded", seed=selection.seed),
+                [Question(id=each.id, turns=each.texts, answers=(), kind=each.kind) for each in chosen],
+                progress=_asking(show, f"{graph}, {half}", len(chosen)),
+                see=judge_all.see,
+            )
+            outcomes += judge_all.outcomes
+            leaks += report.leaks.leaks
     return NaturalRun(outcomes, leaks)
 
 
@@ -106,10 +114,11 @@ class _Judge:
         self._questions = {question.id: question for question in questions}
         self.outcomes: list[NaturalOutcome] = []
 
-    def see(self, asked: Question, outcome: QuestionOutcome, answer: Answer | None, _steps: Sequence[Step]) -> None:
+    def see(self, asked: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
         question = self._questions[asked.id]
         reasoning_ms = outcome.milliseconds.get(REASONER_STAGE, 0.0)
-        self.outcomes.append(NaturalOutcome(self._half, question, judge(question, answer), answer, reasoning_ms))
+        verdict = judge(question, answer)
+        self.outcomes.append(NaturalOutcome(self._half, question, verdict, answer, reasoning_ms, tuple(steps)))
 
 
 def _files(only: str) -> dict[str, list[Path]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.llm.embedded.asking_back import ask_back
 from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
 from app.llm.embedded.language.question_words import content_words
 from app.llm.embedded.meaning.plan import plan_meaning
+from app.llm.embedded.meaning.read_meaning import read_meaning
 from app.llm.embedded.plans.candidate_paths import ScoredPath, roots_of, score_paths
 from app.llm.embedded.plans.next_action import REFUSAL, NextAction, ParsedQuestion
 from app.llm.embedded.plans.quantified_plans import plan_turned
@@ -78,7 +80,8 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
     if given.steps:
-        return plan_meaning(scorer, given, answers_unsure)
+        found = read_meaning(scorer, given)
+        return plan_meaning(found, given, answers_unsure) or ask_back(scorer, given, found)
     entities, kinds, unheld = roots_of(given)
     turned = _turned(given.question)
     named = _named(given, entities)
