@@ -83,7 +83,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
-        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous)
+        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
         return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
 
     def __repr__(self) -> str:
