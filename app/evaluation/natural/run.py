@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from app.demo import GRAPH_FILE, POLICY_FILE
 from app.evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
-from app.evaluation.bench.bench import Bench, sample
+from app.evaluation.bench.bench import Bench, LoadedSet, sample
 from app.evaluation.bench.question_sets import Show
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question, QuestionsError
@@ -45,7 +45,8 @@ class Selection:
 class NaturalOutcome:
     """One question, what came of it, and what that is worth. `answer` is None where an error ended it.
 
-    `steps`: what its last turn asked of the reasoner.
+    `steps`: what its last turn asked of the reasoner. `choices`: of a question that was asked back, the verdict on the
+    answer to each question that was offered.
     """
 
     half: Half
@@ -54,6 +55,7 @@ class NaturalOutcome:
     answer: Answer | None = field(repr=False)
     reasoning_ms: float = 0.0
     steps: Sequence[Step] = field(default=(), repr=False)
+    choices: tuple[Verdict, ...] = ()
 
     @property
     def is_given(self) -> bool:
@@ -97,13 +99,41 @@ async def ask_natural(bench: Bench, selection: Selection, show: Show) -> Natural
             report, _ = await bench.ask(
                 loaded,
                 RunLabel(set_name=f"{graph}, {half}", strategy="sets", reasoner="embedded", seed=selection.seed),
-                [Question(id=each.id, turns=each.texts, answers=(), kind=each.kind) for each in chosen],
+                [_as_asked(each) for each in chosen],
                 progress=_asking(show, f"{graph}, {half}", len(chosen)),
                 see=judge_all.see,
             )
-            outcomes += judge_all.outcomes
+            asked_back = await _choose(bench, loaded, judge_all.outcomes) if half == "seen" else {}
+            outcomes += [replace(each, choices=asked_back.get(each.question.id, ())) for each in judge_all.outcomes]
             leaks += report.leaks.leaks
     return NaturalRun(outcomes, leaks)
+
+
+async def _choose(
+    bench: Bench, loaded: LoadedSet, outcomes: Sequence[NaturalOutcome]
+) -> dict[str, tuple[Verdict, ...]]:
+    """The verdicts on the answers to each question that was offered where one was asked back, as its next turn."""
+    offered = [
+        (outcome.question, choice)
+        for outcome in outcomes
+        if outcome.answer is not None
+        for choice in outcome.answer.did_you_mean
+    ]
+    asked = [
+        question.model_copy(update={"id": f"{question.id} {at}", "turns": question.texts, "question": choice})
+        for at, (question, choice) in enumerate(offered)
+    ]
+    judge_all = _Judge("seen", asked)
+    label = RunLabel(set_name=f"{loaded.graph}, asked back", strategy="sets", reasoner="embedded", seed=0)
+    await bench.ask(loaded, label, [_as_asked(each) for each in asked], see=judge_all.see)
+    found: dict[str, tuple[Verdict, ...]] = {}
+    for (question, _), outcome in zip(offered, judge_all.outcomes, strict=True):
+        found[question.id] = (*found.get(question.id, ()), outcome.verdict)
+    return found
+
+
+def _as_asked(question: NaturalQuestion) -> Question:
+    return Question(id=question.id, turns=question.texts, answers=(), kind=question.kind)
 
 
 class _Judge:
