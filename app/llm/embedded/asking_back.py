@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from app.llm.embedded.meaning.answer_forms import Meaning
-from app.llm.embedded.meaning.read_meaning import MIN_MARGIN, ReadMeaning, read_meaning, sense_of
+from app.llm.embedded.meaning.in_context import sense_of
+from app.llm.embedded.meaning.read_meaning import MIN_MARGIN, ReadMeaning, read_meaning
 from app.llm.embedded.meaning.schema_graph import plain_words
 from app.llm.embedded.plans.next_action import NextAction
 from app.llm.embedded.scoring.path_scoring import PathScorer

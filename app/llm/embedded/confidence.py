@@ -28,7 +28,10 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
     found = {"margin": min(1.0, max(0.0, scores.margin)), "doubtful_names": float(doubtful_names)}
     if scores.road == "path":
         return found | {"score": min(1.0, max(-1.0, scores.score))}
-    return found | {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
+    in_context = scores.likeness > 0
+    found |= {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
+    # Where single words did not decide, their margin is none, and the whole question's is another measure.
+    return found | {"in_context": float(in_context)} | ({"margin": 0.0} if in_context else {})
 
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
