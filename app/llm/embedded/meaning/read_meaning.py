@@ -75,7 +75,9 @@ def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
 
 def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:
     best = found.ranked[0]
-    next_best = next((each for each in found.ranked[1:] if sense_of(each.expression) != sense_of(best.expression)), None)
+    next_best = next(
+        (each for each in found.ranked[1:] if sense_of(each.expression) != sense_of(best.expression)), None
+    )
     margin = best.score - next_best.score if next_best else NO_OTHER
     left = tuple(word for at, word in enumerate(found.asked.words) if best.left >> at & 1)
     read = ReadMeaning(best, margin, left, others=tuple(_whole_others(best, found.ranked[1:])))
