@@ -36,17 +36,24 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
     """Between 0.01 and 0.99, to two places."""
-    return chance(features_of(scores, doubtful_names=doubtful_names), _coefficients()[scores.road])
+    return chance(features_of(scores, doubtful_names=doubtful_names), weights_of(scores.road))
 
 
 def chance(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """The logistic function of the weighted sum, rounded; a figure without a weight counts for nothing."""
     total = weights[INTERCEPT] + sum(weights.get(name, 0.0) * value for name, value in features.items())
-    return as_confidence(1 / (1 + math.exp(-total)))
+    # By its half that can't overflow.
+    odds = math.exp(-abs(total))
+    return as_confidence((1.0 if total >= 0 else odds) / (1 + odds))
 
 
 def as_confidence(share: float) -> float:
     return round(min(MAX_CONFIDENCE, max(MIN_CONFIDENCE, share)), 2)
+
+
+def weights_of(road: str) -> Mapping[str, float]:
+    """The coefficients of one road, by the names of its figures."""
+    return _coefficients()[road]
 
 
 @cache
