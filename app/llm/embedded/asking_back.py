@@ -1,7 +1,8 @@
 """Asks back where a question has several readings of about the same worth: `Did you mean`.
 
-Promise: what is offered depends on the question and on the schema that the asker may see; nothing is looked up in the
-graph for it. Each offer is read by the reader as just the expression that it stands for, and surely.
+Promise: what is offered depends on the question, on the schema that the asker may see and on which relations of it the
+named things have; no answer is worked out for it. Each offer is read by the reader as just the expression that it
+stands for, and surely.
 Limit: readings whose relations make no plain English, or whose words mean something else as well, are not offered.
 """
 

@@ -42,6 +42,10 @@ HELD = (
 FURTHER = """
 :co rdfs:label "co driver" . :t1 :co :s2 . :t2 :co :s2 . :t3 :co :s1 .
 """
+# The same schema with other facts.
+OTHERS = """
+:co rdfs:label "co driver" . :t1 :co :s1 . :t2 :co :s2 .
+"""
 ROLE = '[roles.office]\nwithhold_relations = ["http://clinic.test/co"]\n'
 SECRETS = ("Dorotheya", "Saarwick", "Ludmilo", "Kaskarov", "Zubrowan", "Volkarth", "Ossobar", "Quenland", "Marsbeck")
 ROLES: Final = ("user", "assistant", "user")
@@ -56,7 +60,7 @@ OFFERED = (
 def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
     folder = tmp_path_factory.mktemp("trips")
     store = open_store(settings_in(folder))
-    for name, turtle in (("trips", HELD + FURTHER), ("less", HELD)):
+    for name, turtle in (("trips", HELD + FURTHER), ("less", HELD), ("others", HELD + OTHERS)):
         file = folder / f"{name}.ttl"
         file.write_text(turtle, "utf-8")
         policy = propose_policy([file]).to_toml() + (ROLE if name == "trips" else "")
@@ -145,3 +149,13 @@ async def test_a_hidden_relation_makes_no_difference_to_what_is_offered_or_how_s
         assert (mine.answered, mine.confidence, mine.did_you_mean) == (
             theirs.answered, theirs.confidence, theirs.did_you_mean,
         ), text  # fmt: skip
+
+
+async def test_what_is_offered_is_the_same_whatever_the_graph_holds(store: ServiceContext, embedder: Embedder) -> None:
+    """No answer is worked out for an offer: that of a choice may well differ."""
+    told = []
+    for graph in ("trips", "others"):
+        asker = Asker(store, embedder, graph, graph)
+        told.append((set((await asker.ask(ASKED)).did_you_mean), (await asker.ask(OFFERED[1])).names))
+    assert told[0][0] == told[1][0] == set(OFFERED)
+    assert told[0][1] != told[1][1]
