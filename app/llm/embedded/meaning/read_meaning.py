@@ -42,7 +42,7 @@ class ReadMeaning:
 
     @property
     def scores(self) -> ReadingScores:
-        """What the confidence of an answer is worked out from."""
+        """The figures that the confidence of an answer is worked out from."""
         best = self.meaning
         steps = len(_LABEL.findall(best.expression))
         return ReadingScores("meaning", best.score, self.margin, best.weakest, steps, best.silent, self.likeness)

@@ -17,7 +17,6 @@ from app.llm.embedded.sentences.noun_phrases import Speaker, Things, many, one, 
 from app.llm.embedded.sentences.relation_phrases import RelationPhrase, base_form, phrase_of, plural, with_article
 from app.llm.tasks import StepInput
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.errors import ExpressionError
 
 _BE: Final = ("is", "are")
 _EXTREMES: Final = {
@@ -58,11 +57,7 @@ class QuestionWriter:
 
     def questions(self, expression: str) -> list[str]:
         """Ways to ask for `expression`, the plainest first; none where it can't be said for certain."""
-        try:
-            parsed = parse(expression)
-        except ExpressionError:
-            return []
-        return list(dict.fromkeys(f"{each[:1].upper()}{each[1:]}?" for each in self._asked(parsed)))
+        return list(dict.fromkeys(f"{each[:1].upper()}{each[1:]}?" for each in self._asked(parse(expression))))
 
     def _asked(self, asked: Expression) -> Iterator[str]:
         if isinstance(asked, Call) and asked.function in _TOTALS and asked.words:

@@ -84,7 +84,6 @@ def test_an_expression_as_a_question(writer: QuestionWriter, expression: str, qu
         'compare(Eq7f2k, Ezz9y8, "monthly salary")',
         'most(Sd0001, "^treated by")',
         'filter(Sp0001, "date of birth", !=, Vd4t33)',
-        "not an expression",
     ],
 )
 def test_what_is_not_certain_has_no_words(writer: QuestionWriter, expression: str) -> None:
