@@ -19,8 +19,9 @@ _Examples = Sequence[ConfidenceExample]
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceFit:
-    """The weights of one road. `error` is the calibration error, over ten bins, of what the service would give;
-    `error_elsewhere` that of each graph or set by a fit without it."""
+    """The weights of one road. `given` and `share_right` are of the answers to the questions as they are, `error` is
+    the calibration error of these, over ten bins; `error_elsewhere` that of all that the service would give, of each
+    graph or set by a fit without it."""
 
     road: str
     weights: Mapping[str, float]
@@ -38,11 +39,10 @@ def fit(road: str, examples: _Examples) -> ConfidenceFit:
     weights = _weights(own, strength)
     given = [each for each in own if each.is_given and each.is_intact]
     told = [(chance(each.features, weights), each.is_right) for each in given]
-    elsewhere = [(one, each.is_right) for one, each in _elsewhere(own, strength) if each.is_intact]
+    apart = _elsewhere(own, strength)
+    elsewhere = calibration_error([(o, e.is_right) for o, e in apart], weights=[e.weight for _, e in apart])
     right = sum(each.is_right for each in given) / len(given)
-    return ConfidenceFit(
-        road, weights, strength, len(given), right, calibration_error(told), calibration_error(elsewhere)
-    )
+    return ConfidenceFit(road, weights, strength, len(given), right, calibration_error(told), elsewhere)
 
 
 def _elsewhere(examples: _Examples, strength: float) -> list[tuple[float, ConfidenceExample]]:
@@ -85,7 +85,7 @@ def as_toml(fits: Sequence[ConfidenceFit]) -> str:
 
 def markdown(fits: Sequence[ConfidenceFit]) -> str:
     """A Markdown table, a row for each road."""
-    head = ("read as", "answers given", "share right", "calibration error", "on graphs left out", "weights")
+    head = ("read as", "answers given", "share right", "calibration error", "of all, on graphs left out", "weights")
     rows = [
         (
             f"a {each.road}",
