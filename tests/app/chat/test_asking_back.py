@@ -124,7 +124,7 @@ async def test_what_was_offered_is_read_by_itself(asker: Asker) -> None:
     offered = "Did you mean: How many trips are there? Or: How many trucks are there?"
     for told, asked, names in (
         (offered, "How many trucks are there?", ["2"]),
-        (offered, "how many TRIPS are there?", ["3"]),
+        (offered, "how many trips are there?", ["3"]),
     ):
         answer = await asker.ask_after("What is there of Ludmilo Kaskarov?", told, asked)
         assert answer.names == names
