@@ -129,11 +129,15 @@ class QuestionReading:
 
 @dataclass(frozen=True, slots=True)
 class ConclusionResult:
-    """The end of a question: a conclusion, or the sentence that says why there is none."""
+    """The end of a question: a conclusion, or the sentence that says why there is none.
+
+    `asks_back`: questions that may have been meant instead, in pseudonyms; the sentence holds them too.
+    """
 
     conclusion: Conclusion | None = None
     grounded: bool = True
     sentence: str = ""
+    asks_back: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

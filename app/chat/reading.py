@@ -10,6 +10,7 @@ from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
 from app.chat.description import describe, describe_kind
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
+from app.chat.dialogue.did_you_mean import was_offered
 from app.chat.dialogue.follow_ups import asks_why, needs_context
 from app.chat.dialogue.questions_to_try import without_questions
 from app.chat.dialogue.small_talk import described_thing, invites, small_talk, sorted_thing
@@ -56,9 +57,12 @@ class QuestionReader:
     def read(self, run: QuestionRun) -> QuestionRun:
         completed = self._completed(run)
         dialogue = completed.read.dialogue
-        needs = needs_context(dialogue)
+        # What was offered is asked for by itself, as it was read when it was offered.
+        offered = was_offered(dialogue)
+        needs = needs_context(dialogue) and not offered
         # A profile that is open sends all turns; the others leave out those that the question can do without.
-        earlier = run.conversation.table.assign_thread(run.answer_id, leans=self._options.profile.is_open or needs)
+        leans = (self._options.profile.is_open or needs) and not offered
+        earlier = run.conversation.table.assign_thread(run.answer_id, leans=leans)
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from app.chat.answers.capsule import names_of_masks, seal_names
 from app.chat.answers.disambiguation import hints_for
 from app.chat.answers.execution import AnswerExecutor, Conclusion
+from app.chat.confidence import confidence_in
 from app.chat.conversations import Conversation, ConversationStore, Reason
 from app.chat.dialogue.follow_ups import NO_REASON, reason_of
 from app.chat.question_run import QuestionRun
@@ -127,11 +128,13 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         entities=list(conclusion.items) if conclusion else [],
         evidence=[to_wire_fact(fact, cited, count_of(run, fact.end)) for fact in found.evidence],
         grounded=run.ended.grounded,
+        confidence=confidence_in(run),
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
         notes=list(read.notes),
         worked_out=worked_out(run),
         understood=understood(run),
+        did_you_mean=list(run.ended.asks_back),
         usage=Usage(),
     )
     if run.request.public_key is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import NotGroundedError, ground
+from app.chat.dialogue.did_you_mean import did_you_mean
 from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionRun, StageTimer
 from app.chat.refusals import refusal
 from app.egress.disclosure import BelowAnonymityThresholdError
@@ -37,10 +38,13 @@ def conclude(run: QuestionRun) -> QuestionRun:
 
 
 def _without_draft(run: QuestionRun) -> ConclusionResult:
-    said = run.found.said
-    return (
-        ConclusionResult(Conclusion(said, (), {}), sentence=said) if said else ConclusionResult(sentence=refusal(run))
-    )
+    said, asks_back = run.found.said, run.found.asks_back
+    if said:
+        return ConclusionResult(Conclusion(said, (), {}), sentence=said)
+    # Which of several things a name means has to be known first.
+    if asks_back and not run.read.ambiguous:
+        return ConclusionResult(sentence=did_you_mean(asks_back), asks_back=asks_back)
+    return ConclusionResult(sentence=refusal(run))
 
 
 def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
@@ -98,6 +102,7 @@ class GraphSearch:
 
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (nothing more was sent), ReasonerError."""
+        asks_back: QuestionRun | None = None
         async with self._guarded(run) as reasoner:
             for reading in run.readings:
                 run = replace(run, reading=reading)
@@ -106,6 +111,9 @@ class GraphSearch:
                 run = await timer.in_thread("concluding", conclude, run)
                 if run.is_settled:
                     break
+                asks_back = asks_back or (run if run.ended.asks_back else None)
+            else:
+                run = asks_back or run
         odd = (ODD_COUNTS,) if reasoner.spent.odd_counts else ()
         told = reasoner.disclosure
         found = replace(run.found, notes=(*run.found.notes, *told.notes, *odd))

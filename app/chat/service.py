@@ -62,7 +62,7 @@ class ChatService:
         """Adds what is known and questions to try to what refuses or greets; not to what asks back, or was ended by a
         limit."""
         refuses = run.ended.conclusion is None and not (
-            run.read.ambiguous or run.found.over_budget or run.found.withheld
+            run.read.ambiguous or run.ended.asks_back or run.found.over_budget or run.found.withheld
         )
         if not (refuses or run.invites):
             return run

@@ -41,7 +41,8 @@ class PseudonymSubstitution:
         if not self.words:
             return reply
         back = {word: own for own, word in self.words.items()}
-        return replace(reply, value=_renamed(reply.value, back))
+        asks_back = tuple(_in(reply.asks_back, back))
+        return replace(reply, value=_renamed(reply.value, back), asks_back=asks_back)
 
 
 class WirePseudonyms(Protocol):

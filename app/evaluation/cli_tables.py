@@ -27,7 +27,8 @@ _ResultT = TypeVar("_ResultT")
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (table, guard, ledger, embedded, natural, endpoint, drafts, masked, linking, reliability, words):
+    tables = (table, guard, ledger, embedded, natural, confidence, endpoint, drafts, masked, linking, reliability)
+    for command in (*tables, words):
         parent.command()(command)
 
 
@@ -113,6 +114,24 @@ def natural(
         out.mkdir(parents=True, exist_ok=True)
         (out / "natural.md").write_text(text, encoding="utf-8")
     _end(text, passed=all(line.passed for line in lines))
+
+
+def confidence(
+    data: Data = DATA,
+    limit: Limit = 300,
+    write: Annotated[Path | None, typer.Option(help="Write the weights here, where the service reads them")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Fit the formula of the confidence to the seen natural questions and the public sets; asks none of the shut."""
+    from app.evaluation.natural.confidence_examples import natural_examples, path_examples
+    from app.evaluation.natural.confidence_fit import as_toml, fit, markdown
+
+    meanings = _shown(lambda show: natural_examples(None, seed, show))
+    paths = _shown(lambda show: path_examples(data, limit, seed, show))
+    fits = [fit("meaning", meanings), fit("path", paths)]
+    if write:
+        write.write_text(as_toml(fits), encoding="utf-8")
+    print_markdown(markdown(fits))
 
 
 def endpoint(data: Data = DATA, out: Out = None, limit: Limit = 200, only: Only = "", seed: Seed = 0) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
-from app.llm.tasks import CallOptions, ReplyT, Task, TaskKind
+from app.llm.tasks import CallOptions, ReadingScores, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress
 
 
@@ -29,12 +29,16 @@ class Tokens:
 class Reply(Generic[ReplyT]):
     """A parsed reply. It is data: nothing in it is trusted, evaluated or restored unchecked.
 
-    `words` is the reply as the model gave it, where that is not `value` itself.
+    `words` is the reply as the model gave it, where that is not `value` itself. `scores` of the reading that it
+    follows, and `asks_back`, questions over pseudonyms that may have been meant: none but the reasoner in the service
+    sets them, for no reply is parsed into them.
     """
 
     value: ReplyT
     tokens: Tokens = field(default_factory=Tokens)
     words: str | None = field(default=None, repr=False)
+    scores: ReadingScores | None = None
+    asks_back: tuple[str, ...] = ()
 
     @property
     def is_of_model(self) -> bool:

@@ -223,6 +223,24 @@ class StepReply(TaskModel):
             return "" if info.field_name == "thought" else []
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingScores:
+    """The scores of the reading that a reply of the reasoner in the service follows; no word of the question.
+
+    `road`: by which it was read. `margin` over the next reading that means something else; `weakest`: the likeness of
+    the words that say a step least; `steps` of the graph that it takes, `silent` ones said by no word. `likeness` of
+    the whole question to the reading, where that decided and `margin` is by it; else 0.
+    """
+
+    road: Literal["meaning", "path"]
+    score: float
+    margin: float
+    weakest: float = 1.0
+    steps: int = 0
+    silent: int = 0
+    likeness: float = 0.0
+
+
 ReplyT = TypeVar("ReplyT", bound=TaskModel)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from app.egress.disclosure import Profile
 from app.llm.reasoner import TaskRunner
-from app.llm.tasks import Size
+from app.llm.tasks import ReadingScores, Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Mid, Mids, Path
@@ -88,13 +88,22 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnReading:
+    """The scores of the service's own reading, and its `expression` where a model drafted the answer; else empty."""
+
+    scores: ReadingScores
+    expression: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RetrievalResult:
     """The findings of a strategy. `draft` is None when the graph does not hold the answer.
 
     `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
     cut by rank; `rounds` counts retrieval rounds. `over_budget`: it ended before the graph was searched through.
     `withheld`: it ended because a prompt would have shown too much. `said`: the reply to a turn that asks nothing of
-    the graph. `contradicted`: the sentence for the asker where a draft contradicts the question.
+    the graph. `contradicted`: the sentence for the asker where a draft contradicts the question. `own`: the service's
+    own reading of the question, where it has one. `asks_back`: questions over pseudonyms that may have been meant.
     """
 
     draft: Draft | None
@@ -106,6 +115,8 @@ class RetrievalResult:
     withheld: bool = False
     said: str = ""
     contradicted: str = ""
+    own: OwnReading | None = None
+    asks_back: tuple[str, ...] = ()
 
 
 class Strategy(Protocol):

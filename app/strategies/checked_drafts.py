@@ -15,7 +15,7 @@ from app.llm.embedded.meaning.question.question_tokens import read_question
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.reasoner import ReplyUnusableError
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, StepInput, StepReply, Task, TaskModel
-from app.strategies.base import Draft, StrategyInput
+from app.strategies.base import Draft, OwnReading, StrategyInput
 from app.strategies.draft_checks import Contradiction, DraftChecks, denies
 from app.strategies.draft_kinds import DraftKinds, ResultKind
 from app.strategies.schema_view import schema_graph
@@ -41,12 +41,18 @@ VERDICT: Final = "The answer is {1}."
 
 @dataclass(slots=True)
 class CheckedDrafts:
-    """The drafts of one question. `refusal`: why the last one is refused, empty where it is not."""
+    """The drafts of one question. `refusal`: why the last one is refused, empty where it is not.
+
+    `read`: the service's own reading, where a model is asked. `own` and `asks_back` are of the last reply.
+    """
 
     inquiry: StrategyInput
     scorer: PathScorer
     meant: ResultKind | None = None
     refusal: str = ""
+    read: OwnReading | None = None
+    own: OwnReading | None = None
+    asks_back: tuple[str, ...] = ()
     _asked_again: bool = False
     _checks: DraftChecks | None = field(default=None, init=False)
 
@@ -54,6 +60,8 @@ class CheckedDrafts:
         """The reply to `task`; where it is a draft that the question contradicts, that of a second request, in which
         the model is told why. Raises what the reasoner raises."""
         reply = await self.inquiry.reasoner.ask(task)
+        self.own = OwnReading(reply.scores) if reply.scores else self.read
+        self.asks_back = reply.asks_back
         found = self._contradicted(task.input, reply.value) if reply.is_of_model else None
         if found is None:
             return reply.value

@@ -16,8 +16,8 @@ from app.egress.disclosure import Profile
 from app.llm.embedded.meaning.read_meaning import read_meaning
 from app.llm.embedded.plans.next_action import walked_along
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.tasks import StepInput, Thing
-from app.strategies.base import StrategyInput
+from app.llm.tasks import ReadingScores, StepInput, Thing
+from app.strategies.base import OwnReading, StrategyInput
 from app.strategies.draft_kinds import DraftKinds, ResultKind
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.schema_view import own_steps, schema_graph, schema_steps, whole_kinds
@@ -31,10 +31,16 @@ _LABEL: Final = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class QuestionMeaning:
-    """`expression` over pseudonyms, and the kinds of what it gives."""
+    """`expression` over pseudonyms, the kinds of what it gives, and the scores of the reading."""
 
     expression: str
     gives: ResultKind
+    scores: ReadingScores
+
+    @property
+    def own(self) -> OwnReading:
+        """For the answer, beside a model's draft."""
+        return OwnReading(self.scores, self.expression)
 
     def hint_for(self, given: StepInput) -> str:
         """The expression in the words of the prompt `given`; empty where these do not say it."""
@@ -73,7 +79,8 @@ def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet])
     if found is None or not found.is_sure:
         return None
     text = found.meaning.expression
-    return QuestionMeaning(text, DraftKinds(schema_graph(inquiry.graph), [*things, *kinds], []).of(parse(text)))
+    gives = DraftKinds(schema_graph(inquiry.graph), [*things, *kinds], []).of(parse(text))
+    return QuestionMeaning(text, gives, found.scores)
 
 
 def _of_their_kinds(inquiry: StrategyInput, things: Sequence[Thing]) -> dict[str, tuple[str, ...]]:

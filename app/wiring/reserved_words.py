@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from app.chat.dialogue.did_you_mean import LEAD
 from app.chat.refusals import SENTENCES
 from app.chat.search import NAMELESS, NOT_GROUNDED
 from app.llm.tasks import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskModel
@@ -22,7 +23,7 @@ def request_words() -> tuple[str, ...]:
     """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
     told = (PATH, *ASKED.values(), *FUNCTIONS.values())
-    return (*sorted(words), "json", "true", "false", "null", NAMELESS, NOT_GROUNDED, *SENTENCES, *told)
+    return (*sorted(words), "json", "true", "false", "null", NAMELESS, NOT_GROUNDED, LEAD, *SENTENCES, *told)
 
 
 def _schema_words(node: Any) -> Iterator[str]:

@@ -36,8 +36,10 @@ _FACT_NAMES = 5
 class Answer:
     """The result of `ask`. `text`, `entities`, `names`, `evidence`, `ambiguous` and `notes` are for the asker's eyes.
 
-    `answered` is false when the graph does not hold the answer; `text` then says so. `grounded` says that
-    everything the answer names is in the evidence. `ambiguous` maps a mention to what it may mean; `inexact`
+    `answered` is false when the graph does not hold the answer; `text` then says so. `confidence` is the chance that
+    the answer is right, None where nothing measures it. `grounded` says that everything the answer names is in the
+    evidence, and nothing of whether the question was understood. `did_you_mean` are questions that may have been
+    meant, to be asked as they stand. `ambiguous` maps a mention to what it may mean; `inexact`
     maps words of the question to the name that they were read as, where the graph spells it otherwise.
     `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`.
     """
@@ -55,6 +57,8 @@ class Answer:
     usage: Usage
     inexact: dict[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
+    confidence: float | None = None
+    did_you_mean: tuple[str, ...] = ()
 
     def why(self) -> str:
         """The path that was followed to the answer, a line for each thing it set out from; says so if there is none.
@@ -79,7 +83,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
-        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous)
+        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
         return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
 
     def __repr__(self) -> str:
@@ -110,6 +114,8 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
         path=reasons(answer.evidence, short),
         notes=tuple(restore(note, table) for note in answer.notes),
         usage=answer.usage,
+        confidence=answer.confidence,
+        did_you_mean=tuple(restore(each, table) for each in answer.did_you_mean),
         inexact={question[one.start : one.end]: restore(one.pseudonym, short) for one in answer.inexact},
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from client_sdk.answers.answer import Answer
+from client_sdk.answers.confidence import confidence_words, is_unsure
 
 
 def remarks(answer: Answer, *, evidence: bool = False) -> str:
@@ -17,6 +18,8 @@ def remarks(answer: Answer, *, evidence: bool = False) -> str:
 
 
 def _paragraphs(answer: Answer, evidence: bool) -> Iterator[str]:
+    if is_unsure(answer.confidence):
+        yield f"{confidence_words(answer.confidence).capitalize()}."
     if answer.answered and not answer.grounded:
         yield "Not everything in this answer is in the evidence."
     for typed, name in answer.inexact.items():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from client_sdk.answers.confidence import confidence_words
 from client_sdk.answers.evidence import Entity, RestoredFact
 from client_sdk.answers.evidence_svg import MAX_FACTS, evidence_picture
 from client_sdk.answers.safe_output import Element, as_html, element
@@ -17,9 +18,16 @@ _FAINT = "opacity:.75;font-size:90%"
 _CELL = "text-align:left;padding:2px 12px 2px 0"
 
 
-def cautions(is_grounded: bool, inexact: Mapping[str, str], ambiguous: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Sentences that the asker should read before they believe the answer."""
+def cautions(
+    is_grounded: bool,
+    inexact: Mapping[str, str],
+    ambiguous: Mapping[str, Sequence[str]],
+    confidence: float | None = None,
+) -> tuple[str, ...]:
+    """Sentences that the asker should read before they believe the answer, its confidence first."""
+    words = confidence_words(confidence)
     return (
+        *((f"{words[0].upper()}{words[1:]}.",) if words else ()),
         *(() if is_grounded else ("Not everything in this answer is in the evidence.",)),
         *(f"“{typed}” was read as {name}." for typed, name in inexact.items()),
         *(

@@ -56,13 +56,19 @@ class ChatLoop:
             if line.startswith("/"):
                 self._face.show(self._command(*line.split()))
             else:
-                self._last = self._face.ask(self._chat, line)
+                self._last = self._face.ask(self._chat, self._meant(line))
         except ArogError as error:
             self.exit_code = exit_code_of(error)
             advice = "/reset begins a new conversation." if isinstance(error, UnknownConversationError) else ""
             self._face.fail(error, advice)
         except KeyboardInterrupt:
             self._face.show(remark("stopped", "(stopped)"))
+
+    def _meant(self, line: str) -> str:
+        """The question that a number chooses, where the last answer offered some; else the line itself."""
+        offered = self._last.did_you_mean if self._last else ()
+        number = int(line) if line.strip() in ("1", "2") else 0
+        return offered[number - 1] if 0 < number <= len(offered) else line
 
     def _command(self, name: str, *words: str) -> OutputMessage:
         match name, words, self._last:

@@ -12,7 +12,7 @@ from rich.console import Console
 from client_sdk.answers.answer import Answer
 from client_sdk.cli.errors import error_line
 from client_sdk.cli.messages import OutputMessage
-from client_sdk.cli.render import answer_as_dict, show_answer
+from client_sdk.cli.render import answer_as_dict, show_answer, show_choices
 from client_sdk.cli.stream import show_stream
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError
@@ -38,9 +38,11 @@ class ConsoleDisplay:
 
     def ask(self, chat: Chat, question: str) -> Answer:
         if self._console.is_terminal:
-            return show_stream(self._console, chat.stream(question))
-        answer = chat.ask(question)
-        show_answer(self._console, answer)
+            answer = show_stream(self._console, chat.stream(question))
+        else:
+            answer = chat.ask(question)
+            show_answer(self._console, answer)
+        show_choices(self._console, answer)
         return answer
 
     def show(self, told: OutputMessage) -> None:

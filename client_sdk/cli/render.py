@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from client_sdk.answers.answer import Answer
+from client_sdk.answers.confidence import confidence_words, is_unsure
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import LedgerRow
 from client_sdk.trace import readable_payload
@@ -41,7 +42,10 @@ def show_parts(
 
 
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
-    """Shows what the asker should know beside the text: how names were read, and what they may mean otherwise."""
+    """Shows what the asker should know beside the text: how sure it is, how names were read, and what else they may
+    mean."""
+    if words := confidence_words(answer.confidence):
+        say(console, f"({words})", style="yellow" if is_unsure(answer.confidence) else "dim")
     if not answer.grounded and answer.answered:
         say(console, "(not everything in this answer is in the evidence)", style="yellow")
     for typed, name in answer.inexact.items():
@@ -51,6 +55,14 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
         say(console, f'({mention} may be: {numbered}. Say which: "the second one", or a full name.)', style="yellow")
     if notes and (not answer.answered or answer.ambiguous):
         show_notes(console, answer)
+
+
+def show_choices(console: Console, answer: Answer) -> None:
+    """Shows the questions that may have been meant, each with the number that asks it in a dialogue."""
+    for number, question in enumerate(answer.did_you_mean, start=1):
+        say(console, (f"  {number}. ", "cyan"), question)
+    if answer.did_you_mean:
+        say(console, "(type a number, or ask in other words)", style="dim")
 
 
 def show_notes(console: Console, answer: Answer) -> None:
@@ -114,6 +126,7 @@ def answer_as_dict(answer: Answer) -> dict[str, object]:
         "pseudonymous_text": answer.pseudonymous_text,
         "answered": answer.answered,
         "grounded": answer.grounded,
+        "confidence": answer.confidence,
         "entities": [
             {
                 "names": one.names,
@@ -128,6 +141,7 @@ def answer_as_dict(answer: Answer) -> dict[str, object]:
         "evidence": [str(fact) for fact in answer.evidence],
         "ambiguous": answer.ambiguous,
         "inexact": answer.inexact,
+        "did_you_mean": answer.did_you_mean,
         "notes": answer.notes,
         "usage": answer.usage.model_dump(),
     }

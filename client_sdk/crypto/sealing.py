@@ -158,7 +158,7 @@ def capsule_context(answer: ChatAnswer) -> bytes:
     capsule does not open. Not promised: that the answer is one to this question.
     """
     bound = answer.model_dump(mode="json", exclude={"usage", "capsule"})
-    return "\n".join(("arog capsule 2", _digest(bound))).encode()
+    return "\n".join(("arog capsule 3", _digest(bound))).encode()
 
 
 def trace_context(answer_id: str) -> bytes:
@@ -179,6 +179,6 @@ def excerpt_context(excerpt: GraphExcerpt) -> bytes:
 
 
 def _digest(content: object) -> str:
-    """SHA-256, hex, of JSON as RFC 8785 writes it; that holds for texts, truths and whole numbers."""
+    """SHA-256, hex, of JSON as RFC 8785 writes it; that holds for all that answers hold, fractions from 0.01 too."""
     written = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(written.encode()).hexdigest()

@@ -172,7 +172,7 @@ def _turns(messages: Sequence[BaseMessage]) -> list[Turn]:
 def _about(answer: Answer, chat: Chat) -> dict[str, Any]:
     return {
         "model_name": chat.graph, "answer": answer.id, "answered": answer.answered, "grounded": answer.grounded,
-        "finish_reason": "stop",
+        "confidence": answer.confidence, "finish_reason": "stop",
     }  # fmt: skip
 
 

@@ -24,8 +24,8 @@ class ArogQueryEngine(BaseQueryEngine):
     """A graph as a query engine: `ArogQueryEngine(Chat.from_env()).query("Who treats Anna Keller?")`.
 
     The response's source nodes are the facts that lead to the answer; with `all_facts`, those that were looked at
-    besides follow. Its metadata tell the answer's id, and whether it is answered and grounded. Each query is a
-    dialogue of its own. Raises ArogError.
+    besides follow. Its metadata tell the answer's id, its confidence, and whether it is answered and grounded. Each
+    query is a dialogue of its own. Raises ArogError.
     """
 
     def __init__(
@@ -49,4 +49,5 @@ class ArogQueryEngine(BaseQueryEngine):
             for id, text, metadata in facts_of(answer, all_facts=self._all_facts)
         ]
         about = {"answer": answer.id, "answered": answer.answered, "grounded": answer.grounded}
+        about |= {"confidence": answer.confidence}
         return Response(MarkdownNeutraliser().push(answer.text + remarks(answer)), source_nodes=nodes, metadata=about)

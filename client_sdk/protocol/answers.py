@@ -116,7 +116,10 @@ class Usage(Wire):
 
 
 class ChatAnswer(Wire):
-    """The answer in pseudonyms. `answered` is false when the graph does not hold it, and `message` says so."""
+    """The answer in pseudonyms. `answered` is false when the graph does not hold it, and `message` says so.
+
+    `confidence` is a chance that was measured on questions of known answers; `grounded` says nothing of it.
+    """
 
     id: str
     conversation: str
@@ -125,7 +128,17 @@ class ChatAnswer(Wire):
     answered: bool
     entities: list[Item]
     evidence: list[Fact]
-    grounded: bool
+    grounded: bool = Field(
+        description="all that the answer speaks of was found in the graph on the way; it does not say that the "
+        "question was understood rightly: that is `confidence`"
+    )
+    confidence: float | None = Field(
+        default=None,
+        ge=0.01,
+        le=0.99,
+        description="the chance that the answer is right, by the scores of how the question was read; null where "
+        "nothing was answered, or nothing measures it",
+    )
     ambiguous: list[Ambiguity]
     inexact: list[Reading] = Field(default_factory=list, description="names that are spelt otherwise in the graph")
     notes: list[str] = Field(default_factory=list, description="what could not be used of the question, in words")
@@ -134,6 +147,11 @@ class ChatAnswer(Wire):
     )
     understood: list[Understood] = Field(
         default_factory=list, description="what the question was understood to name, where there is no answer"
+    )
+    did_you_mean: list[str] = Field(
+        default_factory=list,
+        max_length=2,
+        description="questions that may have been meant, where none is surely: each can be asked as it stands",
     )
     usage: Usage
     capsule: Capsule | None = None

@@ -52,7 +52,8 @@ def about(finished: Finished) -> dict[str, Any]:
     if finished.task is not None or finished.answer is None:
         return {"background": finished.task.kind if finished.task else None}
     answer = finished.answer
-    return {"answer": answer.id, "answered": answer.answered, "grounded": answer.grounded}
+    told = {"answer": answer.id, "answered": answer.answered, "grounded": answer.grounded}
+    return told | {"confidence": answer.confidence}
 
 
 def token_counts(finished: Finished) -> tuple[int, int]:

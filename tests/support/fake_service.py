@@ -128,6 +128,8 @@ class FakeService:
         self.devices: list[Device] = []
         self.extra: dict[str, Any] = {}  # what a reply holds besides, or instead, after its names were sealed
         self.inexact: list[Reading] = []
+        self.confidence: float | None = None
+        self.did_you_mean: list[str] = []
         self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["sets", "arog"])
         self.usage = Usage(calls=2, rounds=1)
         self.conversations = 0
@@ -235,6 +237,8 @@ class FakeService:
             graph=request.graph,
             message=Message(role="assistant", content=self.text),
             answered=True,
+            confidence=self.confidence,
+            did_you_mean=self.did_you_mean,
             entities=[
                 Item(pseudonym="Ex81zp", kind="entity", concept="doctor"),
                 Item(pseudonym="Sk3mmd", kind="set", concept="patient", size=15, ordered=True),

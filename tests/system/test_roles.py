@@ -116,7 +116,8 @@ def read(reply: httpx2.Response) -> tuple[object, ...]:
         len(answer.ambiguous), len(answer.inexact), [named(note) for note in answer.notes], names,
         answer.usage.rounds, answer.usage.calls, answer.usage.left_out,
         [(named(each.pseudonym), each.concept) for each in answer.understood],
-        [named(each) for each in answer.worked_out],
+        [named(each) for each in answer.worked_out], answer.confidence,
+        [named(each) for each in answer.did_you_mean],
     )  # fmt: skip
 
 

@@ -64,6 +64,8 @@ ANSWER: dict[str, Any] = {
     "ambiguous": [{"pseudonym": "Eq7", "choices": ["Eq7", "Eq7f2k"], "hints": [FACT]}],
     "inexact": [{"pseudonym": "Eq7", "start": 3, "end": 9}],
     "notes": ["Eq7 was read as a name"],
+    "confidence": 0.93,
+    "did_you_mean": ["Who treats Eq7f2k?"],
 }
 USAGE = {"calls": 1, "milliseconds": {"total": 50.0}}
 CHANGES: dict[str, dict[str, Any]] = {
@@ -74,6 +76,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "another text": {"message": {"role": "assistant", "content": "See evil.invalid/Eq7f2k"}},
     "another role": {"message": {**ANSWER["message"], "role": "user"}},
     "no answer": {"answered": False},
+    "another confidence": {"confidence": 0.94},
+    "a question less that may have been meant": {"did_you_mean": []},
     "another entity": {"entities": [{**ANSWER["entities"][0], "pseudonym": "Eq7"}]},
     "a fact less": {"evidence": []},
     "a fact turned round": {"evidence": [{**FACT, "head": FACT["tail"], "tail": FACT["head"]}]},

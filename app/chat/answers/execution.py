@@ -71,6 +71,16 @@ class AnswerExecutor:
         except ExpressionError:
             return None
 
+    def are_equal(self, expression: str, other: str) -> bool:
+        """True where both give the same; False where one of them can't be executed."""
+        try:
+            given, wanted = (self._graph.algebra.evaluate(parse(each), self._operand) for each in (expression, other))
+        except ExpressionError:
+            return False
+        if given.kind == wanted.kind == "set":
+            return set(given.mids) == set(wanted.mids)
+        return given == wanted
+
     def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
         """The names of what `pseudonyms` stand for; those that stand for nothing that has a name are left out."""
         meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}

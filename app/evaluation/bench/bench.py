@@ -96,9 +96,9 @@ class Bench:
     """The service as it is deployed, in a folder that is deleted at the end. For public data only.
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
-    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `scripted` another such
-    endpoint, `changes` are other settings. Opened, asked and closed in one event loop, as its connections are the
-    loop's.
+    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has it
+    answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings. Opened, asked and
+    closed in one event loop, as its connections are the loop's.
     """
 
     def __init__(
@@ -107,10 +107,12 @@ class Bench:
         *,
         counts_tokens: bool = False,
         least_score: float | None = None,
+        answers_unsure: bool = False,
         scripted: ScriptedEndpoint | None = None,
         changes: Mapping[str, object] | None = None,
     ) -> None:
         self._name, self._least_score, self._changes = reasoner, least_score, changes or {}
+        self._answers_unsure = answers_unsure
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
         self._scanners: dict[tuple[str, frozenset[str]], LeakScanner] = {}
         self._scripted = (scripted or ScriptedEndpoint(counts_tokens)) if reasoner == "scripted" else None
@@ -123,6 +125,8 @@ class Bench:
         await probe_all(thinking.endpoints)
         if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
             thinking.reasoner.least_score = self._least_score
+        if isinstance(thinking.reasoner, EmbeddedReasoner):
+            thinking.reasoner.answers_unsure = self._answers_unsure
         self._reasoner = thinking.reasoner
         self._recorder = RecordingReasoner(thinking.reasoner)
         self._scorer = _scorer_of(thinking, settings)

@@ -70,17 +70,20 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[min(position, len(ranked) - 1)] if ranked else 0.0
 
 
-def calibration_error(told: Sequence[tuple[float, bool]], bins: int = 10) -> float:
+def calibration_error(
+    told: Sequence[tuple[float, bool]], bins: int = 10, weights: Sequence[float] | None = None
+) -> float:
     """The expected calibration error (Naeini et al., AAAI 2015, section 3) of confidences and whether each was right.
 
     In each of `bins` equally wide bins, by how much the mean confidence and the share that is right differ; weighted
-    by how many fall into the bin. 0 for none.
+    by how many fall into the bin, or by their `weights`. 0 for none.
     """
-    filled: dict[int, list[tuple[float, bool]]] = {}
-    for confidence, is_right in told:
-        filled.setdefault(min(bins - 1, int(confidence * bins)), []).append((confidence, is_right))
-    gaps = [abs(sum(confidence - is_right for confidence, is_right in inside)) for inside in filled.values()]
-    return sum(gaps) / len(told) if told else 0.0
+    counted = weights or [1.0] * len(told)
+    gaps: dict[int, float] = {}
+    for (confidence, is_right), weight in zip(told, counted, strict=True):
+        at = min(bins - 1, int(confidence * bins))
+        gaps[at] = gaps.get(at, 0.0) + weight * (confidence - is_right)
+    return sum(map(abs, gaps.values())) / sum(counted) if told else 0.0
 
 
 def interval(values: Sequence[float], seed: int = 0, draws: int = 1000) -> tuple[float, float]:

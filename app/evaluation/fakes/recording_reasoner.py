@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.llm.reasoner import Reasoner, Reply, Retry
-from app.llm.tasks import ReplyT, Task, TaskKind, TaskModel
+from app.llm.tasks import ReadingScores, ReplyT, Task, TaskKind, TaskModel
 from app.privacy.safe_text import Egress
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that the reasoner was asked, and what it replied."""
+    """One thing that the reasoner was asked, and what it replied; `scores` of the reading that it followed."""
 
     asked: TaskModel
     reply: TaskModel
+    scores: ReadingScores | None = None
 
 
 class RecordingReasoner:
@@ -51,5 +52,5 @@ class RecordingReasoner:
         self.instructions.add(task.kind.instructions)
         reply = await self._inner.reply_to(task, egress)
         if isinstance(reply, Reply):
-            self.steps.append(Step(task.input, reply.value))
+            self.steps.append(Step(task.input, reply.value, reply.scores))
         return reply

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from app.demo import GRAPH_FILE, POLICY_FILE
 from app.evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
-from app.evaluation.bench.bench import Bench, sample
+from app.evaluation.bench.bench import Bench, LoadedSet, sample
 from app.evaluation.bench.question_sets import Show
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question, QuestionsError
@@ -45,13 +45,19 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class NaturalOutcome:
-    """One question, what came of it, and what that is worth. `answer` is None where an error ended it."""
+    """One question, what came of it, and what that is worth. `answer` is None where an error ended it.
+
+    `steps`: what its last turn asked of the reasoner. `choices`: of a question that was asked back, the verdict on the
+    answer to each question that was offered.
+    """
 
     half: Half
     question: NaturalQuestion
     verdict: Verdict
     answer: Answer | None = field(repr=False)
     reasoning_ms: float = 0.0
+    steps: Sequence[Step] = field(default=(), repr=False)
+    choices: tuple[Verdict, ...] = ()
 
     @property
     def is_given(self) -> bool:
@@ -61,8 +67,7 @@ class NaturalOutcome:
     @property
     def confidence(self) -> float | None:
         """As the answer tells it; None where it tells none."""
-        told = getattr(self.answer, "confidence", None)
-        return None if told is None else float(told)
+        return self.answer.confidence if self.answer else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,29 +80,62 @@ class NaturalRun:
 
 async def run_natural(selection: Selection, show: Show) -> NaturalRun:
     """Raises QuestionsError."""
+    async with Bench() as bench:
+        return await ask_natural(bench, selection, show)
+
+
+async def ask_natural(bench: Bench, selection: Selection, show: Show) -> NaturalRun:
+    """Asks a service that is open already. Raises QuestionsError."""
     files = _files(selection.graph)
     questions = {half: read_natural(half) for half in selection.halves}
     outcomes: list[NaturalOutcome] = []
     leaks = 0
-    async with Bench() as bench:
-        for graph, sources in files.items():
-            policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
-            # As a newcomer has it who loads a file: masked is what the load masks by itself.
-            loaded = bench.load(graph, sources, policy, _loading(show, graph), masks=True)
-            for half, asked in questions.items():
-                about = _OF_TABLES if graph == TABLES else graph
-                chosen = sample([each for each in asked if each.graph == about], selection.limit, selection.seed)
-                judge_all = _Judge(half, chosen)
-                report, _ = await bench.ask(
-                    loaded,
-                    RunLabel(set_name=f"{graph}, {half}", strategy="sets", reasoner="embedded", seed=selection.seed),
-                    [Question(id=each.id, turns=each.texts, answers=(), kind=each.kind) for each in chosen],
-                    progress=_asking(show, f"{graph}, {half}", len(chosen)),
-                    see=judge_all.see,
-                )
-                outcomes += judge_all.outcomes
-                leaks += report.leaks.leaks
+    for graph, sources in files.items():
+        policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
+        # As a newcomer has it who loads a file: masked is what the load masks by itself.
+        loaded = bench.load(graph, sources, policy, _loading(show, graph), masks=True)
+        for half, asked in questions.items():
+            about = _OF_TABLES if graph == TABLES else graph
+            chosen = sample([each for each in asked if each.graph == about], selection.limit, selection.seed)
+            judge_all = _Judge(half, chosen)
+            report, _ = await bench.ask(
+                loaded,
+                RunLabel(set_name=f"{graph}, {half}", strategy="sets", reasoner="embedded", seed=selection.seed),
+                [_as_asked(each) for each in chosen],
+                progress=_asking(show, f"{graph}, {half}", len(chosen)),
+                see=judge_all.see,
+            )
+            asked_back = await _choose(bench, loaded, judge_all.outcomes) if half == "seen" else {}
+            outcomes += [replace(each, choices=asked_back.get(each.question.id, ())) for each in judge_all.outcomes]
+            leaks += report.leaks.leaks
     return NaturalRun(outcomes, leaks)
+
+
+async def _choose(
+    bench: Bench, loaded: LoadedSet, outcomes: Sequence[NaturalOutcome]
+) -> dict[str, tuple[Verdict, ...]]:
+    """The verdicts on the answers to each question that was offered where one was asked back, as its next turn."""
+    offered = [
+        (outcome.question, choice)
+        for outcome in outcomes
+        if outcome.answer is not None
+        for choice in outcome.answer.did_you_mean
+    ]
+    asked = [
+        question.model_copy(update={"id": f"{question.id} {at}", "turns": question.texts, "question": choice})
+        for at, (question, choice) in enumerate(offered)
+    ]
+    judge_all = _Judge("seen", asked)
+    label = RunLabel(set_name=f"{loaded.graph}, asked back", strategy="sets", reasoner="embedded", seed=0)
+    await bench.ask(loaded, label, [_as_asked(each) for each in asked], see=judge_all.see)
+    found: dict[str, tuple[Verdict, ...]] = {}
+    for (question, _), outcome in zip(offered, judge_all.outcomes, strict=True):
+        found[question.id] = (*found.get(question.id, ()), outcome.verdict)
+    return found
+
+
+def _as_asked(question: NaturalQuestion) -> Question:
+    return Question(id=question.id, turns=question.texts, answers=(), kind=question.kind)
 
 
 class _Judge:
@@ -108,10 +146,11 @@ class _Judge:
         self._questions = {question.id: question for question in questions}
         self.outcomes: list[NaturalOutcome] = []
 
-    def see(self, asked: Question, outcome: QuestionOutcome, answer: Answer | None, _steps: Sequence[Step]) -> None:
+    def see(self, asked: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
         question = self._questions[asked.id]
         reasoning_ms = outcome.milliseconds.get(REASONER_STAGE, 0.0)
-        self.outcomes.append(NaturalOutcome(self._half, question, judge(question, answer), answer, reasoning_ms))
+        verdict = judge(question, answer)
+        self.outcomes.append(NaturalOutcome(self._half, question, verdict, answer, reasoning_ms, tuple(steps)))
 
 
 def _files(only: str) -> dict[str, list[Path]]:

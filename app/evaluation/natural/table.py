@@ -76,6 +76,11 @@ def _of_half(half: Half, outcomes: _Outcomes) -> Iterator[Measure]:
     if sure:
         error = calibration_error([(confidence, is_right) for confidence, is_right in sure])
         yield _at_most(f"{title}: calibration error of the confidence, ten bins", len(sure), error, bound.of(0.05))
+    asked_back = sum(each.answer is not None and bool(each.answer.did_you_mean) for each in outcomes)
+    yield _at_most(f"{title}: asked back", len(outcomes), asked_back, None)
+    if chosen := [each for each in outcomes if each.choices]:
+        meant = mean([float("right" in each.choices) for each in chosen])
+        yield measure.share(f"{title}: of these the right question was offered", meant, len(chosen))
     if failed := sum(each.answer is None for each in outcomes):
         yield _at_most(f"{title}: ended with an error", len(outcomes), failed, bound.of(0))
 

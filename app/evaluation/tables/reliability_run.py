@@ -25,7 +25,7 @@ async def run_reliability(data: Path, limit: int, seed: int, only: str, show: Sh
     with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
         async with Bench("embedded", least_score=-math.inf) as bench:
             sets = QuestionSets(bench, data, Path(folder), show)
-            for title, loaded, questions in _sets(sets, seed, only.casefold()):
+            for title, loaded, questions in sets_asked(sets, seed, only.casefold()):
                 chosen = sample(questions, limit, seed)
                 curve = Curve(title, bench.scorer)
                 label = RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=seed)
@@ -40,7 +40,7 @@ async def run_reliability(data: Path, limit: int, seed: int, only: str, show: Sh
     return points
 
 
-def _sets(sets: QuestionSets, seed: int, only: str) -> Iterator[_Set]:
+def sets_asked(sets: QuestionSets, seed: int, only: str) -> Iterator[_Set]:
     """The sets of the table of bounds; of wordings that nobody looks at none, as a threshold is chosen by these."""
     named = {"PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "WebQSP, topics given": WEBQSP, "demo": DEMO}
     named |= {f"MetaQA-{hops}": source for hops, source in METAQA.items()}

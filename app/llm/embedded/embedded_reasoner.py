@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.language.relation_wording import with_descriptions
@@ -22,6 +22,7 @@ from app.llm.tasks import (
     NameReply,
     ReplyT,
     StepInput,
+    StepReply,
     StructureInput,
     StructureReply,
     Task,
@@ -34,20 +35,23 @@ from app.privacy.safe_text import Egress, Segment
 class EmbeddedReasoner:
     """The default: offline, deterministic, and the baseline that a model has to beat. Thread-safe.
 
-    `least_score` is the threshold of `step` below which nothing in the graph covers the question.
+    `least_score` is the threshold of `step` below which nothing in the graph covers the question. `answers_unsure`:
+    for evaluations that need wrong answers too, a meaning need not be sure.
     """
+
+    answers_unsure: bool = False
 
     def __init__(self, embedder: Embedder, least_score: float = MIN_SCORE, head: RelationAdapter = NO_HEAD) -> None:
         self.least_score = least_score
         self.embedder = embedder
         self.head = head
         self._namer = ConceptNamer(embedder)
-        self._verbs: dict[str, Callable[[TaskModel], TaskModel]] = {
-            "structure": lambda given: _structure(cast(StructureInput, given)),
-            "choose_relations": lambda given: self._choose(cast(ChooseInput, given)),
-            "name_concepts": lambda given: self._name(cast(NameInput, given)),
+        self._verbs: dict[str, Callable[[TaskModel], Reply[Any]]] = {
+            "structure": lambda given: Reply(_structure(cast(StructureInput, given))),
+            "choose_relations": lambda given: Reply(self._choose(cast(ChooseInput, given))),
+            "name_concepts": lambda given: Reply(self._name(cast(NameInput, given))),
             "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
-            "step": lambda given: take_step(self._scorer, cast(StepInput, given), self.least_score),
+            "step": lambda given: self._step(cast(StepInput, given)),
         }
 
     @property
@@ -80,8 +84,10 @@ class EmbeddedReasoner:
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:  # noqa: ARG002
         # Embedding takes milliseconds of processor time, which other requests should not wait for.
-        value = await asyncio.to_thread(self._verbs[task.kind.name], task.input)
-        return Reply(cast(ReplyT, value))
+        return await asyncio.to_thread(self._verbs[task.kind.name], task.input)
+
+    def _step(self, given: StepInput) -> Reply[StepReply]:
+        return take_step(self._scorer, given, self.least_score, self.answers_unsure)
 
     def _choose(self, given: ChooseInput) -> ChooseReply:
         scored: list[tuple[float, int]] = []

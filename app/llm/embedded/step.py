@@ -5,34 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.llm.embedded.asking_back import ask_back
 from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
 from app.llm.embedded.language.question_words import content_words
 from app.llm.embedded.meaning.plan import plan_meaning
-from app.llm.embedded.plans.candidate_paths import roots_of, score_paths
+from app.llm.embedded.meaning.read_meaning import read_meaning
+from app.llm.embedded.plans.candidate_paths import ScoredPath, roots_of, score_paths
 from app.llm.embedded.plans.next_action import REFUSAL, NextAction, ParsedQuestion
 from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.sentences.answer_text import reply_text
-from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
+from app.llm.reasoner import Reply
+from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, ReadingScores, StepInput, StepReply, Thing
 
 # Below this score nothing in the graph covers the question.
 MIN_SCORE = 0.2
 
 
-def take_step(scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE) -> StepReply:
+def take_step(
+    scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE, answers_unsure: bool = False
+) -> Reply[StepReply]:
     """Follows the best ways until the best path is one that has been walked; then answers with its end."""
-    plan = plan_step(scorer, given)
+    plan = plan_step(scorer, given, answers_unsure)
+    if plan is None:
+        return Reply(_reply_of(plan, given, least_score))
+    return Reply(_reply_of(plan, given, least_score), scores=plan.scores, asks_back=plan.asks_back)
+
+
+def _reply_of(plan: NextAction | None, given: StepInput, least_score: float) -> StepReply:
     if plan == REFUSAL:
         return _reply(given, "The question holds what can't be executed.")
-    if plan is None or plan.score < least_score:
+    if plan is None or plan.score < least_score or plan.asks_back:
         return _reply(given, "No path of the graph covers the question.")
     if plan.expressions:
         return _reply(given, "A walked path covers the question.", plan)
     return _reply(given, "These ways lie nearest to the question.", plan)
 
 
-def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
+def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[AnswerReply]:
     """The same over evidence alone; insufficient while the best path does not cover the question."""
     step = StepInput(
         question=given.question,
@@ -49,13 +60,14 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> AnswerReply:
     plan = plan_step(scorer, step)
     enough = plan is not None and bool(plan.expressions) and plan.score >= MIN_SCORE
     if plan is None or not enough:
-        return AnswerReply(thought="The evidence does not cover the question.", sufficient=False, answer=[], text="")
-    return AnswerReply(
+        return Reply(AnswerReply(thought="The evidence does not cover it.", sufficient=False, answer=[], text=""))
+    covered = AnswerReply(
         thought="The evidence covers the question.",
         sufficient=True,
         answer=list(plan.expressions),
         text=reply_text(plan.expressions[0], step),
     )
+    return Reply(covered, scores=plan.scores)
 
 
 def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
@@ -65,10 +77,11 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
     return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
 
 
-def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
+def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
     if given.steps:
-        return plan_meaning(scorer, given)
+        found = read_meaning(scorer, given)
+        return plan_meaning(found, given, answers_unsure) or ask_back(scorer, given, found)
     entities, kinds, unheld = roots_of(given)
     turned = _turned(given.question)
     named = _named(given, entities)
@@ -90,7 +103,17 @@ def plan_step(scorer: PathScorer, given: StepInput) -> NextAction | None:
         ends={fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things},
         values=[thing for thing in _named(given, given.things) if thing.name[0] == "V"],
     )
-    return plan_turned(asked, turned)
+    plan = plan_turned(asked, turned)
+    is_answer = plan is not None and bool(plan.expressions)
+    return replace(plan, scores=_scores_of(plan.score, asked.paths)) if plan is not None and is_answer else plan
+
+
+def _scores_of(score: float, paths: Sequence[ScoredPath]) -> ReadingScores:
+    """The scores of the best path, and its margin over the next that takes other steps."""
+    best = paths[0] if paths else None
+    other = next((each for each in paths if best and each.path.steps != best.path.steps), None)
+    margin = best.score - other.score if best and other else 1.0
+    return ReadingScores("path", score, margin, steps=len(best.path.steps) if best else 0)
 
 
 def _turned(question: str) -> Quantifier:

@@ -89,6 +89,7 @@ class ArogStrategy:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         meaning = await meaning_of(inquiry, self._scorer, progress.things)
         progress.drafts.meant = meaning.gives if meaning else None
+        progress.drafts.read = meaning.own if meaning else None
         try:
             return await self._rounds(inquiry, progress)
         except QuestionBudgetUsedUpError:
@@ -223,7 +224,9 @@ def _choice(inquiry: StrategyInput, progress: _Progress, ways: Ways) -> Task[Cho
 
 def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
     things, cut = tuple(place.pseudonym for place in progress.things), not draft and progress.is_cut
-    return RetrievalResult(draft, things, tuple(progress.facts), progress.rounds, tuple(progress.notes), cut)
+    return RetrievalResult(
+        draft, things, tuple(progress.facts), progress.rounds, tuple(progress.notes), cut, own=progress.drafts.own
+    )
 
 
 def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:

@@ -92,6 +92,7 @@ class SetsStrategy:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         meaning = await meaning_of(inquiry, self._scorer, (*start.frontier, *start.kinds))
         progress.drafts.meant = meaning.gives if meaning else None
+        progress.drafts.read = meaning.own if meaning else None
         progress.meaning = meaning if self._hints else None
         try:
             return await self._rounds(inquiry, progress)
@@ -267,6 +268,8 @@ def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
         progress.round,
         tuple(progress.notes),
         not draft and progress.is_cut,
+        own=progress.drafts.own,
+        asks_back=() if draft else progress.drafts.asks_back,
     )
 
 

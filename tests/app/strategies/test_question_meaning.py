@@ -9,6 +9,7 @@ from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.tasks import ReadingScores
 from app.strategies.base import StrategyInput
 from app.strategies.draft_kinds import NUMBER, UNKNOWN, ResultKind
 from app.strategies.question_meaning import QuestionMeaning, meaning_of
@@ -26,7 +27,8 @@ def hint(expression: str, *, offered: bool = True, walked: bool = False, kinds: 
     things = [thing("Ed0ct1", "doctor"), *([thing("Spat1e", "patient")] if kinds else [])]
     ways = [way(4, "Ed0ct1", "^treated by", to="patient")] if offered else []
     facts = [fact("Ed0ct1", "^treated by", end="Str3at", to="patient")] if walked else []
-    return QuestionMeaning(expression, UNKNOWN).hint_for(step("who?", things, ways, facts))
+    meaning = QuestionMeaning(expression, UNKNOWN, ReadingScores("meaning", 1.0, 1.0))
+    return meaning.hint_for(step("who?", things, ways, facts))
 
 
 def test_a_hint_speaks_of_candidates_and_of_what_was_walked() -> None:

@@ -65,7 +65,9 @@ def test_an_answer_comes_with_its_names_and_what_it_may_mean_otherwise(client: o
     (choice,) = reply.choices
     assert choice.message.content == SAID + AFTER
     assert (choice.message.role, choice.finish_reason, reply.model) == ("assistant", "stop", "clinic")
-    assert reply.model_extra == {"arog": {"answer": "answer-1", "answered": True, "grounded": True}}
+    assert reply.model_extra == {
+        "arog": {"answer": "answer-1", "answered": True, "grounded": True, "confidence": None}
+    }
 
 
 def test_a_stream_is_the_same_in_pieces(client: openai.OpenAI) -> None:

@@ -61,7 +61,9 @@ def test_an_answer_comes_with_its_names(service: FakeService, client: anthropic.
         None,
     )
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (30, 4)
-    assert reply.model_extra == {"arog": {"answer": "answer-1", "answered": True, "grounded": True}}
+    assert reply.model_extra == {
+        "arog": {"answer": "answer-1", "answered": True, "grounded": True, "confidence": None}
+    }
     assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who treats Anna Keller?"]
 
 

@@ -29,7 +29,7 @@ class Meaning:
 
     `left`: the tokens that it does not explain. `is_whole`: it uses all that is named, and its kind is that of what is
     asked for; `may_be_whole`: the same, where nothing tells that kind. `weakest`: the likeness of the words that say a
-    step least.
+    step least; `silent`: how many steps no word says.
     """
 
     expression: str
@@ -38,6 +38,7 @@ class Meaning:
     is_whole: bool
     may_be_whole: bool
     weakest: float
+    silent: int = 0
 
 
 class AnswerForms:
@@ -76,7 +77,8 @@ class AnswerForms:
         score = reading.score + gain - idle - UNEXECUTED * named
         bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
-        return Meaning(expression, score, left, fits and (bound or not reading.unsaid), fits, reading.weakest)
+        whole = fits and (bound or not reading.unsaid)
+        return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
     def _denies(self, expression: str) -> bool:
         """ "Doctors that treat no smokers": the doctors are left out, and not the smokers among whom they treat."""

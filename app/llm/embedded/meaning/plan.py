@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from app.llm.embedded.meaning.read_meaning import read_meaning
+from app.llm.embedded.meaning.read_meaning import ReadMeaning
 from app.llm.embedded.plans.next_action import SURE, NextAction, walked_along
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import StepInput
 
 
-def plan_meaning(scorer: PathScorer, given: StepInput) -> NextAction | None:
-    """None where no meaning is sure."""
-    found = read_meaning(scorer, given)
-    if found is None or not found.is_sure:
+def plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
+    """None where no meaning is sure; with `answers_unsure` one that leaves nothing over is enough."""
+    if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
         return None
     text = found.meaning.expression
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
@@ -20,4 +18,4 @@ def plan_meaning(scorer: PathScorer, given: StepInput) -> NextAction | None:
     if ways and not given.last_round:
         longest = sorted(ways, key=lambda way: -len(way.path))
         return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
-    return NextAction(SURE, (text,))
+    return NextAction(SURE, (text,), scores=found.scores)

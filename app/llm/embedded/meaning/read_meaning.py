@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.llm.embedded.language.relation_wording import unmask_words
@@ -15,30 +16,47 @@ from app.llm.embedded.meaning.said_hops import SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 from app.llm.embedded.meaning.spoken_of import points_back, spoken_of, wordings
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.tasks import StepInput
+from app.llm.tasks import ReadingScores, StepInput
 
 MIN_MARGIN = 0.14
 MIN_WEAKEST = 0.65
+MAX_OTHERS = 5
+NO_OTHER = 9.0
+"""The margin of a reading beside which there is none."""
+_LABEL = re.compile(r'"[^"]*"')
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
     """The best meaning, its margin over the next one that means something else, and the words it leaves over.
 
-    `likeness` of its words to the whole question, where that decided and not each word; else 0.
+    `likeness` of its words to the whole question, where that decided and not each word; else 0. `others`: the next
+    meanings that leave nothing over either, each of another sense, best first.
     """
 
     meaning: Meaning
     margin: float
     left: tuple[str, ...]
     likeness: float = 0.0
+    others: tuple[Meaning, ...] = ()
+
+    @property
+    def scores(self) -> ReadingScores:
+        """The figures that the confidence of an answer is worked out from."""
+        best = self.meaning
+        steps = len(_LABEL.findall(best.expression))
+        return ReadingScores("meaning", best.score, self.margin, best.weakest, steps, best.silent, self.likeness)
+
+    @property
+    def is_whole(self) -> bool:
+        """True where the best meaning explains all that was asked."""
+        return self.meaning.is_whole and not self.left
 
     @property
     def is_sure(self) -> bool:
         if self.likeness:
             return True
-        whole = self.meaning.is_whole and not self.left
-        return whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
+        return self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
 
 
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
@@ -57,16 +75,27 @@ def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
 
 def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:
     best = found.ranked[0]
-    other = next(
-        (each.score for each in found.ranked[1:] if sense_of(each.expression) != sense_of(best.expression)),
-        best.score - 9,
+    next_best = next(
+        (each for each in found.ranked[1:] if sense_of(each.expression) != sense_of(best.expression)), None
     )
+    margin = best.score - next_best.score if next_best else NO_OTHER
     left = tuple(word for at, word in enumerate(found.asked.words) if best.left >> at & 1)
-    read = ReadMeaning(best, best.score - other, left)
+    read = ReadMeaning(best, margin, left, others=tuple(_whole_others(best, found.ranked[1:])))
     if read.is_sure:
         return read
     chosen = nearest_in_context(scorer, found)
     return read if chosen is None else ReadMeaning(chosen.meaning, chosen.margin, (), chosen.likeness)
+
+
+def _whole_others(best: Meaning, ranked: Sequence[Meaning]) -> Iterator[Meaning]:
+    senses = {sense_of(best.expression)}
+    for each in ranked:
+        sense = sense_of(each.expression)
+        if each.is_whole and not each.left and sense not in senses:
+            senses.add(sense)
+            yield each
+        if len(senses) > MAX_OTHERS:
+            return
 
 
 def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:

@@ -27,7 +27,8 @@ class Reading:
     by, -1 where none calls them. `is_bare`: it is a thing of the question itself. `value`: the kind of its values.
     `unsaid`: how many steps no word says; `weakest`: the likeness of the words that say a step least. `is_of_whole`:
     it is what everything of a kind leads to. `is_implied`: no word of the question names the kind.
-    `partner`: another thing that each step leaves from as well; what both lead to is meant.
+    `partner`: another thing that each step leaves from as well; what both lead to is meant. `silent`: how many steps
+    no word says, the cheap ones too.
     """
 
     expression: str
@@ -46,6 +47,7 @@ class Reading:
     is_of_whole: bool = False
     is_implied: bool = False
     partner: str = ""
+    silent: int = 0
 
     @property
     def joins_things(self) -> bool:
@@ -82,7 +84,7 @@ class Reading:
     def paid(self, said: Said | None, cost: float) -> Reading:
         """With the words of one more step, and what it costs."""
         if said is None:
-            return replace(self, score=self.score - cost)
+            return replace(self, score=self.score - cost, silent=self.silent + 1)
         score = self.score + gain_of(said) - cost - self._disorder(said)
         return replace(self.spanning(said.used), score=score, weakest=min(self.weakest, said.likeness))
 
@@ -105,6 +107,7 @@ class Reading:
             is_whole=False,
             anchor=-1,
             unsaid=self.unsaid + other.unsaid,
+            silent=self.silent + other.silent,
             weakest=min(self.weakest, other.weakest),
             is_of_whole=self.is_of_whole or other.is_of_whole,
             is_implied=False,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.llm.embedded.language.answer_form import AskedForm
 from app.llm.embedded.plans.candidate_paths import ScoredPath
-from app.llm.tasks import Thing
+from app.llm.tasks import ReadingScores, Thing
 
 # The score of what can mean nothing else.
 SURE = 1.0
@@ -18,12 +18,15 @@ YES_OR_NO = "yes or no"
 class NextAction:
     """The next action: answer with `expressions`, or follow `choices` first; refuse where both are empty.
 
-    `score` is the path's.
+    `score` is the path's; `scores` tell more of the reading that it follows. `asks_back`: questions that may have
+    been meant, where no reading is sure.
     """
 
     score: float
     expressions: tuple[str, ...] = ()
     choices: tuple[int, ...] = ()
+    scores: ReadingScores | None = None
+    asks_back: tuple[str, ...] = ()
 
 
 REFUSAL = NextAction(0.0)

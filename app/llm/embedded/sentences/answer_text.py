@@ -11,7 +11,8 @@ from app.llm.embedded.sentences.described_things import EXTREMES, HELD, IS, last
 from app.llm.embedded.sentences.evidence_paths import KnownFacts
 from app.llm.embedded.sentences.noun_phrases import Things, agree_with_count, many, one, things_of
 from app.llm.embedded.sentences.numbers_text import in_order, minus_text, nothing_but, per_group, totalled, with_most
-from app.llm.embedded.sentences.relation_phrases import base_form, with_article
+from app.llm.embedded.sentences.question_text import of_two
+from app.llm.embedded.sentences.relation_phrases import with_article
 from app.llm.tasks import StepInput
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 
@@ -109,16 +110,7 @@ def _question(expression: Expression, facts: KnownFacts) -> str:
     if found is None or other.agree is many:
         return ""
     speaker, phrase = found
-    doer, done = (other, speaker) if phrase.inverse else (speaker, other)
-    match phrase.form:
-        case "passive":
-            return f"{doer.agree(*facts.be)} {doer.subject} {phrase.words} {done.object}?"
-        case "verb":
-            return f"{doer.agree('does', 'do')} {doer.subject} {base_form(phrase.words)} {done.object}?"
-        case "noun" if doer.possessive:
-            return f"{facts.be[0]} {done.object} {doer.has(phrase.words, one)}?"
-        case _:
-            return ""
+    return of_two(speaker, other, phrase, facts.be)
 
 
 def _of_values(call: Call, facts: KnownFacts) -> str:

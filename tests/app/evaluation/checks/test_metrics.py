@@ -88,3 +88,8 @@ def test_calibration_compares_confidence_and_share_right_bin_by_bin() -> None:
     assert calibration_error([(0.9, False), (0.9, True)]) == pytest.approx(0.4)
     # A bin that is too sure and one that is not sure enough do not make up for each other.
     assert calibration_error([(0.95, False), (0.05, True)]) == pytest.approx(0.95)
+
+
+def test_a_calibration_error_counts_answers_by_their_weights() -> None:
+    assert calibration_error([(0.9, True), (0.9, False)], weights=[9.0, 1.0]) == pytest.approx(0.0)
+    assert calibration_error([(0.9, True), (0.1, True)], weights=[3.0, 1.0]) == pytest.approx((0.3 + 0.9) / 4)

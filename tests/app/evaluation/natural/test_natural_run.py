@@ -39,6 +39,7 @@ def test_a_few_questions_run_and_the_wrong_ones_are_written_for_their_owner(tmp_
     done = CliRunner().invoke(app, args)
     assert "| seen half: right | 8 |" in done.stdout
     assert "| seen half: graph clinic | 8 |" in done.stdout
+    assert "| seen half: asked back | 8 |" in done.stdout
     assert "| names that reached the reasoner | 8 | at most 0 | 0 | pass |" in done.stdout
     assert (tmp_path / "natural.md").read_text("utf-8").startswith("| measure |")
     assert wrong.read_text("utf-8").startswith("# Natural questions that were not")

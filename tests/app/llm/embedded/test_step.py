@@ -67,7 +67,7 @@ def stepped(
         question=question, things=things, evidence=evidence or [], candidates=ways or [], steps=STEPS, kinds=KINDS,
         own={each.name: leaving[each.concept] for each in things if each.name[0] == "E"},
     )  # fmt: skip
-    reply = take_step(scorer, given)
+    reply = take_step(scorer, given).value
     for expression in reply.answer:
         parse(expression)
     return reply
@@ -137,7 +137,7 @@ def test_counts_of_two_things_are_compared(scorer: PathScorer) -> None:
 def test_a_graph_that_does_not_say_what_its_things_are_is_read_loosely(scorer: PathScorer) -> None:
     partner = fact("Eq7f2k", "spouse", end="Es1p2o", to="person", of="person")
     given = step("Who is the other half of Eq7f2k?", [thing("Eq7f2k", "person")], evidence=[partner])
-    assert take_step(scorer, given).answer == ["Es1p2o"]
+    assert take_step(scorer, given).value.answer == ["Es1p2o"]
 
 
 @pytest.mark.parametrize(
@@ -155,6 +155,6 @@ def test_there_what_is_named_is_left_out_and_nothing_is_negated(
 ) -> None:
     had = fact("Eq7f2k", "children", end="Sc1h2d", to="person", of="person")
     people = [thing(name, "person") for name in ("Eq7f2k", "Ez9y8x", "Ea1b2c") if name in question]
-    reply = take_step(scorer, step(question, people, evidence=[had]))
+    reply = take_step(scorer, step(question, people, evidence=[had])).value
     assert reply.answer == answer
     assert reply.action == ("answer" if answer else "not_in_graph")

@@ -14,6 +14,8 @@ import { NamedText } from "./named_text";
 import { useNames } from "./opened";
 import { pathLines } from "./path_line";
 import { wordsRead } from "./readings";
+import { Confidence } from "./confidence";
+import { DidYouMean } from "./did_you_mean";
 import { Understood } from "./understood";
 
 /** The turn whose prompts are looked at, if any. */
@@ -43,9 +45,11 @@ export function Answered({ turn, reply, isLast }: Props) {
       {tables.map((each, at) => <AnswerTable key={at} table={each} />)}
       <Chips entities={reply.entities} table={table} conversation={reply.conversation} />
       <Path reply={reply} table={table} />
+      <Confidence confidence={reply.confidence} />
       {!reply.grounded && <p class="quiet">Not all of this answer is in the evidence.</p>}
       <Remarks turn={turn} reply={reply} table={table} />
       {!reply.answered && <Understood reply={reply} table={table} />}
+      {isLast && <DidYouMean reply={reply} table={table} />}
       {isLast && <Ambiguous reply={reply} table={table} />}
       <div class="row answer-bar">
         {hasEvidence && (

@@ -3,7 +3,7 @@ import type { ChatAnswer, NameTable } from "../protocol/wire";
 
 /** Of a question without an answer: which of its words were known, and what can be done. */
 export function Understood({ reply, table }: { reply: ChatAnswer; table: NameTable }) {
-  if (reply.ambiguous.length > 0) {
+  if (reply.ambiguous.length > 0 || reply.did_you_mean?.length > 0) {
     return null;
   }
   const named = reply.understood.map(({ pseudonym, concept }) => {

@@ -8,7 +8,7 @@ import type { ChatAnswer, GraphExcerpt } from "./wire";
  */
 export async function capsuleContext(answer: ChatAnswer): Promise<Uint8Array> {
   const { usage: _usage, capsule: _capsule, ...bound } = answer;
-  return utf8(["arog capsule 2", await digestOf(bound)].join("\n"));
+  return utf8(["arog capsule 3", await digestOf(bound)].join("\n"));
 }
 
 /** Of a trace, all of which is sealed. */

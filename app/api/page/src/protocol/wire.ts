@@ -74,11 +74,13 @@ export const chatAnswerOf = fields({
   entities: list(itemOf),
   evidence: list(factOf),
   grounded: truth,
+  confidence: optional(nullable(number), null),
   ambiguous: list(ambiguityOf),
   inexact: optional(list(readingOf), []),
   notes: optional(list(text), []),
   worked_out: optional(list(text), []),
   understood: optional(list(fields({ pseudonym: text, concept: text })), []),
+  did_you_mean: optional(list(text), []),
   usage: usageOf,
   capsule: nullable(capsuleOf),
 });

@@ -1,0 +1,146 @@
+"""Answers that are known to be right or wrong, with the scores that their confidence is worked out from.
+
+Three sources: the natural questions of the seen half, asked where the reader answers by every reading that leaves
+nothing over, so that there are wrong answers to learn from; the same questions once more over a schema without a
+relation that they need, where whatever is read is wrong; and the questions of the public sets, for graphs whose
+questions are read as paths.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from app.evaluation.bench.asker import QuestionOutcome
+from app.evaluation.bench.bench import Bench, sample
+from app.evaluation.bench.question_sets import QuestionSets, Show
+from app.evaluation.bench.report import RunLabel
+from app.evaluation.datasets.questions import Question
+from app.evaluation.fakes.recording_reasoner import Step
+from app.evaluation.natural.run import NaturalOutcome, Selection, ask_natural
+from app.evaluation.tables.reliability_run import sets_asked
+from app.llm.embedded.confidence import features_of
+from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
+from app.llm.embedded.meaning.schema_graph import plain_words
+from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.tasks import ReadingScores, StepInput
+from client_sdk.answers.answer import Answer
+
+_LABEL: Final = re.compile(r'"([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceExample:
+    """One answer. `group` is left out as a whole when the fit is tested; `is_given`: the service would give it."""
+
+    road: str
+    group: str
+    features: Mapping[str, float]
+    is_right: bool
+    is_given: bool = True
+    weight: float = 1.0
+    is_intact: bool = True
+    """False of a question that its graph was made unable to answer."""
+
+
+async def natural_examples(limit: int | None, seed: int, show: Show) -> list[ConfidenceExample]:
+    """Those of the seen half; none of the other is asked. `limit` is for each graph. Raises QuestionsError."""
+    async with Bench(answers_unsure=True) as bench:
+        run = await ask_natural(bench, Selection(("seen",), limit=limit, seed=seed), show)
+        answered = [example for each in run.outcomes for example in _of_outcome(each, bench.scorer)]
+        unheld = [each for outcome in run.outcomes for each in _without_relations(outcome, bench.scorer)]
+    # What the reader does not understand of these questions was mended or is refused by now, as they were looked at
+    # while it was made. Of other people's it reads as much as if a relation were missing.
+    share = sum(each.verdict != "right" for each in run.outcomes) / max(1, len(unheld))
+    return [*answered, *(replace(each, weight=share) for each in unheld if each is not None)]
+
+
+def _of_outcome(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[ConfidenceExample]:
+    scores, answer = _scores(outcome.steps), outcome.answer
+    if scores is not None and answer is not None and answer.answered:
+        read = _first_reading(outcome, scorer)
+        is_given = read is not None and read.is_sure
+        yield ConfidenceExample(
+            scores.road, outcome.question.graph, _features(scores, answer), outcome.verdict == "right", is_given
+        )
+
+
+def _without_relations(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[ConfidenceExample | None]:
+    """For each relation that a right answer needs, what is read without it; None where that is refused."""
+    read, answer = _first_reading(outcome, scorer), outcome.answer
+    if read is None or not read.is_sure or outcome.verdict != "right" or answer is None or not answer.answered:
+        return
+    given = next(step.asked for step in outcome.steps if isinstance(step.asked, StepInput))
+    for relation in sorted({part for label in _LABEL.findall(read.meaning.expression) for part in _parts(label)}):
+        other = read_meaning(scorer, _lacking(given, relation))
+        if other is None or not other.is_whole:
+            yield None
+            continue
+        features = _features(other.scores, answer)
+        group = outcome.question.graph
+        yield ConfidenceExample("meaning", group, features, is_right=False, is_given=other.is_sure, is_intact=False)
+
+
+def _lacking(given: StepInput, relation: str) -> StepInput:
+    """The task as a graph without `relation` would have it, under any of the names that a source gives it."""
+    steps = tuple(step for step in given.steps if relation not in _parts(step.label))
+    own = {name: tuple(each for each in labels if relation not in _parts(each)) for name, labels in given.own.items()}
+    return given.model_copy(update={"steps": steps, "own": own})
+
+
+def _parts(label: str) -> set[str]:
+    return {part.lstrip("^") for part in plain_words(label).split("|")}
+
+
+def _first_reading(outcome: NaturalOutcome, scorer: PathScorer) -> ReadMeaning | None:
+    given = next((step.asked for step in outcome.steps if isinstance(step.asked, StepInput)), None)
+    return read_meaning(scorer, given) if given is not None and given.steps else None
+
+
+def _scores(steps: Iterable[Step]) -> ReadingScores | None:
+    return next((step.scores for step in reversed(list(steps)) if step.scores is not None), None)
+
+
+def _features(scores: ReadingScores, answer: Answer) -> dict[str, float]:
+    return features_of(scores, doubtful_names=bool(answer.inexact or answer.ambiguous))
+
+
+async def path_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
+    """Those of the public sets, `limit` questions of each. Raises QuestionsError."""
+    found: list[ConfidenceExample] = []
+    with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
+        async with Bench() as bench:
+            sets = QuestionSets(bench, data, Path(folder), show)
+            for title, loaded, questions in sets_asked(sets, seed, ""):
+                chosen = sample(questions, limit, seed)
+                gathered = _PathExamples(title)
+                await bench.ask(
+                    loaded,
+                    RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=seed),
+                    chosen,
+                    progress=lambda done, title=title, chosen=chosen: show(title, done, len(chosen)),  # type: ignore[misc]
+                    see=gathered.see,
+                )
+                found += gathered.examples
+    return found
+
+
+class _PathExamples:
+    """Gathers those of one set; `see` is what Bench.ask calls."""
+
+    def __init__(self, group: str) -> None:
+        self._group = group
+        self.examples: list[ConfidenceExample] = []
+
+    def see(self, question: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
+        scores = _scores(steps)
+        if answer is not None and answer.answered and scores is not None and scores.road == "path":
+            is_right = question.is_answerable and outcome.score.f1 == 1.0
+            features = _features(scores, answer)
+            self.examples.append(
+                ConfidenceExample("path", self._group, features, is_right, is_intact=question.is_answerable)
+            )

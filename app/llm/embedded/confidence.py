@@ -1,0 +1,61 @@
+"""The confidence of an answer: the chance that it is right, by the scores of the reading that it follows.
+
+A logistic formula for each road; `arog eval confidence` fits its coefficients to questions whose answers are known.
+Promise: it is worked out from scores and counts alone; no word of the question or of the graph goes in. Limit: it
+holds for questions like those that it was fitted to.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from app.llm.tasks import ReadingScores
+
+COEFFICIENTS: Final = Path(__file__).with_name("confidence.toml")
+INTERCEPT: Final = "intercept"
+MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
+"""Nothing is known for certain."""
+MAX_SILENT: Final = 3
+
+
+def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, float]:
+    """The figures that the formula weighs. `doubtful_names`: a name was read that is spelt otherwise, or is shared."""
+    found = {"margin": min(1.0, max(0.0, scores.margin)), "doubtful_names": float(doubtful_names)}
+    if scores.road == "path":
+        return found | {"score": min(1.0, max(-1.0, scores.score))}
+    in_context = scores.likeness > 0
+    found |= {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
+    # Where single words did not decide, their margin is none, and the whole question's is another measure.
+    return found | {"in_context": float(in_context)} | ({"margin": 0.0} if in_context else {})
+
+
+def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
+    """Between 0.01 and 0.99, to two places."""
+    return chance(features_of(scores, doubtful_names=doubtful_names), weights_of(scores.road))
+
+
+def chance(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """The logistic function of the weighted sum, rounded; a figure without a weight counts for nothing."""
+    total = weights[INTERCEPT] + sum(weights.get(name, 0.0) * value for name, value in features.items())
+    # By its half that can't overflow.
+    odds = math.exp(-abs(total))
+    return as_confidence((1.0 if total >= 0 else odds) / (1 + odds))
+
+
+def as_confidence(share: float) -> float:
+    return round(min(MAX_CONFIDENCE, max(MIN_CONFIDENCE, share)), 2)
+
+
+def weights_of(road: str) -> Mapping[str, float]:
+    """The coefficients of one road, by the names of its figures."""
+    return _coefficients()[road]
+
+
+@cache
+def _coefficients() -> dict[str, dict[str, float]]:
+    return tomllib.loads(COEFFICIENTS.read_text("utf-8"))

@@ -1,0 +1,111 @@
+"""An answer tells its confidence where something measures it; a model can't set it, and is measured by our reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from app.chat.question_run import ChatOptions
+from app.chat.service import ChatService
+from app.egress.guard import StaticSegments
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.reasoner import Reasoner
+from app.strategies.arog.prompts import AROG_TASKS
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.store import ServiceContext
+from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, step
+from tests.support.processes.model_server import Canned, ModelServer, Request, reply
+
+Around = Callable[[Reasoner], House]
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
+    with clinic_store(tmp_path_factory.mktemp("confidence"), embedder) as store:
+        yield store
+
+
+@pytest.fixture
+def around(store: ServiceContext, embedder: Embedder) -> Around:
+    def built(reasoner: Reasoner) -> House:
+        statics = StaticSegments()
+        for kind in (STEP, *AROG_TASKS):
+            for data in reasoner.statics_of(kind):
+                statics.register(data)
+        strategies = {"sets": SetsStrategy(embedder)}
+        parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, statics)
+        return House(ChatService(*parts, ChatOptions()), store.ledger)
+
+    return built
+
+
+@pytest.fixture
+def embedded(around: Around, embedder: Embedder) -> House:
+    return around(EmbeddedReasoner(embedder))
+
+
+async def test_an_answer_tells_how_sure_it_is(embedded: House) -> None:
+    answer = await embedded.ask(DOCTOR_OF)
+    assert answer.answered
+    assert answer.confidence is not None
+    assert 0.7 < answer.confidence < 1
+    assert answer.confidence == embedded.last.confidence
+
+
+@pytest.mark.parametrize("text", ["Hello!", "Tell me about Zofia Quarrel", "Which umbrella has Zofia Quarrel?"])
+async def test_what_nothing_measures_has_none(embedded: House, text: str) -> None:
+    assert (await embedded.ask(text)).confidence is None
+
+
+async def test_a_misspelt_name_makes_it_less_sure(embedded: House) -> None:
+    plain, misspelt = await embedded.ask(DOCTOR_OF), await embedded.ask("Who is Zofia Quarel treated by?")
+    assert misspelt.inexact
+    assert plain.confidence is not None
+    assert misspelt.confidence is not None
+    assert misspelt.confidence < plain.confidence
+
+
+async def test_a_model_that_says_what_we_read_is_as_sure_as_our_reading(
+    around: Around, embedded: House, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = drafting("It is {1}.", "{treated by}")
+    ours, theirs = await embedded.ask(DOCTOR_OF), await around(model).ask(DOCTOR_OF)
+    assert theirs.names == ours.names
+    assert theirs.confidence == ours.confidence
+
+
+async def test_a_model_that_says_otherwise_is_doubted(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    """Ottoline lives where Bertil does; Ptolemy treats him."""
+    server.replies = drafting(
+        "It is {1}.", 'intersect(reach({lives in}, "^lives in"), {treated by})', follow=("lives in", "treated by")
+    )
+    ours = await around(model).ask("Who is Aurelio Vantongeren treated by?")
+    assert ours.answered
+    assert ours.confidence is not None
+    assert ours.confidence < 0.3
+
+
+async def test_a_model_can_not_tell_how_sure_it_is_or_ask_back(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    claims = {"confidence": 0.42, "scores": {"road": "path", "score": -1, "margin": 0}, "asks_back": ["Who?"]}
+
+    def claiming(request: Request) -> Canned:
+        body = json.loads(drafting("It is {1}.", "{treated by}")(request).body)
+        return reply({**json.loads(body["choices"][0]["message"]["content"]), **claims})
+
+    server.replies = drafting("It is {1}.", "{treated by}")
+    plain = await around(model).ask(DOCTOR_OF)
+    server.replies = claiming
+    claimed = await around(model).ask(DOCTOR_OF)
+    assert (claimed.confidence, claimed.did_you_mean) == (plain.confidence, ())
+    server.replies = lambda _request: step("not_in_graph", **claims)
+    assert (await around(model).ask(DOCTOR_OF)).did_you_mean == ()

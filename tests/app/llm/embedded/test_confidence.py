@@ -1,0 +1,70 @@
+"""The confidence rises with what speaks for a reading and falls with what speaks against it; it is never certain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.llm.embedded.confidence import (
+    INTERCEPT,
+    MAX_CONFIDENCE,
+    MIN_CONFIDENCE,
+    chance,
+    confidence_of,
+    features_of,
+    weights_of,
+)
+from app.llm.tasks import ReadingScores
+
+PLAIN = ReadingScores("meaning", 2.0, 0.5, 0.9, steps=1)
+PATH = ReadingScores("path", 0.6, 0.3, steps=1)
+FIGURES = st.floats(-1e6, 1e6)
+
+
+def sure(scores: ReadingScores, *, doubtful_names: bool = False) -> float:
+    return confidence_of(scores, doubtful_names=doubtful_names)
+
+
+@given(
+    FIGURES, FIGURES, FIGURES, st.integers(0, 50), st.floats(0, 1), st.booleans(), st.sampled_from(["meaning", "path"])
+)
+def test_it_is_a_chance_that_is_never_certain(
+    score: float, margin: float, weakest: float, silent: int, likeness: float, doubt: bool, road: str
+) -> None:
+    scores = ReadingScores(road, score, margin, weakest, silent=silent, likeness=likeness)  # type: ignore[arg-type]
+    told = sure(scores, doubtful_names=doubt)
+    assert MIN_CONFIDENCE <= told <= MAX_CONFIDENCE
+    assert told == round(told, 2)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (replace(PLAIN, margin=1.0), replace(PLAIN, margin=0.15)),
+        (replace(PLAIN, weakest=1.0), replace(PLAIN, weakest=0.65)),
+        (PLAIN, replace(PLAIN, silent=2)),
+        (replace(PATH, score=0.9), replace(PATH, score=0.2)),
+        (replace(PATH, margin=0.6), replace(PATH, margin=0.0)),
+    ],
+)
+def test_what_speaks_for_a_reading_raises_it(better: ReadingScores, worse: ReadingScores) -> None:
+    assert sure(better) > sure(worse)
+
+
+@pytest.mark.parametrize("scores", [PLAIN, PATH])
+def test_a_name_that_was_read_otherwise_lowers_it(scores: ReadingScores) -> None:
+    assert sure(scores, doubtful_names=True) < sure(scores)
+
+
+@pytest.mark.parametrize("scores", [PLAIN, PATH])
+def test_every_figure_has_its_weight(scores: ReadingScores) -> None:
+    assert set(weights_of(scores.road)) == {INTERCEPT, *features_of(scores, doubtful_names=False)}
+
+
+def test_the_logistic_function() -> None:
+    assert chance({"a": 2.0, "b": 1.0}, {INTERCEPT: -1.0, "a": 0.5, "b": 0.0}) == 0.5
+    assert chance({}, {INTERCEPT: 800.0}) == MAX_CONFIDENCE
+    assert chance({}, {INTERCEPT: -800.0}) == MIN_CONFIDENCE
