@@ -55,8 +55,8 @@ def test_what_speaks_for_a_reading_raises_it(better: ReadingScores, worse: Readi
 
 
 @pytest.mark.parametrize("scores", [PLAIN, PATH])
-def test_a_name_that_was_read_otherwise_lowers_it(scores: ReadingScores) -> None:
-    assert sure(scores, doubtful_names=True) < sure(scores)
+def test_a_name_that_was_read_otherwise_never_raises_it(scores: ReadingScores) -> None:
+    assert sure(scores, doubtful_names=True) <= sure(scores)
 
 
 @pytest.mark.parametrize("scores", [PLAIN, PATH])
