@@ -156,6 +156,8 @@ class AnswerForms:
         """ "Are all patients of X smokers": none of the first set is outside of the second."""
         text = self._builder.text(whole)
         for other in readings[:MAX_PAIRED]:
+            if other.kinds.isdisjoint(whole.kinds):
+                continue
             parts = [other.expression.removeprefix(f"{function}({text}, ") for function in ("having", "filter")]
             if any(part != other.expression and part.count('"') == 2 for part in parts):
                 yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score

@@ -22,7 +22,7 @@ from app.llm.embedded.meaning.reading import (
     gain_of,
 )
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
-from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, reversed_label
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
 
 _SAYS_LITTLE = frozenset({"of", "on", "date", "number"})
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
@@ -35,10 +35,9 @@ class Extremes:
     """The readings that a superlative of the question makes of others."""
 
     def __init__(
-        self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, persons: frozenset[str]
+        self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, named: NamedThings
     ) -> None:
-        self._asked, self._graph, self._said, self._nouns = asked, graph, said, nouns
-        self._persons = persons
+        self._asked, self._graph, self._said, self._nouns, self._named = asked, graph, said, nouns, named
         self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
         self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
         totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
@@ -148,7 +147,9 @@ class Extremes:
             yield 0, ONLY_ONE
 
     def _are_led_by_people(self, hop: SchemaHop) -> bool:
-        return hop.label.startswith("^") and "|" not in hop.label and bool(hop.ends) and hop.ends <= self._persons
+        return (
+            hop.label.startswith("^") and "|" not in hop.label and bool(hop.ends) and hop.ends <= self._named.persons
+        )
 
     def _with_greatest_sum(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         """ "The most beds in total": those of a set for which the values of what they lead to add up to most."""
@@ -177,7 +178,7 @@ class Extremes:
         for at, thing in self._compared if not each.is_bare else ():
             sign = sign_of(asked.measures[at], hop)
             is_said = "than" in asked.words[at:thing] or asked.words[at] in ("before", "after")
-            if each.used >> at & 1 or each.used >> thing & 1 or not is_said:
+            if each.used >> at & 1 or each.used >> thing & 1 or not (is_said and self._has(thing, hop)):
                 continue
             counted = self._nouns.get(at + 1) if asked.words[at] in _MORE else None
             if counted and not hop.value:
@@ -191,6 +192,11 @@ class Extremes:
                 longer = each.spanning(used | (said.used if said else 0))
                 score = each.score + 2.0 + gain - HOP
                 yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
+
+    def _has(self, thing: int, hop: SchemaHop) -> bool:
+        """True where the thing at this token has such values, or leads to such things, as well."""
+        kinds = self._named.things.get(self._asked.words[thing], frozenset())
+        return any(each.label == hop.label for each, _ in self._graph.leaving(kinds))
 
     def _more_than(
         self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
@@ -217,7 +223,7 @@ class Extremes:
             if said.used not in nouns:
                 yield said, gain_of(said)
         last = set(hop.shown.split("|")[-1].lower().split()) - _SAYS_LITTLE
-        if any(set(hint.split()) & last for hint in measure.hints):
+        if any(hint <= last for hint in measure.hinted):
             yield None, COMMON
         elif (not measure.hints or hop.value == "date") and self._is_only(hop, kinds):
             yield None, ONLY_ONE

@@ -51,7 +51,7 @@ class ReadingBuilder:
     ) -> None:
         self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
         self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
-        self.extremes = Extremes(asked, graph, said, self.nouns, named.persons)
+        self.extremes = Extremes(asked, graph, said, self.nouns, named)
         self._says_having = not _HAS.isdisjoint(asked.words)
         self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 

@@ -192,8 +192,7 @@ class _Wording:
         """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
         said, found = self.alone if span.count == 1 else self.beside, LEXICAL
         if span.words[0] in POSITIVE and span.count == 1:
-            hints = {word for hint in POSITIVE[span.words[0]].hints for word in hint.split()}
-            return 0.0 if self.whole.isdisjoint(hints - {"number", "date"}) else KIN
+            return KIN if any(hint <= self.whole for hint in POSITIVE[span.words[0]].hinted) else 0.0
         words_said = span.words[:-1] if span.count > 1 and span.words[-1] in self.heads else span.words
         for word in words_said:
             if kind_words(singular(word)).isdisjoint(said) and self.verbs.isdisjoint(verbs_of(word)):

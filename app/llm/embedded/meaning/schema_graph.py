@@ -126,6 +126,8 @@ class SchemaGraph:
         names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
         exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))
         short = [kind for kind in self.kinds if len(said) > 2 and kind.lower().startswith(said)]
+        if len(short) > 1:
+            short = [kind for kind in short if " " not in kind]
         if not exact and len(short) == 1:
             return frozenset(short)
         return exact or frozenset(

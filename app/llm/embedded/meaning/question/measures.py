@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+_SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -16,6 +18,11 @@ class Measure:
     number: int
     date: int
     hints: tuple[str, ...] = ()
+
+    @property
+    def hinted(self) -> tuple[frozenset[str], ...]:
+        """The words of each hint that say something."""
+        return tuple(frozenset(hint.split()) - _SAYING_LITTLE for hint in self.hints)
 
     def turned(self) -> Measure:
         """Of the opposite: young for old."""

@@ -189,7 +189,8 @@ def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[
 
 def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
     """ "And his siblings?" may ask of them what was asked before; "what for?" asks for a reason."""
-    if words[:1] == ("and",) and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
+    is_asked = bool({*words[1:3]} & {*_ASKING, "how"})
+    if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
         yield 0
     if words[-1:] == ("for",) and form == "things":
         yield len(words) - 1
