@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from app.llm.embedded.language.people_and_groups import names_a_group
 from app.llm.embedded.language.relation_wording import unmask_words
 from app.llm.embedded.meaning.answer_forms import AnswerForms, Meaning
 from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context, sense_of
@@ -111,7 +112,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
         own=given.own,
         persons=persons,
         spoken=spoken_of(given),
-        groups=frozenset(kind for kind in plain.kinds if plain.is_group(kind, scorer.type_of(kind))),
+        groups=frozenset(kind for kind in plain.kinds if names_a_group(kind, scorer.type_of(kind))),
     )
     for wording in wordings(given, plain, persons):
         question, graph = _unmasked(wording, given, plain)

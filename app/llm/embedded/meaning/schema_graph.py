@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
 
 from app.llm.embedded.language.morphology import noun_lemma
+from app.llm.embedded.language.people_and_groups import names_people
 from app.llm.embedded.language.relation_wording import Wordings
 from app.llm.embedded.language.synonyms import kind_words as synonyms_of_kind
-from app.llm.embedded.scoring.hop_table import EXAMPLES
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, Thing
 from kg_store.text.plurals import singular
@@ -26,25 +25,6 @@ RECORDS = {
     "enrolment": "enrol enrolled", "payment": "pay paid", "visit": "visit visited", "delivery": "deliver delivered",
 }  # fmt: skip
 _TYPING = frozenset({"instance of", "type", "subclass of"})
-_HUMAN = frozenset({"human", "person", "individual", "man", "woman", "people"})
-_OF_PEOPLE = frozenset(
-    "birth gender sex spouse married child parent sibling lives email phone salary hired nationality occupation "
-    "profession citizenship first last".split()
-)
-_OF_PEOPLE_ALONE = frozenset(
-    "birth gender sex spouse married nationality citizenship salary hired surname sibling".split()
-)
-MIN_OF_PEOPLE: Final = 2
-"""A kind that has so much that people alone have is people, whatever it is called."""
-
-_GROUPS = frozenset(
-    "agency association authority bakery band bank brewery carrier charity church circle clinic club college "
-    "commission committee company cooperative corporation council department distributor division employer "
-    "faculty firm foundation fund garage gallery government group hospital hotel institute institution insurer "
-    "insurance laboratory lab label landlord manufacturer ministry museum operator orchestra organisation "
-    "organization party practice producer provider publisher restaurant school shop society sponsor store "
-    "studio supplier team theatre trust union university vendor workshop customer client partner chain".split()
-)
 # Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
     "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent".split()
@@ -98,19 +78,9 @@ class SchemaGraph:
         return names[0] if len(names) == 1 else f"union({', '.join(names)})"
 
     def is_person(self, kind: str, kind_type: str) -> bool:
-        """True where the kind's own word is nearest to a word for people, and its things have what people have."""
+        """True where the kind's own word is one for people, or its things have what people have."""
         own = [hop for hop in self._by_kind.get(kind, ()) if "|" not in hop.label]
-        has = {word for hop in own for word in hop.shown.lower().split()}
-        if kind.lower() in _HUMAN:
-            return True
-        if kind_type in ("person", "group") and len(has & _OF_PEOPLE_ALONE) >= MIN_OF_PEOPLE:
-            return True
-        return kind_type == "person" and (singular(kind.lower()) in EXAMPLES or not has.isdisjoint(_OF_PEOPLE))
-
-    def is_group(self, kind: str, kind_type: str) -> bool:
-        """True for firms, clinics and the like, by the noun that their kind ends in; things that do something too."""
-        last = singular(kind.lower().split()[-1])
-        return last in _GROUPS or (kind_type == "group" and last.endswith(("er", "or")))
+        return names_people(kind, kind_type, {word for hop in own for word in hop.shown.lower().split()})
 
     def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
         """The kind that is nearest to what `words` mean, with its likeness; none where two are about as near."""

@@ -43,6 +43,8 @@ _UNITS = frozenset(
 _FUNCTIONS: tuple[tuple[Literal["average", "sum"], frozenset[str]], ...] = (("average", _AVERAGES), ("sum", TOTALS))
 _ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
+_BEFORE_ASKED = frozenset("the a total please me and us what is".split())
+"""What stands before the number or the names that are asked for; no "phone" of a phone number."""
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
 
 
@@ -285,6 +287,7 @@ def _asked(words: Sequence[str], form: Form) -> int:
     if form == "truth":
         return -1
     for at, word in enumerate(words):
-        if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count"):
+        is_compound = word in ("number", "name", "count") and at > 0 and words[at - 1] not in _BEFORE_ASKED
+        if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
             return at + 1
     return 0 if words[:1] and words[0] not in ("who", "when", "where", "how", "whose", "whom") else -1

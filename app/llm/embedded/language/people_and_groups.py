@@ -1,0 +1,55 @@
+"""Kinds that are people, and kinds that do what people do together: firms, clinics and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from kg_store.text.plurals import singular
+
+MIN_OF_PEOPLE: Final = 2
+"""A kind that has so much that people alone have is people, whatever it is called."""
+
+_PEOPLE: Final = frozenset(
+    "human person individual man woman people user chef speaker volunteer buyer contact staff artist musician owner "
+    "tenant landlord resident student pupil patient client guest member applicant participant assistant consultant "
+    "accountant recipient nurse author captain pilot judge lawyer coach colleague relative neighbour actor singer "
+    "director writer president king queen player scientist politician parent child mother father doctor".split()
+)
+_AGENTS: Final = ("er", "or", "ist", "ian", "ee")
+"""Endings of words for who does something."""
+
+_HAD_BY_PEOPLE: Final = frozenset(
+    "birth gender sex spouse married child parent sibling lives email phone salary hired nationality occupation "
+    "profession citizenship first last".split()
+)
+_HAD_BY_PEOPLE_ALONE: Final = frozenset(
+    "birth gender sex spouse married nationality citizenship salary hired surname sibling".split()
+)
+_GROUPS: Final = frozenset(
+    "agency association authority bakery band bank brewery carrier charity church circle clinic club college "
+    "commission committee company cooperative corporation council department distributor division employer faculty "
+    "firm foundation fund garage gallery government group hospital hotel institute institution insurer insurance "
+    "laboratory lab label landlord manufacturer ministry museum operator orchestra organisation organization party "
+    "practice producer provider publisher restaurant school shop society sponsor store studio supplier team theatre "
+    "trust union university vendor workshop customer client partner chain contractor".split()
+)
+
+
+def names_people(kind: str, kind_type: str, has: Collection[str]) -> bool:
+    """True of a kind of people. `kind_type`: what the sentence model takes it for; `has`: words of its relations."""
+    last = _last(kind)
+    if last in _PEOPLE or (kind_type in ("person", "group") and len(_HAD_BY_PEOPLE_ALONE & {*has}) >= MIN_OF_PEOPLE):
+        return True
+    is_agent = last.endswith(_AGENTS) and last not in _GROUPS
+    return kind_type == "person" and (is_agent or not _HAD_BY_PEOPLE.isdisjoint(has))
+
+
+def names_a_group(kind: str, kind_type: str) -> bool:
+    """True of firms, clinics and the like, by the noun that their kind ends in; of things that do something, too."""
+    last = _last(kind)
+    return last in _GROUPS or (kind_type == "group" and last.endswith(("er", "or")))
+
+
+def _last(kind: str) -> str:
+    return singular(kind.lower().split()[-1])
