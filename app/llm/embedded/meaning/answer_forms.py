@@ -48,6 +48,7 @@ class AnswerForms:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
         self._comparisons = Comparisons(asked, graph, builder)
         self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
+        self._head = self._head_of_asked()
         self._groups = Groups(asked, graph, builder, self._noun)
 
     def _is_asked(self, at: int) -> bool:
@@ -56,6 +57,15 @@ class AnswerForms:
         return 0 <= begin <= at and not any(
             self._asked.roles[each] in ("content", "thing", "value", "person") for each in range(begin, at)
         )
+
+    def _head_of_asked(self) -> int:
+        """The bit of the first content word behind where the asked noun may begin, if it names no kind; else 0."""
+        asked = self._asked
+        if asked.asked < 0 or asked.form != "things":
+            return 0
+        at = next((n for n in range(asked.asked, len(asked.roles)) if asked.roles[n] != "grammar"), -1)
+        is_kind = any(used >> at & 1 for used, _ in self._builder.nouns.values()) if at >= 0 else True
+        return 0 if is_kind or asked.roles[at] != "content" else 1 << at
 
     def meanings(self, readings: Sequence[Reading]) -> list[Meaning]:
         """Best first; each expression once."""
@@ -76,9 +86,16 @@ class AnswerForms:
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named
         bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
+        bound = bound or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
+        fits = fits and not self._strays(used, reading.final)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
+
+    def _strays(self, used: int, final: int) -> bool:
+        """True where the noun of what is asked for says a step on the way, and not what the way leads to: "clients
+        without an animal" are no animals of those who have been clients since a date."""
+        return bool(self._head & used) and not self._head & final
 
     def _denies(self, expression: str) -> bool:
         """ "Doctors that treat no smokers": the doctors are left out, and not the smokers among whom they treat."""

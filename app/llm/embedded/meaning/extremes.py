@@ -104,7 +104,8 @@ class Extremes:
             elif each.is_whole and each.used & used and not hop.value and said:
                 chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
                 longer = each.spanning(tokens)
-                yield replace(longer, expression=chosen, score=score, kinds=hop.ends, is_whole=False, said=-1)
+                longer = replace(longer, kinds=hop.ends, is_whole=False, said=-1, final=said.used)
+                yield replace(longer, expression=chosen, score=score)
 
     def _frequent(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         """ "The most common reason", "the most popular course": the values or things that most lead to."""
@@ -116,6 +117,7 @@ class Extremes:
             for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
                 chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
                 longer = replace(each.spanning(1 << at | said.used), expression=chosen, kinds=frozenset(), said=-1)
+                longer = replace(longer, final=said.used)
                 score = each.score + 1.0 + gain_of(said) - cost
                 yield replace(longer, score=score, value=hop.value, is_whole=False, is_implied=False)
         elif each.said == at + 2:

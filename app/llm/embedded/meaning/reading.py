@@ -28,7 +28,7 @@ class Reading:
     `unsaid`: how many steps no word says; `weakest`: the likeness of the words that say a step least. `is_of_whole`:
     it is what everything of a kind leads to. `is_implied`: no word of the question names the kind.
     `partner`: another thing that each step leaves from as well; what both lead to is meant. `silent`: how many steps
-    no word says, the cheap ones too.
+    no word says, the cheap ones too. `final`: the tokens that say what its last step leads to.
     """
 
     expression: str
@@ -48,6 +48,7 @@ class Reading:
     is_implied: bool = False
     partner: str = ""
     silent: int = 0
+    final: int = 0
 
     @property
     def joins_things(self) -> bool:
@@ -108,6 +109,7 @@ class Reading:
             anchor=-1,
             unsaid=self.unsaid + other.unsaid,
             silent=self.silent + other.silent,
+            final=self.final | other.final,
             weakest=min(self.weakest, other.weakest),
             is_of_whole=self.is_of_whole or other.is_of_whole,
             is_implied=False,

@@ -93,7 +93,8 @@ class ReadingBuilder:
         yield from self._things()
         for at, (used, kinds) in self.nouns.items():
             score = float(used.bit_count())
-            yield Reading("", kinds, used, score, near=at, far=used.bit_length() - 1, said=at, is_whole=True)
+            far = used.bit_length() - 1
+            yield Reading("", kinds, used, score, near=at, far=far, said=at, is_whole=True, final=used)
         people = next(asked.at("person"), -1)
         if people >= 0 and self._named.persons:
             yield Reading("", self._named.persons, 0, 0.0, near=people, far=people, is_whole=True)
@@ -221,9 +222,9 @@ class ReadingBuilder:
         if each.partner:
             reached = f'intersect({reached}, reach({each.partner}, "{hop.label}"))'
         longer = replace(
-            longer, expression=reached, partner="", kinds=frozenset() if hop.value else hop.ends,
-            value=hop.value, said=-1, is_bare=False, is_whole=False, unsaid=each.unsaid + (cost == UNSAID),
-            is_of_whole=each.is_whole or each.is_of_whole,
+            longer, expression=reached, partner="", kinds=frozenset() if hop.value else hop.ends, value=hop.value,
+            said=-1, final=said.used if said else 0, is_bare=False, is_whole=False,
+            unsaid=each.unsaid + (cost == UNSAID), is_of_whole=each.is_whole or each.is_of_whole,
         )  # fmt: skip
         return self._called(longer, said) if said and not hop.value else longer
 
@@ -255,7 +256,9 @@ class ReadingBuilder:
             if not each.kinds <= kinds:
                 text = f"intersect({text}, {self._graph.whole(both)})"
                 score -= EXTREME_INSIDE * each.expression.startswith(EXTREMES)
-            yield replace(each.spanning(used), expression=text, kinds=both, score=score, said=at)
+            yield replace(
+                each.spanning(used), expression=text, kinds=both, score=score, said=at, final=each.final | used
+            )
 
 
 def _names(expression: str) -> list[str]:
