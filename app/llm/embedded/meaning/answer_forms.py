@@ -49,6 +49,8 @@ class AnswerForms:
         self._comparisons = Comparisons(asked, graph, builder)
         self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
         self._head = self._head_of_asked()
+        words = asked.words
+        self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
         self._groups = Groups(asked, graph, builder, self._noun)
 
     def _is_asked(self, at: int) -> bool:
@@ -82,6 +84,7 @@ class AnswerForms:
         left = (asked.content | asked.working) & ~used & ~(asked.words[0] == "and" and bool(reading.value))
         for label in set(_LABEL.findall(expression)) if left & asked.content else ():
             left &= ~(self._builder.explained(label) & asked.content)
+        left &= ~self._how_much if reading.value == "number" else -1
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named

@@ -184,6 +184,7 @@ class _Wording:
         of_start = {singular(word) for kind in starts for word in kind.lower().split()}
         for little in (_SAYING_LITTLE, of_start):  # "Shipment status" is said by no shipments.
             alone -= little if whole - little else set()
+        alone -= of_start if hop.inverse else set()  # Nor, from animals, the visits whose animal they are.
         heads = _HEADS.get(value, frozenset())
         verbs = hop.verbs | verbs_said(hop.further)
         return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads)

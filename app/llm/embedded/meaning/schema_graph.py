@@ -95,7 +95,8 @@ class SchemaGraph:
         said = " ".join(map(noun_lemma, words))
         names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
         exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))
-        short = [kind for kind in self.kinds if len(said) > 2 and kind.lower().startswith(said)]
+        begun = " ".join(map(singular, words))
+        short = [kind for kind in self.kinds if len(begun) > 2 and kind.lower().startswith(begun)]
         if len(short) > 1:
             short = [kind for kind in short if " " not in kind]
         if not exact and len(short) == 1:
@@ -106,7 +107,8 @@ class SchemaGraph:
 
 
 def _in_singular(words: str) -> str:
-    return " ".join(map(singular, words.lower().split()))
+    said = words.lower().split()
+    return " ".join(map(singular, said[1:] if said[:1] in (["a"], ["an"], ["the"]) and said[1:] else said))
 
 
 def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:

@@ -81,6 +81,9 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
     for at in range(1, len(words)):
         if words[at] == "number" and roles[at - 1] == roles[at] == "content" and "number" not in labelled:
             roles[at] = "grammar"  # "Plate number": a compound whose first word says what it is.
+    for at, word in enumerate(words):
+        if word in _SILENT and word in labelled and word not in GRAMMAR:
+            roles[at] = "content"
     for at in _in_phrases(words, phrases):
         if words[at] not in GRAMMAR and roles[at] == "grammar":
             roles[at] = "content"
