@@ -49,7 +49,7 @@ class Comparisons:
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
         """Finds what is said of the second thing just as `each` is of the first one, and what it adds to the score."""
-        if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.silent:
+        if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.unsaid:
             return
         first, second = (self._asked.words[at] for at in self._things)
         if each.is_bare:

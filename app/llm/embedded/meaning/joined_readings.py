@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import EXTREME_INSIDE, EXTREMES, OF_WHOLE, Reading
-from app.llm.embedded.meaning.schema_graph import SchemaGraph
+from app.llm.embedded.meaning.schema_graph import SchemaGraph, reversed_label
+
+_HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
 
 
 class Joins:
@@ -41,7 +44,7 @@ class Joins:
     def _without(self, whole: Reading, taken: Reading) -> Iterator[Reading]:
         """Takes what follows a "not" out of what stands before it."""
         text, roles = whole.text(self._graph), self._asked.roles
-        if taken.is_whole or not text or self._asked.form == "truth":
+        if taken.is_whole or not text or self._asked.form == "truth" or _undoes(text, taken.expression):
             return
         for at in self._asked.at("negation"):
             if (whole.used | taken.used) >> at & 1:
@@ -55,6 +58,12 @@ class Joins:
                     text = f"intersect({text}, {self._graph.whole(whole.kinds & taken.kinds)})"
                 found = whole.merged(taken, f"difference({text}, {taken.expression})", 1 << at)
                 yield replace(found, score=found.score - OF_WHOLE * taken.is_of_whole)
+
+
+def _undoes(text: str, taken: str) -> bool:
+    """True where those that a relation leads to are left out of those that have it: of none anybody asks."""
+    had = {reversed_label(label) for label in _HAVING.findall(text)}
+    return any(f'"{label}"' in taken for label in had)
 
 
 def _is_set(each: Reading) -> bool:
