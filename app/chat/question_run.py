@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, ParamSpec, TypeVar
-
-import numpy as np
-import numpy.typing as npt
 
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets
@@ -18,6 +15,7 @@ from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
+from app.llm.embeddings.embedder import Likeness
 from app.privacy.anonymiser import Anonymised
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.safe_text import SafeDialogue
@@ -41,10 +39,6 @@ Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
     """For the chat that tries the questions, and where only an endpoint could: nobody asked it for them."""
     return GraphSuggestions(questions=[])
-
-
-Likeness = Callable[[str, Sequence[str]], npt.NDArray[np.float32]]
-"""Gives the likeness of a text to each of others, worked out inside the service; shape (others,)."""
 
 
 def no_remark(_question: str) -> str | None:

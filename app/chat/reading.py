@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
@@ -13,7 +14,7 @@ from app.chat.dialogue.completion import Completed, DialogueCompleter, Pseudonym
 from app.chat.dialogue.did_you_mean import was_offered
 from app.chat.dialogue.follow_ups import asks_why, needs_context
 from app.chat.dialogue.questions_to_try import without_questions
-from app.chat.dialogue.small_talk import described_thing, invites, small_talk, sorted_thing
+from app.chat.dialogue.small_talk import Talk, described_thing, invites, reply_to, sorted_thing, talk_of
 from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
@@ -26,6 +27,9 @@ from kg_store.catalog import Catalog
 from kg_store.graph.masked_relations import masks_of
 from kg_store.graph.traversal import kinds_of
 from kg_store.names.linker import has_capitals
+
+MIN_WORDS_OF_TALK: Final = 3
+"""Of a turn behind others, so that its likeness alone makes it small talk."""
 
 
 class QuestionOpener:
@@ -66,8 +70,18 @@ class QuestionReader:
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
-        known = _known(completed) or _needs_no_search(read_so_far)
-        return replace(read_so_far, known=known, invites=invites(run.request.messages[-1].content))
+        talk = self._talk(read_so_far)
+        known = _known(completed) or _needs_no_search(read_so_far, talk)
+        return replace(read_so_far, known=known, invites=invites(talk))
+
+    def _talk(self, run: QuestionRun) -> Talk | None:
+        """Small talk; by likeness only where nothing is named or unknown, and no word is one of the graph."""
+        question = str(run.read.dialogue.question)
+        words = question.lower().split()
+        is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" goes on.
+        if is_short or run.conversation.table.known(question) or any(map(run.lexicon.is_own, words)):
+            return talk_of(run.request.messages[-1].content)
+        return talk_of(question, self._options.likeness)
 
     def _completed(self, run: QuestionRun) -> Completed:
         graph, table = run.graph, run.conversation.table
@@ -101,10 +115,10 @@ def _known(completed: Completed) -> RetrievalResult | None:
     return RetrievalResult(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
-def _needs_no_search(run: QuestionRun) -> RetrievalResult | None:
+def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:
     """A description of the one thing that is asked about, or the reply to small talk."""
-    if reply := small_talk(run.request.messages[-1].content, kinds_of(run.graph.blind.schema)):
-        return RetrievalResult(None, (), (), 0, said=reply)
+    if talk:
+        return RetrievalResult(None, (), (), 0, said=reply_to(talk, kinds_of(run.graph.blind.schema)))
     question = run.read.dialogue.question
     if (thing := sorted_thing(question)) and run.conversation.table.meaning(thing):
         return describe_kind(run, thing)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from app.accounts.api_keys import Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
-from app.chat.question_run import ChatOptions, Likeness, OnStage, Suggest, no_progress, no_remark, no_suggestions
+from app.chat.question_run import ChatOptions, OnStage, Suggest, no_progress, no_remark, no_suggestions
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
@@ -25,7 +25,7 @@ from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.language.language_detection import read_words, remark_on
 from app.llm.embedded.warm_up import CacheWarmer
 from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
-from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.embedder import Embedder, Likeness
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from app.llm.embedded.sentences.relation_phrases import plural
+from app.llm.embeddings.embedder import Likeness
 
 
 def _turn(*ways: str) -> re.Pattern[str]:
@@ -50,20 +51,48 @@ _SORT = _turn(
 EXAMPLES: Final = 3
 
 
-def small_talk(question: str, kinds: Sequence[str]) -> str:
-    """The reply to a turn that asks nothing of the graph; empty for every other. `kinds`: the graph's concepts."""
-    if _HELLO.match(question):
-        return f"Hello. {_invitation(kinds)}"
-    if _THANKS.match(question):
-        return "You are welcome."
-    if _BYE.match(question):
-        return "Goodbye."
-    return _invitation(kinds) if _CHAT.match(question) or _HELP.match(question) else ""
+Talk = Literal["hello", "thanks", "bye", "chat", "help"]
+_WAYS: Final[tuple[tuple[Talk, re.Pattern[str]], ...]] = (
+    ("hello", _HELLO), ("thanks", _THANKS), ("bye", _BYE), ("chat", _CHAT), ("help", _HELP),
+)  # fmt: skip
+MIN_LIKENESS: Final = 0.48
+MAX_WORDS: Final = 12
+_SAID: Final[tuple[tuple[Talk, str], ...]] = (
+    ("hello", "hello, is anybody there?; hi everyone; nice to meet you; good morning"),
+    ("thanks", "thanks, that helped; thank you very much for your help; that is what I needed; well done; good job"),
+    ("thanks", "that was very helpful; you are the best; awesome; great, thanks a lot; I appreciate it"),
+    ("bye", "bye; see you tomorrow; that is all for today; have a nice day; no more questions; that's all, thanks"),
+    ("chat", "how are you?; how is it going?; tell me a joke; are you a robot?; are you human?; what is your name?"),
+    ("chat", "who made you?; that is funny; wow, nice; sorry; you are stupid; that was not helpful; this is wrong"),
+    ("chat", "I am bored; do you like music?; do you speak German?; how old are you?; are you an AI?"),
+    ("help", "I need help; can you help me?; what can you do?; what else can you do?; how does this work?"),
+    ("help", "who are you?; what do you know?; I am lost; I don't know what to ask; what now?"),
+    ("help", "what kind of questions can I ask?; what topics do you cover?; what data do you have?; can I trust you?"),
+    ("help", "where does your information come from?; explain what you can do; how can I search?; what should I do?"),
+)
+_EXAMPLES: Final = tuple((talk, each) for talk, said in _SAID for each in said.split("; "))
 
 
-def invites(question: str) -> bool:
+def talk_of(question: str, likeness: Likeness | None = None) -> Talk | None:
+    """The sort of small talk that a turn is; None for every other. `likeness`: that of the sentence model, for turns
+    that hold no name and no word of the graph."""
+    known = next((talk for talk, way in _WAYS if way.match(question)), None)
+    if known or likeness is None or len(question.split()) > MAX_WORDS:
+        return known
+    near = likeness(question, [example for _, example in _EXAMPLES])
+    best = int(near.argmax())
+    return _EXAMPLES[best][0] if near[best] >= MIN_LIKENESS else None
+
+
+def reply_to(talk: Talk, kinds: Sequence[str]) -> str:
+    """The reply to small talk; `kinds`: the graph's concepts."""
+    replies = {"hello": f"Hello. {_invitation(kinds)}", "thanks": "You are welcome.", "bye": "Goodbye."}
+    return replies.get(talk) or _invitation(kinds)
+
+
+def invites(talk: Talk | None) -> bool:
     """True for small talk whose reply is to say what can be asked."""
-    return any(way.match(question) for way in (_HELLO, _CHAT, _HELP))
+    return talk in ("hello", "chat", "help")
 
 
 def described_thing(question: str) -> str:

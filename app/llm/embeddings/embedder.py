@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,8 @@ from app.llm.embeddings.onnx_export import open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
 
 Vectors = npt.NDArray[np.float32]
+Likeness = Callable[[str, Sequence[str]], Vectors]
+"""Gives the likeness of a text to each of others, worked out inside the service; shape (others,)."""
 
 CACHED_TEXTS = 50_000
 

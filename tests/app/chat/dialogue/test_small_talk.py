@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.dialogue.small_talk import described_thing, invites, small_talk, sorted_thing
+from app.chat.dialogue.small_talk import described_thing, invites, reply_to, sorted_thing, talk_of
+from app.llm.embeddings.embedder import Embedder
 
 KINDS = ("city", "clinic", "doctor", "ward")
 
@@ -17,23 +18,35 @@ KINDS = ("city", "clinic", "doctor", "ward")
     ],
 )
 def test_a_turn_that_asks_nothing_is_replied_to(turn: str) -> None:
-    assert small_talk(turn, KINDS)
+    assert talk_of(turn)
 
 
 @pytest.mark.parametrize(
     "turn", ["Who has gout?", "What do you know about Alder Clinic?", "good doctors in Arnsbridge"]
 )
 def test_a_question_is_no_small_talk(turn: str) -> None:
-    assert small_talk(turn, KINDS) == ""
+    assert talk_of(turn) is None
+
+
+@pytest.mark.parametrize(
+    ("turn", "talk"),
+    [
+        ("heya", "hello"), ("thank u so much", "thanks"), ("wow, good job", "thanks"), ("have a nice evening", "bye"),
+        ("are you chatgpt or a human", "chat"), ("what sort of stuff do you know", "help"),
+        ("who is the oldest", None), ("and the others", None), ("which ones are red", None),
+    ],
+)  # fmt: skip
+def test_small_talk_is_told_by_likeness_too(embedder: Embedder, turn: str, talk: str | None) -> None:
+    assert talk_of(turn, embedder.similarity) == talk
 
 
 def test_the_invitation_names_kinds_of_the_graph() -> None:
-    assert "cities, clinics and doctors" in small_talk("help", KINDS)
+    assert "cities, clinics and doctors" in reply_to("help", KINDS)
 
 
 @pytest.mark.parametrize(("turn", "expected"), [("hello", True), ("help", True), ("lol", True), ("thanks", False)])
 def test_what_can_be_asked_is_told_to_whoever_does_not_know(turn: str, expected: bool) -> None:
-    assert invites(turn) is expected
+    assert invites(talk_of(turn)) is expected
 
 
 @pytest.mark.parametrize(
