@@ -61,7 +61,19 @@ class ReadMeaning:
 
 
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
-    """None where nothing can be built, and for several questions at once."""
+    """None where nothing can be built, and for several questions at once. Read once for all rounds of a question."""
+    return scorer.latest.of(_key(given), lambda: _read(scorer, given))
+
+
+def _key(given: StepInput) -> tuple[object, ...]:
+    """All that a reading depends on; not the facts that were found so far."""
+    schema = (given.steps, tuple(given.wordings.items()), tuple(given.kind_words.items()))
+    told = tuple((turn.role, turn.text) for turn in given.dialogue)
+    things = tuple((thing.name, thing.concept, thing.size) for thing in (*given.things, *given.kinds))
+    return given.question, told, things, tuple(given.own.items()), hash(schema)
+
+
+def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     question = one_question(given.question)
     if not question:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from app.llm.embedded.language.morphology import verbs_of
@@ -57,7 +58,7 @@ class SaidHops:
         values = {hop.label: hop.value for hop in graph.hops}
         rows = []
         for (label, *_), told, row in zip(self._rows, worded, near, strict=True):
-            wording = _Wording.of(hop_words(*told), starts[label], values[label])
+            wording = _Wording.of(hop_words(*told), frozenset(starts[label]), values[label])
             by_meaning = [max(row.pop(0) for _ in span.texts) for span in self._spans]
             rows.append(
                 [max(a, b) for a, b in zip(self._sober(by_meaning), map(wording.surely, self._spans), strict=True)]
@@ -173,7 +174,8 @@ class _Wording:
     heads: frozenset[str]
 
     @classmethod
-    def of(cls, hop: HopWords, starts: set[str], value: str) -> _Wording:
+    @lru_cache(maxsize=16_384)
+    def of(cls, hop: HopWords, starts: frozenset[str], value: str) -> _Wording:
         texts = [text.lower().split() for text in hop.relation]
         done = _done(hop, starts)
         alone = {
@@ -206,7 +208,7 @@ class _Wording:
         return found + WHOLE * (is_all and bool(self.whole))
 
 
-def _done(hop: HopWords, starts: set[str]) -> set[str]:
+def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
     """Verbs for a step to a record of what was done, or from it: who bought something has a purchase of it."""
     if not starts.isdisjoint(hop.kinds):
         return set()

@@ -18,6 +18,7 @@ from app.llm.embedded.language.question_words import WalkedQuestion, WordSpan, W
 from app.llm.embedded.language.relation_wording import HopWords, Voice, hop_words, kinds_in, unmask_words, verbs_named
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
 from app.llm.embedded.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
+from app.llm.embedded.scoring.latest import Latest
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
@@ -59,6 +60,7 @@ class PathScorer:
         self._embedder, self._w, self._head = embedder, weights or Weights(), head
         self._types = ConceptTypes(embedder)
         self._tables = HopTables(embedder)
+        self.latest = Latest()
 
     def scores(
         self, question: str, topic: str, concept: str, paths: Sequence[WordedPath], by_words: bool = False

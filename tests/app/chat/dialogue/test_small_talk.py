@@ -31,7 +31,8 @@ def test_a_question_is_no_small_talk(turn: str) -> None:
 @pytest.mark.parametrize(
     ("turn", "talk"),
     [
-        ("heya", "hello"), ("thanks, you really helped me", "thanks"), ("wow, good job", "thanks"), ("have a nice evening", "bye"),
+        ("heya", "hello"), ("thanks, you really helped me", "thanks"), ("wow, good job", "thanks"),
+        ("have a nice evening", "bye"),
         ("are you chatgpt or a human", "chat"), ("what sort of stuff do you know", "help"),
         ("who is the oldest", None), ("and the others", None), ("which ones are red", None),
     ],
