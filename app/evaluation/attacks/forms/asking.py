@@ -17,7 +17,6 @@ from app.privacy.errors import PrivacyError
 from app.strategies.sets.prompts import STEP
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatRequest, Message
-from kg_store.text.further_words import words_of_kinds
 
 _NEUTRAL = ("who is there", "which of them are married", "how many are there", "what is it about")
 
@@ -81,7 +80,7 @@ class CaseAsker:
         schema = self.bench.graph(self.loaded).blind.schema
         texts = {text for r in schema.relations for text in (r.label, r.inverse_label, r.description, *r.words)}
         texts |= {str(concept) for concept in schema.concepts}
-        texts |= {text for words in words_of_kinds(schema).values() for text in words}
+        texts |= {text for words in schema.kind_words.values() for text in words}
         for question in _NEUTRAL:
             sent, _ = await self.sent_by([("user", question)])
             texts |= set(read_sent(sent).rest)
