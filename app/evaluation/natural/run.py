@@ -79,7 +79,8 @@ class NaturalRun:
 
 
 async def run_natural(selection: Selection, show: Show) -> NaturalRun:
-    """Raises QuestionsError."""
+    """Raises QuestionsError, before anything is opened."""
+    _files(selection.graph)
     async with Bench() as bench:
         return await ask_natural(bench, selection, show)
 
