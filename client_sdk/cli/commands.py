@@ -13,7 +13,7 @@ from client_sdk.cli import devices
 from client_sdk.cli.errors import tell_wait
 from client_sdk.cli.mcp import mcp
 from client_sdk.cli.proxy import proxy
-from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
+from client_sdk.cli.settings import TAKES_ID, ApiKey, PlainHttp, Url, choose
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ app.command()(proxy)
 app.command()(mcp)
 
 
-@app.command()
+@app.command(context_settings=TAKES_ID)
 def trace(
     answer: Annotated[str, typer.Argument(help="An answer's id: `arog ledger` lists them, `ask --json` gives it")],
     url: Url = None,

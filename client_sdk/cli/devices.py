@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
+from client_sdk.cli.settings import TAKES_ID, ApiKey, PlainHttp, Url, choose
 
 if TYPE_CHECKING:
     from client_sdk.devices import Devices
@@ -17,7 +17,7 @@ app = typer.Typer(help="The devices that an API key's names are sealed to.", no_
 KeyId = Annotated[str | None, typer.Option("--key", help="Another API key's id, for an admin: `arog api-key list`")]
 
 
-@app.command()
+@app.command(context_settings=TAKES_ID)
 def register(
     public_key: Annotated[str | None, typer.Argument(help="The device's; this one's by default")] = None,
     url: Url = None,
@@ -51,7 +51,7 @@ def list_devices(url: Url = None, api_key: ApiKey = None, key_id: KeyId = None, 
     print(f"key {told.key_id}: names {rule}", file=sys.stderr)
 
 
-@app.command()
+@app.command(context_settings=TAKES_ID)
 def revoke(
     fingerprint: Annotated[str, typer.Argument(help="As `arog device list` shows it, or its first 8 characters")],
     url: Url = None,

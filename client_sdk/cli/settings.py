@@ -33,6 +33,9 @@ def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
     )
 
 
+TAKES_ID = {"ignore_unknown_options": True}
+"""For commands that take an id or a public key: one in 64 begins with a hyphen, and is no option."""
+
 Url = Annotated[
     str | None, typer.Option(envvar="AROG_URL", help="The service's address  [default: http://127.0.0.1:8000]")
 ]

@@ -50,6 +50,12 @@ def test_the_services_refusal_is_raised(service: FakeService) -> None:
     assert refused.value.code == "device_not_admitted"
 
 
+def test_a_key_that_begins_with_a_hyphen_is_no_option(env: FakeService) -> None:
+    key = next(key for _ in range(10_000) if (key := KeyPair.generate()).public_text.startswith("-"))
+    assert run(["device", "register", key.public_text]) == 0
+    assert [device.fingerprint for device in env.devices] == [fingerprint_of(key.public_text)]
+
+
 def test_the_command_marks_this_device(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["device", "register"]) == 0
     assert run(["device", "register", KeyPair.generate().public_text]) == 0
