@@ -97,11 +97,11 @@ class SaidHops:
         return sorted(found, key=lambda each: -each.likeness * each.count)
 
     def explained(self, label: str, least: float) -> int:
-        """The tokens that say any hop called `label`, each alone."""
-        used = 0
+        """The tokens that say any hop called `label`, each alone; and its own little words: "number of beds"."""
+        used, own = 0, set(label.lower().split()) & _SAYING_LITTLE
         for (known, *_), row in self._rows.items():
             for span, like in zip(self._spans, self._likeness[row], strict=True) if known == label else ():
-                used |= span.used if like >= least and span.count == 1 else 0
+                used |= span.used if span.count == 1 and (like >= least or span.words[0] in own) else 0
         return used
 
     def most(self, at: int) -> float:

@@ -40,6 +40,7 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("Which books other than Eb1k11 did Ea2t22 write?", 'difference(reach(Ea2t22, "^written by"), Eb1k11)'),
         ("How many books per branch?", 'group(Sb0001, "kept at")'),
         ("How many books are kept at each branch?", 'group(Sb0001, "kept at")'),
+        ("What is the average number of seats of branches?", 'average(Sr0001, "number of seats")'),
         ("What is the average price of books at Er3h33?", 'average(reach(Er3h33, "^kept at"), "price")'),
         ("Which authors have at least two books?", 'counted(Sa0001, "^written by", >=, 2)'),
         ("What did Em4b44 borrow?", 'reach(Em4b44, "^borrowed by")'),
