@@ -176,12 +176,14 @@ def _is_telling(text: str) -> bool:
 
 
 def _is_common_noun(text: str, hit: InexactHit) -> bool:
-    """True of a small word that is a part of several names, where it says what things are: a grant, grants."""
+    """True of a small word that is a part of several names, where it says what things are: a grant, grants; "the
+    quills" are a family."""
     written = text[hit.start : hit.end]
     if hit.whole or " " in written or has_capitals(written) or len(hit.mids) == 1:
         return False
     before = text[: hit.start].split()[-1:]
-    return is_plural(written) or len(hit.mids) > MAX_SHARING or before in _INDEFINITE
+    is_family = before == ["the"] and is_plural(written)
+    return len(hit.mids) > MAX_SHARING or before in _INDEFINITE or (is_plural(written) and not is_family)
 
 
 def _overlap(one: Mention, other: Mention) -> bool:

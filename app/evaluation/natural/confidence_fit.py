@@ -13,7 +13,7 @@ from app.graphs.markdown_table import markdown_table
 from app.llm.embedded.confidence import INTERCEPT, chance
 
 STRENGTHS: Final = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""How freely weights may grow (scikit-learn's C); the one is taken that predicts best on graphs left out."""
+"""Room for weights to grow (scikit-learn's C); the one is taken that predicts best on graphs left out."""
 _Examples = Sequence[ConfidenceExample]
 
 

@@ -8,7 +8,6 @@ Limit: readings whose relations make no plain English, or whose words mean somet
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from app.llm.embedded.meaning.answer_forms import Meaning
@@ -46,11 +45,8 @@ def _near(found: ReadMeaning) -> list[Meaning]:
 
 def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, meaning: Meaning) -> str:
     """A question that is surely read as `meaning`; empty where none is."""
-    return next((text for text in _wordings(writer, meaning) if _reads_as(scorer, given, text, meaning)), "")
-
-
-def _wordings(writer: QuestionWriter, meaning: Meaning) -> Iterator[str]:
-    yield from writer.questions(meaning.expression)[:MAX_WORDINGS]
+    wordings = writer.questions(meaning.expression)[:MAX_WORDINGS]
+    return next((text for text in wordings if _reads_as(scorer, given, text, meaning)), "")
 
 
 def _reads_as(scorer: PathScorer, given: StepInput, text: str, meaning: Meaning) -> bool:

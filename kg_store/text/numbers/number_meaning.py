@@ -39,6 +39,7 @@ class Part:
     is_decade: bool = False
     is_fraction: bool = False
     is_zero: bool = False
+    is_figures: bool = False
 
 
 @lru_cache(maxsize=16_384)
@@ -120,7 +121,7 @@ def _single(token: Token | str) -> list[Part]:
     if token.is_figures:
         digits = _LEADING.match(token.word)
         plain = digits.group() if digits else ""
-        return [Part(Decimal(plain), is_ordinal=plain != token.word) if plain.isdecimal() else Part()]
+        return [Part(Decimal(plain), is_ordinal=plain != token.word, is_figures=True) if plain.isdecimal() else Part()]
     if token.word == "sixtieth":
         return [Part(Decimal(60), is_ordinal=True)]  # The one ordinal that the library does not know.
     if token.word in _DECADES:
@@ -198,8 +199,8 @@ def _number(parts: Sequence[Part]) -> str | None:
         return f"{100 * whole[0] + whole[1] + whole[2]}"
     if len(whole) > 2 and max(whole) <= 9 and whole[0]:
         return "".join(map(str, whole))
-    is_scale = len(whole) == 2 and (whole[1] == 12 or str(whole[1]).strip("0") == "1")
-    return _plain(values[0] * values[1]) if is_scale else None  # Two dozen, a dozen million.
+    is_scale = len(whole) == 2 and (whole[1] == 12 or str(whole[1]).strip("0") == "1") and not parts[1].is_figures
+    return _plain(values[0] * values[1]) if is_scale else None  # Two dozen, a dozen million; no "two 10".
 
 
 def _decimal(value: float) -> Decimal:

@@ -78,6 +78,7 @@ def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Name
 
 
 @settings(max_examples=150)
+@example((["Zor"], ["two 10 "]))
 @given(talks())
 def test_restoring_what_was_anonymised_gives_the_original_back(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk

@@ -13,7 +13,8 @@ from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords
-from kg_store.terms import Mid, Mids, ValueKind, as_mids
+from kg_store.storage.vault import VaultRecord
+from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.english import PublicWords
 from tests.support.clinic import dialogue, members
 
@@ -423,3 +424,13 @@ def test_an_everyday_word_that_is_a_value_of_the_graph_goes() -> None:
 def test_an_everyday_word_that_is_a_value_hidden_from_the_asker_stays_as_any_other_would() -> None:
     hidden = categories(lambda mids: tuple(mid for mid in mids if mid != 2))
     assert sent(hidden, "which orders got lost") == "which orders got lost"
+
+
+@pytest.mark.parametrize("typed", ["how many zilmers are there", "where do the zilmers live", "Is a zilmer in?"])
+def test_a_word_of_names_that_is_no_mention_goes_all_the_same(typed: str) -> None:
+    names = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(("Ann Zilmer", "Bo Zilmer"), 1)]
+    public = PublicWords.of(["status"])
+    index = NameIndex.build(names).with_public(public)
+    known = NameWords.of(VaultRecord(NodeKind.ENTITY, (each.text,)) for each in names)
+    anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, known, frozenset({"status"})))
+    assert "zilmer" not in sent(anonymiser, typed).casefold()

@@ -349,6 +349,14 @@ def test_a_name_is_a_mention_however_much_of_it_says_what_it_is(text: str) -> No
     assert [len(each.mids) for each in grants().find_mentions(text)] == [1]
 
 
+def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
+    named = enumerate(("Ann Zilmer", "Bo Zilmer"), start=1)
+    zilmers = [NameEntry(mid, name, "name", None, True, True) for mid, name in named]
+    linker = EntityLinker(NameIndex.build(zilmers).with_public(PublicWords.of([])))
+    assert [sorted(each.mids) for each in linker.find_mentions("where do the zilmers live")] == [[1, 2]]
+    assert linker.find_mentions("how many zilmers are there") == []
+
+
 def test_an_everyday_word_that_is_a_whole_value_is_a_category_and_no_word_of_the_schema_is() -> None:
     public = PublicWords.of(["opened on", "open"])
     found = grants().find_categories("which open orders got lost", public)

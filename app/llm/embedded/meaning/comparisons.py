@@ -78,7 +78,7 @@ class Comparisons:
     def _counted(self, hop: SchemaHop, used: int) -> Iterator[tuple[int, float]]:
         """The tokens that say that it is the things at the end of `hop` that are counted, with their score."""
         noun = self._builder.nouns.get(self._word + 1)
-        counted = noun[0] if noun and not noun[1].isdisjoint(hop.ends) else 0
+        counted = noun[0] if noun and hop.leads_to_all_of(noun[1]) else 0
         for said in [*self._builder.said(hop, used | counted), None] if counted else ():
             score = counted.bit_count() + (gain_of(said) if said else 0.0) - HOP - MEDIATED * hop.label.count("|")
             yield used | counted | (said.used if said else 0), score

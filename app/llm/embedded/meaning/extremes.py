@@ -92,7 +92,7 @@ class Extremes:
         function = _COUNTS[self._asked.words[at]]
         free = self._asked.content & ~(each.used | used)
         ways = [(said, gain_of(said)) for said in self._said.of(hop, free, MIN_LIKENESS)]
-        leads = not hop.ends.isdisjoint(kinds) and not hop.value and not each.used & used
+        leads = hop.leads_to_all_of(kinds) and not hop.value and not each.used & used
         for said, gain in (*ways, (None, ONLY_ONE)):
             tokens = 1 << at | used | (said.used if said else 0)
             score = each.score + 1.0 + gain - HOP * (1 + hop.label.count("|"))
@@ -205,7 +205,7 @@ class Extremes:
     ) -> Iterator[Reading]:
         """ "Authors with more books than X": those that lead to more things than X does."""
         used, thing = counted[0], next(self._asked.at("thing"))
-        if each.used & used or counted[1].isdisjoint(hop.ends):
+        if each.used & used or not hop.leads_to_all_of(counted[1]):
             return
         number = f'count(reach({self._asked.words[thing]}, "{hop.label}"))'
         chosen = f'counted({text}, "{hop.label}", {_MORE[self._asked.words[at]]}, {number})'

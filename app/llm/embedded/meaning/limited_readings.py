@@ -17,11 +17,6 @@ _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
-def _are_all(hop: SchemaHop, kinds: frozenset[str]) -> bool:
-    """True where `hop` leads to nothing but what is counted: "visit" and "vaccination" may share a relation."""
-    return bool(hop.ends) and hop.ends <= kinds
-
-
 class Limits:
     """The readings that the values of a question make of others."""
 
@@ -81,7 +76,7 @@ class Limits:
         """ "With at least 3 orders": those that a step leads to so many things from."""
         for at, limit in self._asked.limits.items() if not (each.is_implied or each.is_bare) else ():
             noun, kinds = self._nouns.get(limit.counts, (0, frozenset[str]()))
-            if not self._is_number(limit) or not _are_all(hop, kinds) or each.used & (noun | 1 << at):
+            if not self._is_number(limit) or not hop.leads_to_all_of(kinds) or each.used & (noun | 1 << at):
                 continue
             is_exact = not _EXACTLY.isdisjoint(self._asked.words[max(0, at - 1) : at])
             operator = "=" if is_exact else ">=" if limit.operator == "=" else limit.operator

@@ -43,6 +43,11 @@ class SchemaHop:
     ends: frozenset[str]
     value: str
 
+    def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
+        """True where it leads to things of `kinds` and nothing else, so that what it leads to may be counted as such:
+        visits and vaccinations may share a relation."""
+        return bool(self.ends) and self.ends <= kinds
+
 
 class SchemaGraph:
     """All hops of a schema, by the kinds that they leave; `kinds` are the pseudonyms of whole kinds, `kind_words`

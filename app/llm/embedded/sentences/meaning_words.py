@@ -1,4 +1,8 @@
-"""Meanings in plain words, with kinds in place of pseudonyms, so that the sentence model can compare them."""
+"""Meanings in plain words, with kinds in place of pseudonyms, so that the sentence model can compare them.
+
+Every meaning has such words; what people read is worded by answer_text.py and question_text.py, where it makes good
+English.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _FUNCTIONS: tuple[tuple[Literal["average", "sum"], frozenset[str]], ...] = (("av
 _ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
-"""What stands before the number or the names that are asked for; no "phone" of a phone number."""
+"""Words in front of the number or the names that are asked for; no "phone" of a phone number."""
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
 
 
