@@ -56,6 +56,7 @@ class ValueAlgebra:
     operators what has a value that compares so with any of V. Of several values of an entity, the greatest
     counts for argmax, compare and descending order, the least for argmin and ascending order. `compare` gives
     nothing when one side has no value. Over no values a sum is 0; average, min and max are the empty set.
+    Measures count a value for each mediator that one relation reaches it by.
     """
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
@@ -151,7 +152,7 @@ class _Evaluation:
         return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
-        """One number per (entity, value) pair."""
+        """One number per (entity, value) pair, and per mediator between them."""
         measures = self._measures(call)
         if measures.kind is ValueKind.DATE:
             raise ExpressionError(f"{call.function} takes numbers; these values are dates")
@@ -168,8 +169,9 @@ class _Evaluation:
 
     def _measures(self, call: Call) -> Measures:
         operand = self._set(call, 0)
-        edges = self._relations.edges(as_mids(operand.mids), call.words[0]) if call.words else operand.pairs()
-        return self._relations.measures(edges)
+        if call.words:
+            return self._relations.measures_of(as_mids(operand.mids), call.words[0])
+        return self._relations.measures(operand.pairs())
 
     def _filter(self, call: Call) -> Result:
         entities, (label, operator) = self._set(call, 0), call.words
@@ -211,14 +213,14 @@ class _Evaluation:
         return best_of(measured, max)
 
     def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
-        return self._relations.measures(self._relations.edges(as_mids(entities.mids), label)).by_entity()
+        return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
         """An entity that it leads nowhere from has none, and a sum of 0."""
         entities = self._set(call, 0)
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         if len(call.words) > 1:
-            found = totals_by_head(edges, self._relations.measures(self._relations.edges(edges.tails, call.words[1])))
+            found = totals_by_head(edges, self._relations.measures_of(as_mids(edges.tails), call.words[1]))
         else:
             heads, counts = np.unique(edges.heads, return_counts=True)
             found = {head: Decimal(n) for head, n in zip(heads.tolist(), counts.tolist(), strict=True)}
@@ -247,7 +249,7 @@ class _Evaluation:
 
     def _totals(self, call: Call, total: Callable[[list[Decimal]], Decimal]) -> Result:
         entities, (label, measure, *period) = as_mids(self._set(call, 0).mids), call.words
-        measures = self._relations.measures(self._relations.edges(entities, measure))
+        measures = self._relations.measures_of(entities, measure)
         edges = self._relations.edges(entities, label)
         return totals_per_group(self._relations, edges, measures, total, *period or [""])
 

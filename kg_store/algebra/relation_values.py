@@ -12,7 +12,7 @@ import numpy as np
 
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import concept_of, walk
+from kg_store.graph.traversal import concept_of, walk, walk_each
 from kg_store.terms import Edges, Hop, Mids, NodeKind, Schema, Step, ValueKind
 from kg_store.text.dates import PartialDate
 from kg_store.text.literals import Parsed, parse_value
@@ -84,6 +84,12 @@ class RelationValues:
         heads, tails = (np.concatenate(parts) for parts in zip(*((e.heads, e.tails) for e in found), strict=True))
         pairs = np.unique(np.stack([heads, tails], axis=1), axis=0)
         return Edges(pairs[:, 0], pairs[:, 1])
+
+    def measures_of(self, mids: Mids, label: str) -> Measures:
+        """The measures of `mids`; a value counts once for each mediator that one relation reaches it by."""
+        steps = self._steps(label)
+        is_one = len(steps) == 1
+        return self.measures(walk_each(self._graph, mids, steps[0]) if is_one else self.edges(mids, label))
 
     def kinds(self, mids: Mids) -> tuple[str, ...]:
         """The names of the classes that most of `mids` are of; none where the graph does not say."""

@@ -7,6 +7,7 @@ kind and not an individual: neither what is unusual about it nor what it lacks.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +20,7 @@ from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, St
 
 __all__ = [
     "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "reached", "steps_from", "steps_from_each",
-    "tail_concept", "walk",
+    "tail_concept", "walk", "walk_each",
 ]  # fmt: skip
 
 
@@ -39,6 +40,12 @@ def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
     return edges
+
+
+def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
+    """The pairs that `step` joins, one for each mediator in front of its last hop: two prescriptions of one dose are
+    two, so that an average counts both."""
+    return _take(graph, mids, step, joined=_join_each)
 
 
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
@@ -92,11 +99,13 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
     return _kinds_of(schema)
 
 
-def _take(graph: BlindGraph, heads: Mids, step: Step) -> Edges:
+def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
+    """`joined` makes the pairs of the last hop; without it each counts once."""
     edges = graph.neighbours(heads, step[0])
-    for hop in step[1:]:
+    for at, hop in enumerate(step[1:], start=2):
         middle = _mediators_in(graph, as_mids(edges.tails))
-        edges = _join(edges, graph.neighbours(middle, hop))
+        join = joined if joined and at == len(step) else _join
+        edges = join(edges, graph.neighbours(middle, hop))
     if len(step) > 1:
         # Through a mediator everything meets itself again: a marriage would make one's own spouse.
         keep = edges.heads != edges.tails
@@ -105,10 +114,16 @@ def _take(graph: BlindGraph, heads: Mids, step: Step) -> Edges:
 
 
 def _join(first: Edges, second: Edges) -> Edges:
-    """Pairs (a, c) with (a, b) in `first` and (b, c) in `second`; `second` is sorted by head."""
+    """Pairs (a, c) with (a, b) in `first` and (b, c) in `second`, each once; `second` is sorted by head."""
+    pairs = _join_each(first, second)
+    return distinct_pairs(pairs.heads, pairs.tails)
+
+
+def _join_each(first: Edges, second: Edges) -> Edges:
+    """The same, one pair for each b."""
     starts = np.searchsorted(second.heads, first.tails, side="left")
     lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
-    return distinct_pairs(np.repeat(first.heads, lengths), second.tails[ranges(starts, lengths)])
+    return Edges(np.repeat(first.heads, lengths), second.tails[ranges(starts, lengths)])
 
 
 def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:

@@ -22,6 +22,9 @@ NUMBER, DATE, TEXT, TRUTH = ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, Va
 VALUES: dict[int, FakeRecord] = {
     21: MEDIATOR,
     22: MEDIATOR,
+    23: MEDIATOR,
+    24: MEDIATOR,
+    25: MEDIATOR,
     101: literal("30", NUMBER),
     102: literal("45.5", NUMBER),
     103: literal("30.0", NUMBER),
@@ -38,6 +41,7 @@ VALUES: dict[int, FakeRecord] = {
     501: literal("true", TRUTH),
     502: literal("0", TRUTH),
     601: literal("17", NUMBER),
+    602: literal("20", NUMBER),
 }
 TRIPLES = [
     *((ANNA, "age", 101), (BEN, "age", 102), (CARA, "age", 103), (DAN, "age", 104)),
@@ -50,6 +54,8 @@ TRIPLES = [
     *((ANNA, "stay", 21), (21, "place", NORTH), (BEN, "stay", 22), (22, "place", SOUTH)),
     *((ANNA, "phone#home", 301), (BEN, "phone#work", 303)),
     *((21, "nights", 601),),
+    *((DAN, "stay", 23), (DAN, "stay", 24), (DAN, "stay", 25), (23, "nights", 601), (24, "nights", 601)),
+    *((25, "nights", 602),),
 ]
 GRAPH = FakeGraph(TRIPLES, VALUES)
 ALGEBRA: SetAlgebra = ValueAlgebra(GRAPH, GRAPH)
@@ -201,9 +207,11 @@ NUMBERS = {
     'sum(All, "salary")': "600.5",
     'average(Some, "salary")': "200.1667",
     'average(Some, "age")': "37.75",
+    # a value counts for each mediator that it is reached by
+    'average(All, "stay|nights")': "17.75",
+    'sum(All, "stay|nights")': "71",
     'min(All, "age")': "30",
     'max(All, "age")': "45.5",
-    'sum(All, "stay|nights")': "17",
     'sum(None, "age")': "0",
     "sum(None)": "0",
     "sum(Ages)": "135.5",
