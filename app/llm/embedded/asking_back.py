@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.llm.embedded.confidence import is_likely
 from app.llm.embedded.meaning.answer_forms import Meaning
 from app.llm.embedded.meaning.in_context import sense_of
 from app.llm.embedded.meaning.read_meaning import MIN_MARGIN, ReadMeaning, read_meaning
@@ -26,7 +27,7 @@ MAX_WORDINGS: Final = 2
 
 def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
     """An action that answers nothing and offers at most two questions; None where none can be offered."""
-    if found is None or found.is_sure or not found.is_whole or given.further:
+    if found is None or _is_answered(found) or not found.is_whole or given.further:
         return None
     writer, offered = QuestionWriter(given, plain_words), list[str]()
     for meaning in _near(found):
@@ -35,6 +36,10 @@ def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) ->
         if len(offered) == MAX_OFFERED:
             break
     return NextAction(0.0, asks_back=tuple(offered)) if offered else None
+
+
+def _is_answered(found: ReadMeaning) -> bool:
+    return found.is_sure and is_likely(found.scores)
 
 
 def _near(found: ReadMeaning) -> list[Meaning]:
@@ -52,4 +57,6 @@ def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, meanin
 def _reads_as(scorer: PathScorer, given: StepInput, text: str, meaning: Meaning) -> bool:
     """As it will be read once it is asked: by itself, without the turns before it."""
     read = read_meaning(scorer, given.model_copy(update={"question": text, "dialogue": []}))
-    return read is not None and read.is_sure and sense_of(read.meaning.expression) == sense_of(meaning.expression)
+    return (
+        read is not None and _is_answered(read) and sense_of(read.meaning.expression) == sense_of(meaning.expression)
+    )

@@ -20,7 +20,10 @@ COEFFICIENTS: Final = Path(__file__).with_name("confidence.toml")
 INTERCEPT: Final = "intercept"
 MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Nothing is known for certain."""
-MAX_SILENT: Final = 3
+MAX_SILENT, MAX_STEPS = 3, 6
+MIN_SCORE, MAX_SCORE = -1.0, 5.0
+MIN_LIKELY: Final = 0.55
+"""Below it a question is asked back, and not answered."""
 
 
 def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, float]:
@@ -30,13 +33,20 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
         return found | {"score": min(1.0, max(-1.0, scores.score))}
     in_context = scores.likeness > 0
     found |= {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
+    found |= {"score": min(MAX_SCORE, max(MIN_SCORE, scores.score)), "steps": float(min(MAX_STEPS, scores.steps))}
     # Where single words did not decide, their margin is none, and the whole question's is another measure.
-    return found | {"in_context": float(in_context)} | ({"margin": 0.0} if in_context else {})
+    found |= {"in_context": float(in_context), "likeness": scores.likeness}
+    return found | ({"margin": 0.0} if in_context else {})
 
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
     """Between 0.01 and 0.99, to two places."""
     return chance(features_of(scores, doubtful_names=doubtful_names), weights_of(scores.road))
+
+
+def is_likely(scores: ReadingScores) -> bool:
+    """True where a reading with these scores is right often enough to be answered."""
+    return confidence_of(scores, doubtful_names=False) >= MIN_LIKELY
 
 
 def chance(features: Mapping[str, float], weights: Mapping[str, float]) -> float:

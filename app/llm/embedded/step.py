@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.llm.embedded.asking_back import ask_back
+from app.llm.embedded.confidence import is_likely
 from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
 from app.llm.embedded.language.question_words import content_words
@@ -81,6 +82,8 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
     if given.steps:
         found = read_meaning(scorer, given)
+        if found is not None and not answers_unsure and not is_likely(found.scores):
+            return ask_back(scorer, given, found)
         return plan_meaning(found, given, answers_unsure) or ask_back(scorer, given, found)
     entities, kinds, unheld = roots_of(given)
     turned = _turned(given.question)

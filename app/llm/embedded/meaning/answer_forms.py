@@ -18,6 +18,7 @@ from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
+_OF_SOME = frozenset({"there", "any", "some"})
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 FIRST_NAMED: Final = 0.02
 MAX_PAIRED: Final = 250
@@ -200,7 +201,7 @@ class AnswerForms:
         if self._asked.universal:
             yield from self._all_are(each, readings) if not (each.value or each.is_bare) else ()
             return
-        if each.value == "truth":
+        if each.value == "truth" and _OF_SOME.isdisjoint(self._asked.words):
             yield f"holds({each.expression})", each.used, 0.0
         if each.value:
             return

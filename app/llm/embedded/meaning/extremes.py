@@ -27,6 +27,7 @@ from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, Sche
 _SAYS_LITTLE = frozenset({"of", "on", "date", "number"})
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}
+_IN_TIME = frozenset({"before", "after"})
 Nouns = Mapping[int, tuple[int, frozenset[str]]]
 """The nouns that name kinds, by their first token: all their tokens, and the kinds."""
 
@@ -179,7 +180,7 @@ class Extremes:
         asked = self._asked
         for at, thing in self._compared if not each.is_bare else ():
             sign = sign_of(asked.measures[at], hop)
-            is_said = "than" in asked.words[at:thing] or asked.words[at] in ("before", "after")
+            is_said = "than" in asked.words[at:thing] or asked.words[at] in _IN_TIME
             if each.used >> at & 1 or each.used >> thing & 1 or not (is_said and self._has(thing, hop)):
                 continue
             counted = self._nouns.get(at + 1) if asked.words[at] in _MORE else None
@@ -189,6 +190,8 @@ class Extremes:
                 continue
             used = 1 << at | 1 << thing
             for said, gain in self.ways_to_measure(asked.measures[at], hop, each.used | used, each.kinds):
+                if not said and asked.words[at] in _IN_TIME:
+                    continue
                 value = f'reach({asked.words[thing]}, "{hop.label}")'
                 chosen = f'filter({text}, "{hop.label}", {">" if sign > 0 else "<"}, {value})'
                 longer = each.spanning(used | (said.used if said else 0))
@@ -224,10 +227,10 @@ class Extremes:
         for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):
             if said.used not in nouns:
                 yield said, gain_of(said)
-        last = set(hop.shown.split("|")[-1].lower().split()) - _SAYS_LITTLE
-        if any(hint <= last for hint in measure.hinted):
+        words = set(hop.shown.split("|")[-1].lower().split())
+        if any(hint <= words - _SAYS_LITTLE for hint in measure.hinted):
             yield None, COMMON
-        elif (not measure.hints or hop.value == "date") and self._is_only(hop, kinds):
+        elif (not measure.hints or hop.value == "date") and measure.may_be_of(words) and self._is_only(hop, kinds):
             yield None, ONLY_ONE
 
     def _is_only(self, hop: SchemaHop, kinds: frozenset[str]) -> bool:

@@ -15,7 +15,9 @@ from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.sentences.meaning_words import MeaningWords
 from kg_store.terms import is_mask_word
 
-MIN_LIKENESS: Final = 0.65
+MIN_LIKENESS: Final = 0.69
+MIN_LIKENESS_OF_SILENT: Final = 0.85
+"""Where no word of the question says two steps."""
 MIN_AHEAD: Final = 0.02
 MIN_LIKENESS_OF_ANY: Final = 0.76
 MIN_AHEAD_OF_ANY: Final = 0.1
@@ -72,7 +74,10 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
     best = order[0]
     ahead = scores[best] - scores[order[1]] if len(order) > 1 else 1.0
     nearest = NearestMeaning(compared[best], likeness[best], ahead)
-    return nearest if nearest.is_near and _is_accounted_for(found, nearest.meaning) else None
+    if nearest.likeness < MIN_LIKENESS_OF_SILENT and nearest.meaning.silent > 1:
+        return None
+    is_told = nearest.is_near and _is_accounted_for(found, nearest.meaning) and _joins_by_words(found, nearest.meaning)
+    return nearest if is_told else None
 
 
 def _to_compare(found: Meanings) -> Iterator[Meaning]:
@@ -93,6 +98,12 @@ def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
     labels = set(_LABEL.findall(meaning.expression))
     unsaid = sum(not found.builder.explained(label) & ~meaning.left & found.asked.content for label in labels)
     return _runs(meaning.left) <= unsaid
+
+
+def _joins_by_words(found: Meanings, meaning: Meaning) -> bool:
+    """True of all but a yes or no about two things whose step no word says: "was X in Y" may ask about many."""
+    words = found.asked.content
+    return found.asked.form != "truth" or bool(words) or "(" not in meaning.expression.removeprefix("exists(")
 
 
 def _is_masked(meaning: Meaning) -> bool:

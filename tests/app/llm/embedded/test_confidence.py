@@ -15,6 +15,7 @@ from app.llm.embedded.confidence import (
     chance,
     confidence_of,
     features_of,
+    is_likely,
     weights_of,
 )
 from app.llm.tasks import ReadingScores
@@ -68,3 +69,8 @@ def test_the_logistic_function() -> None:
     assert chance({"a": 2.0, "b": 1.0}, {INTERCEPT: -1.0, "a": 0.5, "b": 0.0}) == 0.5
     assert chance({}, {INTERCEPT: 800.0}) == MAX_CONFIDENCE
     assert chance({}, {INTERCEPT: -800.0}) == MIN_CONFIDENCE
+
+
+def test_a_long_way_that_few_words_say_is_not_likely_and_a_short_one_that_all_say_is() -> None:
+    assert is_likely(ReadingScores("meaning", score=1.9, margin=1.0, weakest=1.0, steps=1))
+    assert not is_likely(ReadingScores("meaning", score=0.8, margin=0.2, weakest=0.7, steps=4, silent=3))

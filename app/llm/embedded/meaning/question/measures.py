@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Final
 
 _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
@@ -12,12 +13,15 @@ _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
 class Measure:
     """`number` and `date`: 1 where more of it means a greater value, -1 where a lesser, 0 where it measures none.
 
-    `hints` are words of relations that are meant where the question names none.
+    `hints` are words of relations that are meant where the question names none. `only`: a relation that is meant
+    since there is no other has one of these words in its own; `never`: it has none of them.
     """
 
     number: int
     date: int
     hints: tuple[str, ...] = ()
+    only: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
 
     @property
     def hinted(self) -> tuple[frozenset[str], ...]:
@@ -26,18 +30,37 @@ class Measure:
 
     def turned(self) -> Measure:
         """Of the opposite: young for old."""
-        return Measure(-self.number, -self.date, self.hints)
+        return replace(self, number=-self.number, date=-self.date)
+
+    def may_be_of(self, words: Collection[str]) -> bool:
+        """True where it may be said of a relation with these words alone: nobody is old since a date of hiring."""
+        return (not self.only or not self.only.isdisjoint(words)) and self.never.isdisjoint(words)
 
     def sign(self, value_kind: str) -> int:
         return {"number": self.number, "date": self.date}.get(value_kind, 0)
 
 
+_BEGINNINGS: Final = frozenset(
+    "age aged birth birthday born opened opening founded foundation established built construction constructed created "
+    "creation inception launched launch released release published publication made produced production manufactured "
+    "registered registration acquired erected start started begun".split()
+)
+_ENDS: Final = frozenset(
+    "birth birthday born death died due deadline discharged discharge expires expiry expired end ended ends until "
+    "closed left cancelled retired".split()
+)
 _OLD: Final = Measure(
     1,
     -1,
     ("age", "date of birth", "opened on", "founded", "established", "inception", "built", "registered", "acquired"),
+    only=_BEGINNINGS,
 )
-_NEW: Final = Measure(0, 1, ("opened on", "release date", "publication date", "launched on", "hired on", "founded"))
+_NEW: Final = Measure(
+    0,
+    1,
+    ("opened on", "release date", "publication date", "launched on", "hired on", "founded"),
+    never=_ENDS,
+)
 _LATE: Final = Measure(0, 1)
 _BIG: Final = Measure(
     1,

@@ -268,6 +268,8 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     """The words that ask for yes or no, the first verb and a tag at the end; none where none do."""
     if len(words) > 1 and roles[0] == "thing" and words[1] in _TRUTHS:
+        if words[2:3] and words[2] in (*_ASKING, "how"):
+            return []  # "X has which siblings?"
         return [1, len(words) - 2, len(words) - 1] if words[-2] in _TRUTHS else [1]
     if len(words) > 1 and words[0] in _TRUTHS and "or" not in words:
         return [0, *(at for at in (1, 2) if words[at : at + 1] and words[at] in DETERMINERS)]

@@ -25,6 +25,8 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("how many seats does Er3h33 have", 'reach(Er3h33, "number of seats")'),
         ("What is Em4b44's email?", 'reach(Em4b44, "email")'),
         ("Is Em4b44 blocked?", 'holds(reach(Em4b44, "blocked"))'),
+        ("Are there any blocked members?", 'exists(having(Sm0001, "blocked"))'),
+        ("Em4b44 has which email?", 'reach(Em4b44, "email")'),
         ("Is Em4b44 an author?", "exists(intersect(Em4b44, Sa0001))"),
         ("Is Em4b44 married to Em5b55?", 'exists(intersect(reach(Em4b44, "married to"), Em5b55))'),
         ("Was Eb1k11 published in Vd4t33?", 'exists(filter(Eb1k11, "published on", =, Vd4t33))'),
@@ -73,6 +75,9 @@ def test_a_question_is_read_as_an_expression(scorer: PathScorer, question: str, 
         "Why is Em4b44 blocked?",
         "top three books please",
         "How many books are there in each Eb1k11?",
+        "Which is the oldest loan?",
+        "Who comes after Em4b44?",
+        "Was Em4b44 in Eb1k11?",
     ],
 )
 def test_what_is_left_over_makes_a_reading_unsure(scorer: PathScorer, question: str) -> None:
