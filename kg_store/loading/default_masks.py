@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import accumulate, chain
@@ -64,7 +64,8 @@ def default_masks(
     """Every relation and class whose words may be a cell in disguise, and that the policy does not decide on.
 
     Promise: what is not listed here is made of common English words, or of words that its owner listed or a public
-    vocabulary has; it is no name and no text value of this graph; and it occurs as schema does. Limit: a cell of
+    vocabulary has; it is no name and no text value of this graph, but for that of a class whose words are shown anyway
+    ("record label" is a class and a relation of Wikidata); and it occurs as schema does. Limit: a cell of
     common words that is a relation of many facts, and stands nowhere else in the graph, is taken for schema.
     """
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
@@ -74,7 +75,9 @@ def default_masks(
     chosen = _masked_by_owner(triples, policy, classes)
     by_owner = {each.term for each in chosen}
     kinds = [each for each in kinds if each.term not in by_owner]
-    return (*_masked("relation", relations, names), *_masked("class", kinds, names), *chosen)
+    masked = (*_masked("class", kinds, names), *chosen)
+    shown = _shown_classes(policy, classes, triples, {each.term for each in masked})
+    return (*_masked("relation", relations, names, shown), *masked)
 
 
 def with_masks(policy: Policy, masked: Iterable[MaskedTerm]) -> Policy:
@@ -160,6 +163,14 @@ def _masked_by_owner(triples: SortedTriples, policy: Policy, classes: NodeClasse
     return tuple(MaskedTerm("class", term, word, MaskReason.OWNER) for term, word in listed)
 
 
+def _shown_classes(
+    policy: Policy, classes: NodeClasses, triples: SortedTriples, masked: Container[str]
+) -> frozenset[int]:
+    """The classes whose words are told as concepts."""
+    told = classes.word_of if policy.types == "concept" else ()
+    return frozenset(position for position in told if triples.raw.text(position) not in masked)
+
+
 def _is_listed(listed: Shown, term: str, word: str) -> bool:
     return listed == "all" or term in listed or word in listed
 
@@ -170,13 +181,16 @@ def _is_declared(position: int, term: str, labels: Mapping[str, str], declared: 
 
 
 def _masked(
-    kind: Literal["relation", "class"], candidates: Sequence[WordsToShow], names: NamesOfGraph
+    kind: Literal["relation", "class"],
+    candidates: Sequence[WordsToShow],
+    names: NamesOfGraph,
+    shown: Container[int] = (),
 ) -> Iterator[MaskedTerm]:
     uses = [each.uses for each in candidates]
     usual = _usual(uses)
     grows = len(uses) > max(MIN_GROWING, MAX_DECLINING_SHARE * sum(uses))
     for each in candidates:
-        reason = _reason(each, names, usual, grows)
+        reason = MaskReason.NAME if names.hold(each, shown) else _reason(each, usual, grows)
         if reason is not None:
             yield MaskedTerm(kind, each.term, each.word, reason)
 
@@ -188,9 +202,7 @@ def _usual(uses: Sequence[int]) -> int:
     return ordered[middle] if ordered else 0
 
 
-def _reason(each: WordsToShow, names: NamesOfGraph, usual: int, grows: bool) -> MaskReason | None:
-    if names.hold(each):
-        return MaskReason.NAME
+def _reason(each: WordsToShow, usual: int, grows: bool) -> MaskReason | None:
     if re.search(r"\d", each.word):
         return MaskReason.DIGITS
     if not each.words or not all(map(is_common, each.words)):

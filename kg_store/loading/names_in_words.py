@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
@@ -74,11 +74,12 @@ class NamesOfGraph:
                 if word not in classes.words_of(node):
                     self._parts[word].add(node)
 
-    def hold(self, each: WordsToShow) -> bool:
-        """True where the words are or hold a name or text value of another thing than themselves."""
+    def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
+        """True where the words are or hold a name or text value of another thing than themselves; the names of
+        `shown` nodes count for nothing."""
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
         nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
-        return any(node != each.position for node in chain.from_iterable(nodes))
+        return any(node != each.position and node not in shown for node in chain.from_iterable(nodes))
 
 
 def _doubtful(words: Sequence[str]) -> Iterator[str]:

@@ -14,7 +14,16 @@ from kg_store.sources.policy import INVERSE_PREDICATE, Policy
 from kg_store.sources.raw_graph import TermIds, TermKind
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid, Relation, RelationId, ValueKind, ValueView
-from kg_store.text.labels import clean, distinct_labels, inverse_of, is_short_label, readable_relation
+from kg_store.text.labels import (
+    MAX_LABEL_WORDS,
+    MAX_WORDS_BESIDE_CODE,
+    clean,
+    distinct_labels,
+    inverse_of,
+    is_code,
+    is_short_label,
+    readable_relation,
+)
 
 KINDS = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 """Value kinds by code; 0: not a value."""
@@ -150,7 +159,8 @@ def relation_label(predicate: str, is_iri: bool, policy: Policy, labels: Mapping
     if own is not None:
         return own
     given = clean(labels.get(predicate, ""))
-    return given if is_short_label(given) else readable_relation(predicate, is_iri)
+    own = readable_relation(predicate, is_iri)
+    return given if is_short_label(given, MAX_WORDS_BESIDE_CODE if is_code(own) else MAX_LABEL_WORDS) else own
 
 
 def _declared_inverses(triples: SortedTriples, words: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
 MAX_LABEL_WORDS = 4
+MAX_WORDS_BESIDE_CODE = 8
+"""Of a label where the alternative is an id that says nothing."""
+_CODE = re.compile(r"[a-z]{0,3}[ _-]?[0-9]+", re.IGNORECASE)
 _MAX_LABEL_CHARS = 80
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Path segments that tell nobody anything: versions, dates, bare numbers.
@@ -62,9 +65,14 @@ def clean(label: str) -> str:
     return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
 
 
-def is_short_label(label: str) -> bool:
+def is_code(word: str) -> bool:
+    """True of an id that says nothing: P364."""
+    return _CODE.fullmatch(word) is not None
+
+
+def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
     """True where a label is a relation's word rather than a sentence about it."""
-    short = 0 < len(label.split()) <= MAX_LABEL_WORDS and len(label) <= _MAX_LABEL_CHARS
+    short = 0 < len(label.split()) <= max_words and len(label) <= _MAX_LABEL_CHARS
     return short and label[-1] not in ".!?"
 
 
