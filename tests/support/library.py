@@ -26,6 +26,7 @@ VALUES = [
     ("book", "published on", "date"),
     ("branch", "number of seats", "number"),
     ("loan", "due on", "date"),
+    ("loan", "loaned on", "date"),
     ("loan", "loan status", "text"),
 ]
 NAMED = {

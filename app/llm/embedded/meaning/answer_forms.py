@@ -17,7 +17,11 @@ from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 
 _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
+_NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
+"""What those lead to by a step that they don't take: nothing, whatever the graph holds."""
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
+_LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
+"""Verbs that say nothing in front of what holds or not: "does X work full time"."""
 _OF_SOME = frozenset({"there", "any", "some"})
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 FIRST_NAMED: Final = 0.02
@@ -52,6 +56,7 @@ class AnswerForms:
         self._head = self._head_of_asked()
         words = asked.words
         self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
+        self._light = mask(at for at, word in enumerate(words) if word in _LIGHT)
         self._groups = Groups(asked, graph, builder, self._noun)
 
     def _is_asked(self, at: int) -> bool:
@@ -75,6 +80,8 @@ class AnswerForms:
         found: dict[str, Meaning] = {}
         for reading in readings:
             for expression, used, gain in self._answers(reading, readings):
+                if _NOTHING.search(expression):
+                    continue
                 meaning = self._judged(expression, used, reading, gain)
                 if expression not in found or found[expression].score < meaning.score:
                     found[expression] = meaning
@@ -84,7 +91,8 @@ class AnswerForms:
         asked = self._asked
         left = (asked.content | asked.working) & ~used & ~(asked.words[0] == "and" and bool(reading.value))
         for label in set(_LABEL.findall(expression)) if left & asked.content else ():
-            left &= ~(self._builder.explained(label) & asked.content)
+            explained = self._builder.explained(label) & asked.content
+            left &= ~(explained | (explained >> 1 & self._light if expression.startswith("holds(") else 0))
         left &= ~self._how_much if reading.value == "number" else -1
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED

@@ -19,7 +19,7 @@ from app.llm.embedded.meaning.reading import (
     gain_of,
 )
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
+from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, happened_on
 
 OF_KIND, WRONG_KIND = 0.5, 1.0
 _LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
@@ -128,11 +128,7 @@ class Groups:
             group = f'group({text}, "{hop.label}", {self._asked.period})'
             for said in self._builder.said(hop, each.used):
                 yield group, each.used | said.used, fit + gain_of(said) - HOP
-            words = set(hop.shown.lower().split())
-            if any(
-                not words.isdisjoint({*kind.lower().split(), *RECORDS.get(kind.lower(), "").split()})
-                for kind in each.kinds
-            ):
+            if happened_on(hop, each.kinds):
                 yield group, each.used, fit + COMMON - HOP
             elif len(dates) == 1:
                 yield group, each.used, fit + ONLY_ONE - HOP

@@ -11,9 +11,11 @@ from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.value_limits import ValueLimit
 from app.llm.embedded.meaning.reading import MIN_LIKENESS, OF_OTHER_SORT, UNSAID, UNSAID_BEFORE_NOUN, Reading
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
+OF_NOUN: Final = 0.3
+"""What a limit gains that no word says, where the noun says it: orders in May were ordered in May."""
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
@@ -33,7 +35,8 @@ class Limits:
             if each.used >> at & 1 or counts or not self._may_equal(hop, limit):
                 continue
             is_other = hop.value == "number" and self._named.values.get(limit.name) != "number"
-            longer = each.paid(said, cost + (0.0 if said else UNSAID) + OF_OTHER_SORT * is_other)
+            unsaid = 0.0 if said else UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))
+            longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
             longer = longer.spanning(limit.used)
             yield replace(
                 longer, expression=limit.of(text, hop.label), score=longer.score + 1.0, is_bare=False, is_whole=False,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from app.llm.embedded.language.morphology import noun_lemma
+from app.llm.embedded.language.morphology import noun_lemma, verbs_of
 from app.llm.embedded.language.people_and_groups import names_people
 from app.llm.embedded.language.relation_wording import Wordings
 from app.llm.embedded.language.synonyms import kind_words as synonyms_of_kind
@@ -47,6 +47,14 @@ class SchemaHop:
         """True where it leads to things of `kinds` and nothing else, so that what it leads to may be counted as such:
         visits and vaccinations may share a relation."""
         return bool(self.ends) and self.ends <= kinds
+
+
+def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
+    """True of the date by which things of `kinds` are called: orders are ordered on it, admissions admitted."""
+    words = {*hop.shown.lower().split()}
+    told = {word for kind in kinds for word in (*kind.lower().split(), *RECORDS.get(kind.lower(), "").split())}
+    verbs = frozenset[str]().union(*map(verbs_of, words))
+    return hop.value == "date" and not (words.isdisjoint(told) and verbs.isdisjoint(told))
 
 
 class SchemaGraph:

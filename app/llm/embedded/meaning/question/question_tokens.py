@@ -203,7 +203,7 @@ def _form(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int],
     if less := _by_how_much(words, roles):
         return "minus", less, _Group()
     counts = _counting(words, roles)
-    function, totals = _total(words)
+    function, totals = _total(words, roles)
     is_total = bool(totals) and "superlative" not in roles
     group = _group(words, roles, bool(counts), function if is_total and not counts else "")
     if group.at > 0:
@@ -220,10 +220,11 @@ def _form(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int],
     return ("truth" if truth and words[1] not in _ANYBODY else "things"), truth, _Group()
 
 
-def _total(words: Sequence[str]) -> tuple[Literal["average", "sum", ""], list[int]]:
+def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:
     """The function over all values that is asked for, and the words that say so."""
     for function, names in _FUNCTIONS:
-        if said := [at for at, word in enumerate(words) if word in names]:
+        said = [at for at, word in enumerate(words) if word in names]
+        if said and not (roles[said[0]] == "content" and roles.count("content") == 1):
             return function, said
     return "", []
 
@@ -291,5 +292,6 @@ def _asked(words: Sequence[str], form: Form) -> int:
     for at, word in enumerate(words):
         is_compound = word in ("number", "name", "count") and at > 0 and words[at - 1] not in _BEFORE_ASKED
         if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
-            return at + 1
+            is_part = words[at + 1 : at + 2] == ("of",) and words[at + 3 : at + 4] == ("'s",)
+            return at + 4 if is_part else at + 1  # "Which of X's films".
     return 0 if words[:1] and words[0] not in ("who", "when", "where", "how", "whose", "whom") else -1

@@ -84,6 +84,9 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
     for at, word in enumerate(words):
         if word in _SILENT and word in labelled and word not in GRAMMAR:
             roles[at] = "content"
+    for at, word in enumerate(words):
+        if word in TOTALS and word in labelled and roles.count("thing") == 1 and "content" not in roles:
+            roles[at] = "content"  # "The total of X", an order.
     for at in _in_phrases(words, phrases):
         if words[at] not in GRAMMAR and roles[at] == "grammar":
             roles[at] = "content"

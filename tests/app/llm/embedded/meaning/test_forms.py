@@ -27,7 +27,7 @@ READ = [
     ("What is the average price per branch?", 'averages(Sb0001, "kept at", "price")'),
     ("total price by branch", 'sums(Sb0001, "kept at", "price")'),
     ("How many books were published each year?", 'group(Sb0001, "published on", year)'),
-    ("How many loans were there per month?", 'group(Sl0001, "due on", month)'),
+    ("How many loans were there per month?", 'group(Sl0001, "loaned on", month)'),
     ("How many members borrowed which books?", 'group(Sm0001, "^borrowed by|of book")'),
     ("top three books by price", 'limit(sort(having(Sb0001, "price"), "price", descending), 3)'),
     ("the three cheapest books", 'limit(sort(having(Sb0001, "price"), "price", ascending), 3)'),

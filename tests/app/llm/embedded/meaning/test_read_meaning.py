@@ -25,6 +25,12 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("how many seats does Er3h33 have", 'reach(Er3h33, "number of seats")'),
         ("What is Em4b44's email?", 'reach(Em4b44, "email")'),
         ("Is Em4b44 blocked?", 'holds(reach(Em4b44, "blocked"))'),
+        (
+            "Which of Ea2t22's books are kept at Er3h33?",
+            'intersect(reach(Ea2t22, "^written by"), reach(Er3h33, "^kept at"))',
+        ),
+        ("Which loans were there in Vd4t33?", 'filter(Sl0001, "loaned on", =, Vd4t33)'),
+        ("Is Em4b44 living blocked?", 'holds(reach(Em4b44, "blocked"))'),
         ("Are there any blocked members?", 'exists(having(Sm0001, "blocked"))'),
         ("Em4b44 has which email?", 'reach(Em4b44, "email")'),
         ("Is Em4b44 an author?", "exists(intersect(Em4b44, Sa0001))"),
