@@ -14,7 +14,7 @@ import numpy as np
 
 from kg_store.graph.masked_relations import own_words
 from kg_store.loading.classes import NodeClasses
-from kg_store.loading.names_in_words import NamesOfGraph, WordsToShow, is_common
+from kg_store.loading.names_in_words import UNITS_WITH_DIGITS, NamesOfGraph, WordsToShow, is_common
 from kg_store.loading.node_names import Names
 from kg_store.loading.public_vocabularies import is_public_term
 from kg_store.loading.relations import is_shown, relation_label
@@ -203,7 +203,8 @@ def _usual(uses: Sequence[int]) -> int:
 
 
 def _reason(each: WordsToShow, usual: int, grows: bool) -> MaskReason | None:
-    if re.search(r"\d", each.word):
+    said = " ".join(word for word in each.word.lower().split() if word not in UNITS_WITH_DIGITS)
+    if re.search(r"\d", said):
         return MaskReason.DIGITS
     if not each.words or not all(map(is_common, each.words)):
         return MaskReason.WORDS

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from typing import Final
 
 import numpy as np
 
@@ -30,6 +31,9 @@ _TECHNICAL = frozenset(
     | {"ip", "isbn", "isin", "issn", "kg", "lastname", "lat", "lei", "mbox", "mg", "middlename", "mri", "nr", "pdf"}
     | {"postcode", "rna", "rx", "sha", "sku", "ssn", "swift", "tel", "timestamp", "uri", "usd", "uuid", "vat", "vin"}
     | {"xml", "zip"}
+    | set("sqm sqft sqkm sqyd cbm mph kph kmh kwh mwh kw ghz mhz dpi rpm mmhg bpm ml ltr kcal kj lbs oz".split())
+    | set("pct qty pcs yrs num desc addr acct uom ccy jpy inr cny nok sek dkk pln czk".split())
+    | set("est etd tbd hq crm erp kpi ebit rma mpn upc asin gln".split())
 )
 
 
@@ -45,9 +49,13 @@ class WordsToShow:
     is_declared: bool
 
 
+UNITS_WITH_DIGITS: Final = frozenset("m2 m3 cm2 cm3 km2 mm2 mm3 ft2 ft3 co2 no2 o2 so2 h2o pm10".split())
+"""Units and measured things, as columns are called by: no cell."""
+
+
 def is_common(word: str) -> bool:
     # Words that are names as well (ward, king) pass where no name of the graph holds them.
-    return in_lexicon(word) or word in _TECHNICAL or is_ordinary(word)
+    return in_lexicon(word) or word in _TECHNICAL or word in UNITS_WITH_DIGITS or is_ordinary(word)
 
 
 class NamesOfGraph:

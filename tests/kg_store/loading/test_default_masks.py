@@ -32,6 +32,7 @@ def test_a_small_graph_of_common_words_shows_all_of_them(tmp_path: Path) -> None
         ([":a a :PatientsOfBrackwede ; :knows :b ."], {"patients of brackwede": MaskReason.WORDS}),
         ([":a :ward17 :b ."], {"ward17": MaskReason.DIGITS}),
         ([":a :P19 :b ."], {"p19": MaskReason.DIGITS}),
+        ([":a :area_m2 12 ; :co2_grams 3 ; :areaSqm 3 ; :qty 1 ."], {}),
         ([":a :P19 :b . :P19 rdfs:label 'place of birth' ."], {}),
         ([":a :sciatica :b . :c :illness 'Sciatica' ."], {"sciatica": MaskReason.NAME}),
         ([":a :heartFailure :b . :heart_failure :knows :b ."], {"heart failure": MaskReason.NAME}),

@@ -176,10 +176,14 @@ class AnswerForms:
         if wh in ("who", "whom") or (self._noun < 0 and "person" in self._asked.roles):
             return self._fits_people(each)
         if wh == "when":
-            return OF_KIND if each.value == "date" else -WRONG_KIND
+            return OF_KIND if each.value == "date" or self._is_year(each) else -WRONG_KIND
         if "how" in self._asked.words and self._asked.form == "things":
             return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
         return 0.0
+
+    def _is_year(self, each: Reading) -> bool:
+        labels = _LABEL.findall(each.expression)
+        return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
 
     def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """ "Are all patients of X smokers": none of the first set is outside of the second."""

@@ -230,7 +230,7 @@ class Extremes:
         words = set(hop.shown.split("|")[-1].lower().split())
         if any(hint <= words - _SAYS_LITTLE for hint in measure.hinted):
             yield None, COMMON
-        elif (not measure.hints or hop.value == "date") and measure.may_be_of(words) and self._is_only(hop, kinds):
+        elif (not measure.hints or hop.is_date) and measure.may_be_of(words) and self._is_only(hop, kinds):
             yield None, ONLY_ONE
 
     def _is_only(self, hop: SchemaHop, kinds: frozenset[str]) -> bool:
@@ -249,5 +249,4 @@ def _first(text: str, label: str, sign: int, first: FirstOf) -> str:
 
 def sign_of(measure: Measure, hop: SchemaHop) -> int:
     """1 where more of the measure means a greater value of `hop`. A year is a date, however it is written."""
-    is_year = hop.value == "number" and "year" in hop.shown.lower().split()
-    return measure.sign("date" if is_year else hop.value) if hop.value else 0
+    return measure.sign("date" if hop.is_date else hop.value) if hop.value else 0

@@ -27,7 +27,8 @@ RECORDS = {
 _TYPING = frozenset({"instance of", "type", "subclass of"})
 # Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
-    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent".split()
+    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft sqkm "
+    "m2 km2 m3 ft2".split()
 )
 # Words that sources put before every relation to say how it is stored.
 _STORED = ("direct ", "statement ", "prop ", "qualifier ")
@@ -42,6 +43,11 @@ class SchemaHop:
     shown: str
     ends: frozenset[str]
     value: str
+
+    @property
+    def is_date(self) -> bool:
+        """True of dates, and of years that are written as numbers."""
+        return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
 
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
         """True where it leads to things of `kinds` and nothing else, so that what it leads to may be counted as such:

@@ -58,7 +58,7 @@ _OLD: Final = Measure(
 _NEW: Final = Measure(
     0,
     1,
-    ("opened on", "release date", "publication date", "launched on", "hired on", "founded"),
+    ("opened on", "release date", "publication date", "launched on", "hired on", "founded", "built"),
     never=_ENDS,
 )
 _LATE: Final = Measure(0, 1)
@@ -82,7 +82,7 @@ _MUCH: Final = Measure(1, 0, ("price", "cost", "salary", "amount"))
 _LONG: Final = Measure(1, 0, ("duration", "length", "runtime", "distance"))
 _TALL: Final = Measure(1, 0, ("height",))
 _HEAVY: Final = Measure(1, 0, ("weight",))
-_DEAR: Final = Measure(1, 0, ("price", "cost", "unit price", "rent", "tuition", "fee"))
+_DEAR: Final = Measure(1, 0, ("price", "cost", "unit price", "rent", "tuition", "fee", "rate", "hourly rate"))
 _PAID: Final = Measure(1, 0, ("salary", "wage", "income", "pay"))
 _WORTH: Final = Measure(1, 0, ("price", "total", "amount", "value", "cost"))
 _FAST: Final = Measure(1, 0, ("speed",))
