@@ -27,8 +27,8 @@ RECORDS = {
 _TYPING = frozenset({"instance of", "type", "subclass of"})
 # Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
-    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft sqkm "
-    "m2 km2 m3 ft2".split()
+    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft "
+    "sqkm m2 km2 m3 ft2".split()
 )
 # Words that sources put before every relation to say how it is stored.
 _STORED = ("direct ", "statement ", "prop ", "qualifier ")
