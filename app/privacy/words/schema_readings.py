@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.privacy.words.grammar_words import KIN
+from app.privacy.words.grammar_words import KIN, MEASURING
 from app.privacy.words.lexicon import Lexicon, base_of
 from app.privacy.words.name_slots import stands_as_a_name
 from app.privacy.words.turn_tokens import Stand, TurnTokens
@@ -69,7 +69,7 @@ def _meant(word: str, lexicon: Lexicon) -> str:
         return ""
     meant = _shortened(word, lexicon.schema)
     if not meant and len(word) >= MIN_MISTYPED:
-        meant = _mistyped(word, lexicon.schema) or _run_together(word, lexicon)
+        meant = _mistyped(word, lexicon.schema | MEASURING) or _run_together(word, lexicon)
     return "" if not meant or lexicon.names.has_near(word) else meant
 
 
