@@ -24,9 +24,9 @@ KIN: Final = frozenset(
     "brother sister cousin mother son daughter husband wife father friend colleague uncle aunt child parent".split()
 )
 MEASURING: Final = frozenset(
-    "oldest youngest newest biggest largest smallest highest lowest longest shortest cheapest heaviest latest earliest "
-    "older younger newer bigger larger smaller higher lower longer shorter cheaper heavier average total number "
-    "between before after which where whose".split()
+    "oldest youngest newest biggest largest smallest highest lowest longest shortest cheapest heaviest latest "
+    "earliest older younger newer bigger larger smaller higher lower longer shorter cheaper heavier average "
+    "total number between before after which where whose".split()
 )
 """Words that a question is told by, in the form in which they are typed."""
 
