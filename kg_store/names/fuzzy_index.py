@@ -113,6 +113,10 @@ class InexactNames:
         stretch = text[start:end]
         return stretch.isascii() and not may_hold(start, end) and not self._may_hold_name(stretch)
 
+    def is_own(self, text: str) -> bool:
+        """True where `text` stands in our own phrases."""
+        return self._words.is_own(text)
+
     def looks_like_name(self, text: str) -> bool:
         """True where a word of `text` is no everyday word, but letters."""
         return self._words.looks_like_name(text)

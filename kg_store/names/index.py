@@ -214,6 +214,10 @@ class NameIndex:
         """True where a word of `text` stands neither in the dictionary nor in our own phrases."""
         return self._inexact is not None and self._inexact.looks_like_name(text)
 
+    def is_own(self, text: str) -> bool:
+        """True where `text`, in small letters, stands in our own phrases or in the shown schema."""
+        return self._inexact is not None and self._inexact.is_own(text)
+
     def is_public(self, hit: NameHit) -> bool:
         """True where the spelling that was hit equals a public word."""
         return hit.public

@@ -10,6 +10,7 @@ from kg_store.names.fuzzy_index import Fits, IsName
 from kg_store.names.fuzzy_search import InexactHit
 from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
+from kg_store.names.inflected_values import find_in_other_number
 from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords, is_plural, is_rare, stems
@@ -80,15 +81,16 @@ class EntityLinker:
         return sorted([*kept, *longer], key=lambda mention: mention.start)
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Everyday words that are the whole of a text value, and none of the schema's own: lost, of shipments that
-        got lost."""
-        hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.kind == "value"]
-        found = [
+        """Everyday words that are the whole of a text value, or its other number, and none of the schema's own: lost,
+        of shipments that got lost."""
+        found = [*self.index.find(text), *find_in_other_number(self.index, text)]
+        hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
+        mentions = [
             Mention(hit.start, hit.end, hit.mids, ValueKind.TEXT)
             for hit in hits
             if hit.value_kind is ValueKind.TEXT and _says_much(hit.text, public) and not has_capitals(hit.text)
         ]
-        return _merge(_longest(found, EmphasisMarks.of(text)))
+        return _merge(_longest(mentions, EmphasisMarks.of(text)))
 
     def _with_all_alternatives(
         self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
@@ -147,7 +149,7 @@ class EntityLinker:
 
     def _named(self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
         is_name = self._telling(text, marks)
-        for hit in self.index.find(text):
+        for hit in (*self.index.find(text), *find_in_other_number(self.index, text)):
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)):
                 continue
             if not _is_part_of_literal(hit, literals):

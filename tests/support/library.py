@@ -38,7 +38,10 @@ NAMED = {
     "Eb2k22": "book",
     "Er9h99": "branch",
     "Ea3t33": "author",
+    "El1k11": "loan",
 }
+
+STATUSES = ("Vs6c66", "Vs7c77")
 
 
 def steps() -> tuple[SchemaStep, ...]:
@@ -54,8 +57,8 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
     own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
     things = [thing(name, kind) for name, kind in NAMED.items() if name in question or earlier]
     things += [thing("Vd4t33", "date")] * ("Vd4t33" in question) + [thing("Vn4m44", "number")] * ("Vn4m44" in question)
-    things += [thing("Vs6c66", "text")] * ("Vs6c66" in question)
-    own |= {"Vs6c66": ("^loan status",)}
+    things += [thing(status, "text") for status in STATUSES if status in question]
+    own |= dict.fromkeys(STATUSES, ("^loan status",))
     kinds = tuple(thing(name, kind, "more") for kind, name in KINDS.items())
     return read_meaning(
         scorer,

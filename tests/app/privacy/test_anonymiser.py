@@ -403,6 +403,7 @@ def categories(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
     entries = [
         NameEntry(1, "Depot Zilm", "name", None, True, True),
         NameEntry(2, "lost", "value", ValueKind.TEXT, True, True),
+        NameEntry(3, "Sales Clerk", "value", ValueKind.TEXT, True, True),
     ]
     public = PublicWords.of(["status"])
     index = NameIndex.build(entries).with_public(public)
@@ -419,6 +420,10 @@ def sent(anonymiser: Anonymiser, text: str) -> str:
 def test_an_everyday_word_that_is_a_value_of_the_graph_goes() -> None:
     assert sent(categories(), "which orders got lost") == "which orders got <V>"
     assert sent(categories(), "which orders got sold") == "which orders got sold"
+
+
+def test_a_value_goes_in_its_other_number_too() -> None:
+    assert sent(categories(), "how many sales clerks are there") == "how many <V> are there"
 
 
 def test_an_everyday_word_that_is_a_value_hidden_from_the_asker_stays_as_any_other_would() -> None:

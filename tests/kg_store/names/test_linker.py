@@ -361,3 +361,34 @@ def test_an_everyday_word_that_is_a_whole_value_is_a_category_and_no_word_of_the
     public = PublicWords.of(["opened on", "open"])
     found = grants().find_categories("which open orders got lost", public)
     assert [(each.mids, each.value_kind) for each in found] == [((9,), ValueKind.TEXT)]
+
+
+JOBS = ("Accountant", "Sales Representative", "Machines", "Prescription", "Phlebotomist")
+
+
+def jobs() -> EntityLinker:
+    entries = [NameEntry(mid, job, "value", ValueKind.TEXT, True, True) for mid, job in enumerate(JOBS, start=1)]
+    entries += [NameEntry(9, "Zilmer", "name", None, True, True)]
+    return EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(["prescriptions", "job title"])))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("how many accountants are there", {"accountants": (1,)}),
+        ("the salary of our sales representatives", {"sales representatives": (2,)}),
+        ("Sales Representatives in Zilm", {"Sales Representatives": (2,)}),
+        ("is it a machine?", {"machine": (3,)}),
+        ("which machines are there", {"machines": (3,)}),
+        ("two phlebotomists", {"phlebotomists": (5,)}),
+        ("which prescriptions are there", {}),
+        ("accounting, representative, salesman", {}),
+    ],
+)
+def test_a_text_value_is_found_in_the_other_number_but_for_the_schemas_own_words(
+    text: str, found: dict[str, tuple[int, ...]]
+) -> None:
+    linker, public = jobs(), PublicWords.of(["prescriptions", "job title"])
+    mentions = {*linker.find_mentions(text), *linker.find_categories(text, public)}
+    assert {text[each.start : each.end]: each.mids for each in mentions} == found
+    assert all(each.value_kind is ValueKind.TEXT for each in mentions)

@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from functools import lru_cache
-from importlib.machinery import ModuleSpec
-from typing import Any
 
-
-class _NoSpacy:
-    """A finder of modules that has no spaCy."""
-
-    def find_spec(self, name: str, *_where: object) -> ModuleSpec | None:
-        if name == "spacy":
-            raise ModuleNotFoundError(name, name=name)
-        return None
-
-
-def _lemminflect() -> Any:
-    """lemminflect offers itself to spaCy where that is installed, and loads torch with it: 4 s and 250 MB unused."""
-    finder = _NoSpacy()
-    sys.meta_path.insert(0, finder)
-    try:
-        return importlib.import_module("lemminflect")
-    finally:
-        sys.meta_path.remove(finder)
-
-
-lemminflect = _lemminflect()
+from kg_store.text.inflection import lemminflect
 
 # Verbs in the third person that are nouns as well.
 _DONE = frozenset(

@@ -19,6 +19,7 @@ _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """What those lead to by a step that they don't take: nothing, whatever the graph holds."""
+_EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
@@ -118,7 +119,7 @@ class AnswerForms:
     def _joins_either(self, expression: str) -> bool:
         """True where any of what stands before and behind an "or" will do, if the question has one."""
         asked = self._asked
-        is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth")
+        is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth") or asked.is_choice
         return all(pair in expression for pair in asked.either) and (is_read or "union(" in expression)
 
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
@@ -137,6 +138,8 @@ class AnswerForms:
             yield from self._comparisons.of(each, readings)
         elif form == "minus":
             yield from self._comparisons.differences(each, readings)
+        elif self._asked.is_choice and (choice := _EITHER_VALUE.fullmatch(text)):
+            yield f"reach({choice[1]}, {choice[2]})", each.used, OF_KIND
         elif each.is_bare and form not in ("average", "sum"):
             return
         elif form == "count":

@@ -32,7 +32,7 @@ class Limits:
         """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
         for at, limit in self._asked.limits.items() if hop.value else ():
             counts = limit.counts in self._nouns and self._named.values.get(limit.name) != "text"
-            if each.used >> at & 1 or counts or not self._may_equal(hop, limit):
+            if each.partner or each.used >> at & 1 or counts or not self._may_equal(hop, limit):
                 continue
             is_other = hop.value == "number" and self._named.values.get(limit.name) != "number"
             unsaid = 0.0 if said else UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))

@@ -96,6 +96,12 @@ class AskedQuestion:
         is_plain = not self.limits and "superlative" not in self.roles and "thing" not in self.roles
         return is_plain and not _HAVING.isdisjoint(self.words)
 
+    @property
+    def is_choice(self) -> bool:
+        """True where it asks which of two values one thing has: "is X a machine or a spare part?"""
+        pair = any(limit.other for limit in self.limits.values())
+        return pair and self.form == "things" and self.words[0] in _TRUTHS and self.roles.count("thing") == 1
+
     def at(self, role: Role) -> Iterator[int]:
         return (at for at, each in enumerate(self.roles) if each == role)
 

@@ -74,6 +74,8 @@ def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLi
     between, after = words[at + 1 : at + 2], at + 2
     if after - 1 < len(roles) and roles[after - 1] == "value":
         between, after = ("to",), at + 1
+    elif after < len(words) and words[after] in ("a", "an", "the"):
+        after += 1
     if after >= len(words) or roles[after] != "value":
         return None
     is_opened = not {"between", "from"}.isdisjoint(words[max(0, at - 2) : at])
