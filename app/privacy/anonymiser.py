@@ -12,7 +12,8 @@ from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.pseudonym_format import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource
+from app.privacy.span_finder import Found, SpanFinder
+from app.privacy.spans import Span, SpanSource
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Ambiguity, Message, Reading

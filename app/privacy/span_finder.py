@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import find_patterns
 from app.privacy.pseudonym_format import shaped_in, words_in
 from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.spans import NAMES, Span, SpanSource, choose, cover, places, uncovered
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import SYMBOLS, Lexicon
+from app.privacy.words.name_marks import start_with_titles
 from app.privacy.words.schema_readings import SchemaReading, schema_readings
 from app.privacy.words.turn_tokens import Stand
-from app.privacy.words.unknown_words import unknown_spans
+from app.privacy.words.unknown_words import Taken, unknown_spans
 from kg_store.names.fuzzy_index import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
@@ -28,7 +29,6 @@ from kg_store.text.numbers.shortened_dates import find_shortened_dates
 _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
 """Without the letters that are words, in English or beside it."""
 
-
 _PARTING = re.compile(r"[+/;|\\*`~<>&]|(?<=\w)[.,](?=\w)")
 """Signs that stand for a space in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
 
@@ -37,37 +37,6 @@ _TOUCHING, _TOUCHED = re.compile(r"[./:-]\|"), re.compile(r"\|[./:-]\Z")
 
 _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
 """Leftovers of an address whose other parts are pseudonyms: they say nothing."""
-
-
-class SpanSource(IntEnum):
-    """Who found a span; of two that find the same, the smaller wins."""
-
-    PSEUDONYM = 0
-    MENTION = 1
-    PROTECTED = 2
-    PATTERN = 3
-    LITERAL = 4
-    FORGED = 5
-    UNKNOWN = 6
-    WORD = 7
-    """In small letters and known to nobody: it may say what is asked as well as of whom."""
-
-    RELATION = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """text[start:end] of a turn. `mids` are set for a mention, `value_kind` when it names a value; `inexact` when
-    the name is spelt otherwise."""
-
-    start: int
-    end: int
-    source: SpanSource
-    mids: tuple[int, ...] = field(default=(), repr=False)
-    value_kind: ValueKind | None = None
-    inexact: bool = False
-    lexical: str = field(default="", repr=False)
-    """The meaning of a number or date in words or other figures, in ASCII figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +75,10 @@ class SpanFinder:
             kept += [Span(w.start, w.end, SpanSource.RELATION) for w in words_in(text) if w.word in self._masks]
         forged = [Span(word.start, word.end, SpanSource.FORGED) for word in words if word.word not in issued]
         # A code or an address may seem to run on over a pseudonym: `Eq7f2k/Ex81zp`, `Vx81zp://Eq7f2k`.
-        covered = _cover(text, kept)
-        literals = [piece for literal in _literals(text) for piece in _uncovered(text, literal, covered)]
+        covered = cover(text, kept)
+        literals = [piece for literal in _literals(text) for piece in uncovered(text, literal, covered)]
         found = [Span(span.start, span.end, SpanSource.PATTERN) for span in find_patterns(text, self._regions)]
-        pieces = [piece for pattern in found for piece in _uncovered(text, pattern, covered)]
+        pieces = [piece for pattern in found for piece in uncovered(text, pattern, covered)]
         patterns = [piece for piece in pieces if text[piece.start : piece.end].casefold() not in _SCHEMES]
         fits: Fits = {}
         named = [
@@ -132,18 +101,28 @@ class SpanFinder:
         text = found.text
         chosen = choose(text, [*found.spans, *more])
         chosen += self._recognised(text, chosen)
-        taken = [(span.start, span.end, _stand(text, span)) for span in chosen]
-        unknown = [_without_permission(text, *span) for span in unknown_spans(text, taken, self._lexicon)]
+        unknown = [
+            _without_permission(text, *span) for span in unknown_spans(text, _taken(text, chosen), self._lexicon)
+        ]
         chosen += [span for span in unknown if span.source is SpanSource.UNKNOWN]
         chosen += self._near_names(found, chosen)
         chosen += _left_of([span for span in unknown if span.source is SpanSource.WORD], text, chosen)
         chosen += _symbols(text, chosen)
         chosen += _initials(text, chosen)
-        return sorted(chosen, key=lambda span: span.start)
+        return self._with_titles(text, sorted(chosen, key=lambda span: span.start))
+
+    def _with_titles(self, text: str, spans: Sequence[Span]) -> list[Span]:
+        """With the titles in front of names: of those that nobody knows as of all others."""
+        found: list[Span] = []
+        for span in spans:
+            is_name = span.source in NAMES and span.value_kind in (None, ValueKind.TEXT)
+            start = start_with_titles(text, span.start, self._lexicon) if is_name else span.start
+            found = [*(each for each in found if each.end <= start), replace(span, start=start)]
+        return found
 
     def categories(self, text: str, spans: Sequence[Span]) -> list[Span]:
         """Everyday words outside of `spans` that are values of the graph."""
-        covered = _cover(text, spans)
+        covered = cover(text, spans)
         found = self._linker.find_categories(text, self._lexicon.public)
         return [
             Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind)
@@ -154,9 +133,8 @@ class SpanFinder:
     def readings(self, found: Found, spans: Sequence[Span]) -> list[SchemaReading]:
         """Readings of the unknown words among the settled `spans`, in words of the shown schema."""
         words = {(span.start, span.end) for span in spans if span.source is SpanSource.WORD}
-        others = [span for span in spans if span.source is not SpanSource.WORD]
-        taken = [(span.start, span.end, _stand(found.text, span)) for span in others]
-        return schema_readings(found.text, words, taken, self._lexicon)
+        others = (span for span in spans if span.source is not SpanSource.WORD)
+        return schema_readings(found.text, words, _taken(found.text, others), self._lexicon)
 
     def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
         """Invisible characters may part words as well as hide inside one, so both readings are linked."""
@@ -178,13 +156,13 @@ class SpanFinder:
         if self._recogniser is None:
             return []
         found = choose(text, (Span(*span, SpanSource.UNKNOWN) for span in self._recogniser.names_in(text)))
-        covered = _cover(text, chosen)
-        return [piece for span in found for piece in _uncovered(text, span, covered)]
+        covered = cover(text, chosen)
+        return [piece for span in found for piece in uncovered(text, span, covered)]
 
     def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
         """The spans that the guard would still block as a name in another form, though they are no mention: a part of
         a title, or of the name of a stranger."""
-        found = find_near_spans(self._names, text.text, _places(chosen), text.issued, text.fits)
+        found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:
@@ -213,31 +191,31 @@ def _stand(text: str, span: Span) -> Stand:
     return Stand.NAME if is_name else Stand.VALUE
 
 
+def _taken(text: str, spans: Iterable[Span]) -> list[Taken]:
+    return [(span.start, span.end, _stand(text, span)) for span in spans]
+
+
 def _without_permission(text: str, start: int, end: int) -> Span:
     return Span(start, end, SpanSource.UNKNOWN if has_capitals(text[start:end]) else SpanSource.WORD)
 
 
 def _left_of(words: Sequence[Span], text: str, chosen: Sequence[Span]) -> list[Span]:
-    covered = _cover(text, chosen)
-    return [replace(piece, source=SpanSource.WORD) for word in words for piece in _uncovered(text, word, covered)]
+    covered = cover(text, chosen)
+    return [replace(piece, source=SpanSource.WORD) for word in words for piece in uncovered(text, word, covered)]
 
 
 def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
     """Signs that are no punctuation: pictures, and letters in frames, which may spell a name."""
     if text.isascii():
         return []
-    covered = _cover(text, chosen)
+    covered = cover(text, chosen)
     found = (Span(*match.span(), SpanSource.UNKNOWN) for match in SYMBOLS.finditer(text))
-    return [piece for span in found for piece in _uncovered(text, span, covered)]
+    return [piece for span in found for piece in uncovered(text, span, covered)]
 
 
 def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
     """Single letters between two things that go: john f fitzgerald, of whom the graph knows only parts."""
-    return [Span(*match.span(1), SpanSource.UNKNOWN) for match in _INITIAL.finditer(masked(text, _places(chosen)))]
-
-
-def _places(spans: Iterable[Span]) -> list[tuple[int, int]]:
-    return [(span.start, span.end) for span in spans]
+    return [Span(*match.span(1), SpanSource.UNKNOWN) for match in _INITIAL.finditer(masked(text, places(chosen)))]
 
 
 def _literals(text: str) -> list[Span]:
@@ -247,43 +225,10 @@ def _literals(text: str) -> list[Span]:
         for each in find_shortened_dates(text)
     ]
     found += [Span(span.start, span.end, SpanSource.LITERAL) for span in find_literals(text)]
-    plain = masked(text, _places(found))
+    plain = masked(text, places(found))
     for each in find_number_expressions(text):
         # What is read in figures already says more by itself: a date, and a number behind it.
         touches = not each.is_everyday or _TOUCHING.match(plain, each.end) or _TOUCHED.search(plain, 0, each.start)
         if touches and any(map(str.isalnum, plain[each.start : each.end])):
             found.append(Span(each.start, each.end, SpanSource.LITERAL, value_kind=each.kind, lexical=each.lexical))
     return found
-
-
-def choose(text: str, spans: Iterable[Span]) -> list[Span]:
-    """The longest wins, then the smaller source. What a loser has outside of the winners stays hidden too."""
-    covered = bytearray(len(text))
-    chosen: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start - span.end, span.source, span.start)):
-        chosen += _uncovered(text, span, covered)
-        covered[span.start : span.end] = b"\x01" * (span.end - span.start)
-    return chosen
-
-
-def _uncovered(text: str, span: Span, covered: bytearray) -> Iterator[Span]:
-    """The pieces of `span` that nothing covers, as literals; without the punctuation around them."""
-    if not any(covered[span.start : span.end]):
-        yield span
-        return
-    start = span.start
-    for end in range(span.start, span.end + 1):
-        if end == span.end or covered[end]:
-            piece = text[start:end]
-            inner = piece.strip("".join(letter for letter in piece if not letter.isalnum()))
-            if inner:
-                begin = start + piece.index(inner)
-                yield Span(begin, begin + len(inner), SpanSource.LITERAL)
-            start = end + 1
-
-
-def _cover(text: str, spans: Iterable[Span]) -> bytearray:
-    covered = bytearray(len(text))
-    for span in spans:
-        covered[span.start : span.end] = b"\x01" * (span.end - span.start)
-    return covered

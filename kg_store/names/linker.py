@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from kg_store.lexicon import in_lexicon
 from kg_store.names.fuzzy_index import Fits, IsName
 from kg_store.names.fuzzy_search import InexactHit
 from kg_store.names.fuzzy_selection import choose_inexact
@@ -13,13 +15,15 @@ from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.inflected_values import find_in_other_number
 from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
-from kg_store.text.english import PublicWords, is_plural, is_rare, stems
+from kg_store.text.english import PublicWords, is_ordinary, is_plural, is_rare, stems
 from kg_store.text.literals import LiteralSpan, find_literals
 from kg_store.text.normalise import normalise
 from kg_store.text.numbers.number_words import find_number_expressions
 
 MAX_SHARING: Final = 20
 """A word that more names have as a part of theirs names none of them: a title, a kind."""
+
+_RARE: Final = re.compile(r"\b[a-zA-Z]{5,}\b")
 
 _INDEFINITE: Final = [[word] for word in "a an any some no every each many several which what other more".split()]
 
@@ -124,9 +128,17 @@ class EntityLinker:
             """Everyday words inside an exact name lead to nothing better."""
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
-        hits = self.index.find_inexact(text, (), is_more, marks.may_mark, fits)
-        able = [hit for hit in hits if not _is_common_noun(text, hit)]
-        chosen = choose_inexact(text, spans, marks.enclosed, able, is_name)
+        rare = {span for span in self._rare_words(text) if not is_name(*span)}
+
+        def may_hold(start: int, end: int) -> bool:
+            return marks.may_mark(start, end) or any(start <= first < end for first, _ in rare)
+
+        def may_name(start: int, end: int) -> bool:
+            return (start, end) in rare or is_name(start, end)
+
+        hits = self.index.find_inexact(text, (), lambda *at: at in rare or is_more(*at), may_hold, fits)
+        able = [hit for hit in hits if not (_is_common_noun(text, hit) or _is_shared(hit, rare))]
+        chosen = choose_inexact(text, spans, marks.enclosed, able, may_name)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         read = self._with_all_alternatives(text, read, exact, marks)
@@ -146,6 +158,14 @@ class EntityLinker:
             return found
 
         return looks_like_name
+
+    def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
+        """Rare words of the dictionary that the lexicon does not hold: nobody asks with them, so that they are names
+        where a name has them: "palisander patients"."""
+        for word in _RARE.finditer(text):
+            plain = word[0].lower()
+            if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
+                yield word.span()
 
     def _named(self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
         is_name = self._telling(text, marks)
@@ -186,6 +206,11 @@ def _is_common_noun(text: str, hit: InexactHit) -> bool:
     before = text[: hit.start].split()[-1:]
     is_family = before == ["the"] and is_plural(written)
     return len(hit.mids) > MAX_SHARING or before in _INDEFINITE or (is_plural(written) and not is_family)
+
+
+def _is_shared(hit: InexactHit, rare: Collection[tuple[int, int]]) -> bool:
+    """True of a word that nothing but its rarity marks, where several things bear it."""
+    return len(hit.mids) > 1 and (hit.start, hit.end) in rare
 
 
 def _overlap(one: Mention, other: Mention) -> bool:

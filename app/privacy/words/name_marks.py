@@ -20,7 +20,7 @@ from app.privacy.words.grammar_words import (
     is_singular,
     is_verb_alone,
 )
-from app.privacy.words.lexicon import CONTRACTIONS, base_of, words_in
+from app.privacy.words.lexicon import CONTRACTIONS, Lexicon, base_of, words_in
 from app.privacy.words.turn_tokens import Stand, TurnTokens
 from kg_store.lexicon import kinds_of
 from kg_store.names.name_words import MAX_NAME_WORDS, MODALS
@@ -33,6 +33,31 @@ _ENCLOSED: Final = re.compile(
 
 _ASKED: Final = ASKING | AUXILIARIES
 _BESIDE: Final = frozenset((" ", "-", "–", "_", ", "))
+
+
+_TITLE: Final = re.compile(r"\b(?:(?:mr|mrs|ms|mx|dr|prof)\b\.?|mister)[ \u00a0]\Z", re.IGNORECASE)
+_OFFICE: Final = re.compile(
+    r"(?<=\w )(?<!\bhis )(?<!\bher )(?<!\bmy )(?<!\bour )(?<!\btheir )(?<!\byour )(?<!'s )(?<!’s )\b"
+    r"(Miss|Sir|Dame|Lady|Lord|Sister|Brother|Father|Mother|Nurse|Doctor|Professor|Reverend|Captain|Judge)[ \u00a0]\Z"
+)
+"""What stands with a capital before a name inside a sentence; "her sister" says who it is."""
+
+_LONGEST_TITLE: Final = 12
+
+
+def start_with_titles(text: str, start: int, lexicon: Lexicon) -> int:
+    """Where the name at text[start:] begins with the titles in front of it: Dr, Prof. Dr., Sister. A word of the
+    schema says what kind of thing is meant, and is none."""
+    while title := _title_before(text, start):
+        if lexicon.is_own(title[0].strip(". \u00a0").lower()):
+            break
+        start = title.start()
+    return start
+
+
+def _title_before(text: str, start: int) -> re.Match[str] | None:
+    begin = max(0, start - _LONGEST_TITLE)
+    return _TITLE.search(text, begin, start) or _OFFICE.search(text, begin, start)
 
 
 def is_marked(turn: TurnTokens, at: int) -> bool:

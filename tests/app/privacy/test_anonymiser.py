@@ -439,3 +439,31 @@ def test_a_word_of_names_that_is_no_mention_goes_all_the_same(typed: str) -> Non
     known = NameWords.of(VaultRecord(NodeKind.ENTITY, (each.text,)) for each in names)
     anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, known, frozenset({"status"})))
     assert "zilmer" not in sent(anonymiser, typed).casefold()
+
+
+@pytest.mark.parametrize(
+    ("typed", "safe"),
+    [
+        ("where does dr ann zilmer live", "where does <E> live"),
+        ("Where does Prof. Dr. Ann Zilmer live?", "Where does <E> live?"),
+        ("Does Sister Ann Zilmer live here?", "Does <E> live here?"),
+        ("her sister Ann Zilmer", "her sister <E>"),
+        ("the nurse Ann Zilmer", "the nurse <E>"),
+        ("Does Nurse Ann Zilmer live here?", "Does Nurse <E> live here?"),
+    ],
+)
+def test_titles_go_with_the_name_that_they_stand_before(typed: str, safe: str) -> None:
+    assert sent(named(), typed) == safe
+
+
+@pytest.mark.parametrize("typed", ["where does dr {} live", "Where does Prof. {} live?", "is Mr {} in?", "mrs {}"])
+def test_a_title_goes_with_a_hidden_name_just_as_with_one_that_nobody_knows(typed: str) -> None:
+    hidden = named(lambda mids: ())
+    for name, stranger in (("Ann Zilmer", "Bob Brackwed"), ("zilmer", "brackwed")):
+        assert sent(hidden, typed.format(name)) == sent(hidden, typed.format(stranger))
+
+
+def named(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
+    public = PublicWords.of(["nurse"])
+    index = NameIndex.build([NameEntry(1, "Ann Zilmer", "name", None, True, True)]).with_public(public)
+    return Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords.of(()), frozenset({"nurse"})), holds=holds)

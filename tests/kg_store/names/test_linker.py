@@ -392,3 +392,21 @@ def test_a_text_value_is_found_in_the_other_number_but_for_the_schemas_own_words
     mentions = {*linker.find_mentions(text), *linker.find_categories(text, public)}
     assert {text[each.start : each.end]: each.mids for each in mentions} == found
     assert all(each.value_kind is ValueKind.TEXT for each in mentions)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Palisander patients that are not in Zilmborough", {"Palisander": (1,)}),
+        ("palisander patients", {"palisander": (1,)}),
+        ("Garden patients in Quillmore", {}),  # People ask with gardens.
+        ("tamarisk patients", {}),  # And of this one there are two.
+    ],
+)
+def test_a_word_that_nobody_asks_with_names_the_one_thing_that_bears_it(
+    text: str, found: dict[str, tuple[int, ...]]
+) -> None:
+    names = ("Palisander Insurance", "Garden Insurance", "Tamarisk Fund", "Tamarisk Mutual")
+    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
+    linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(["patients"])))
+    assert {text[each.start : each.end]: each.mids for each in linker.find_mentions(text)} == found

@@ -59,6 +59,10 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("how many books do we have in the system", "count(Sb0001)"),
         ("Who wrote Eb1k11? names please", 'reach(Eb1k11, "written by")'),
         ("How many Vs6c66 loans are there?", 'count(filter(Sl0001, "loan status", =, Vs6c66))'),
+        (
+            "Are there any blocked among Er3h33's members?",
+            'exists(intersect(having(Sm0001, "blocked"), reach(Er3h33, "managed by")))',
+        ),
         ("Is El1k11 a Vs6c66 or a Vs7c77?", 'reach(El1k11, "loan status")'),
         (
             "Do Em4b44 and Em5b55 have the same email?",
