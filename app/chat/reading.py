@@ -19,7 +19,7 @@ from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, Quest
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
-from app.privacy.words.lexicon import Lexicon, schema_words
+from app.privacy.words.lexicon import Lexicon, schema_units, schema_words
 from app.strategies.base import Draft, RetrievalResult
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
@@ -48,7 +48,8 @@ class QuestionOpener:
         conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
-        lexicon = Lexicon(graph.public, self._catalog.name_words(caller.tenant), schema_words(graph.blind.schema))
+        schema, names = graph.blind.schema, self._catalog.name_words(caller.tenant)
+        lexicon = Lexicon(graph.public, names, schema_words(schema), schema_units(schema))
         return QuestionRun(secrets.token_urlsafe(12), caller.tenant, request, graph, conversation, lexicon)
 
 

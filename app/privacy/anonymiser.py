@@ -112,7 +112,8 @@ class Anonymiser:
         return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact)
 
     def _read(self, message: Message, table: PseudonymTable) -> _Turn:
-        visible = Visible.of_typed(message.content)
+        by_user = message.role == "user"
+        visible = self._finder.visible(message.content) if by_user else Visible.of_typed(message.content)
         found = self._finder.read(visible, message.content, table)
         turn = _Turn(message, visible, found, self._spans(found))
         return self._reread(turn, table)

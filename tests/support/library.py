@@ -23,6 +23,7 @@ VALUES = [
     ("member", "email", "text"),
     ("member", "blocked", "truth"),
     ("book", "price", "number"),
+    ("book", "weight g", "number"),
     ("book", "published on", "date"),
     ("branch", "number of seats", "number"),
     ("loan", "due on", "date"),

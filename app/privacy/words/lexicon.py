@@ -17,6 +17,7 @@ from kg_store.names.name_words import NameWords, is_short_name
 from kg_store.terms import Schema, cached_by_version
 from kg_store.text.english import PublicWords, stems
 from kg_store.text.normalise import MARKS
+from kg_store.text.numbers.units import Unit, unit_of_label
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
 """A word with the endings behind its apostrophes; digits are letters here."""
@@ -58,6 +59,9 @@ class Lexicon:
     names: NameWords = field(repr=False)
     schema: frozenset[str] = field(default=frozenset(), repr=False)
     """Words of shown relations and concepts, as `schema_words` gives them."""
+
+    units: frozenset[Unit] = field(default=frozenset(), repr=False)
+    """Units of the values of shown relations, as `schema_units` gives them."""
 
     def permits(self, word: str, language: str = "") -> bool:
         """Says whether `word` may leave, in a text of that language (ISO 639-1) besides English."""
@@ -103,6 +107,13 @@ def words_in(text: str) -> Iterator[re.Match[str]]:
 @cached_by_version
 def schema_words(schema: Schema) -> frozenset[str]:
     return frozenset(word for phrase in phrases_of(schema) for word in WORD.findall(phrase.replace("_", " ").lower()))
+
+
+@cached_by_version
+def schema_units(schema: Schema) -> frozenset[Unit]:
+    """The units that the labels of shown relations end with."""
+    labels = (relation.label for relation in schema.relations if relation.mask is None)
+    return frozenset(unit for label in labels if (unit := unit_of_label(label)) is not None)
 
 
 def base_of(word: str) -> str:

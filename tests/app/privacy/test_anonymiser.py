@@ -16,6 +16,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.english import PublicWords
+from kg_store.text.numbers.units import unit_of_label
 from tests.support.clinic import dialogue, members
 
 Ask = Callable[..., Anonymised]
@@ -467,3 +468,22 @@ def named(holds: Callable[[Mids], Mids] | None = None) -> Anonymiser:
     public = PublicWords.of(["nurse"])
     index = NameIndex.build([NameEntry(1, "Ann Zilmer", "name", None, True, True)]).with_public(public)
     return Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords.of(()), frozenset({"nurse"})), holds=holds)
+
+
+@pytest.mark.parametrize(
+    ("typed", "safe"),
+    [
+        ("products over half a ton", "products over <V> kg"),
+        ("products over 500g", "products over <V> kg"),
+        ("products over $500", "products over <V> dollars"),
+        ("what is the price of Zilmin 2 g", "what is the price of <E>"),
+        ("what is the price of Zilmin 2000 mg", "what is the price of <E> <V> kg"),
+    ],
+)
+def test_an_amount_goes_in_the_unit_of_the_schema_but_not_out_of_a_name(typed: str, safe: str) -> None:
+    public = PublicWords.of(["weight kg", "price"])
+    entries = [NameEntry(1, "Zilmin 2 g", "name", None, True, True), NameEntry(2, "Zilmin", "name", None, True, True)]
+    index = NameIndex.build(entries).with_public(public)
+    kilograms = frozenset({unit for unit in [unit_of_label("weight kg")] if unit})
+    lexicon = Lexicon(public, NameWords.of(()), frozenset({"weight", "kg", "price"}), kilograms)
+    assert sent(Anonymiser(EntityLinker(index), index, lexicon), typed) == safe

@@ -13,6 +13,8 @@ from kg_store.text.plurals import singular
 _ELDER = "mother|father|parents?|mom|dad|ma|pa"
 _YOUNGER = "son|daughter|child|children|kid|sons|daughters|kids"
 _PARTNER = "wife|husband|spouse|partner|other half"
+_AMOUNT = r"(?:(?:more|less) than |over |under |above |below |at least |at most )?V[a-z0-9]{5}\b"
+_PERIOD = r"(?:a|an|per|each|every) (?:hour|day|week|month|year)\b"
 _PLAIN = tuple(
     (re.compile(pattern, re.IGNORECASE), said)
     for pattern, said in (
@@ -26,6 +28,9 @@ _PLAIN = tuple(
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
         (r"\babout\s*\?*\s*$", "topic"),
         (r"\bbest[- ]paid\b", "highest paid"),
+        # "Who makes less than so much a year", "what does X make per month".
+        (rf"\bmakes?(?= {_AMOUNT}(?: \w+)? {_PERIOD})", "earns"),
+        (rf"^(?!.*\bhow many\b)(.*)\bmake(?= {_PERIOD})", r"\1earn"),
         (r"\b(number of [a-z]+) by (?=[a-z]+\b\W*(?:please)?\W*$)", r"\1 per "),
         (r"\bused to\b", " "),
         (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),

@@ -31,10 +31,13 @@ class Limits:
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
         """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
         for at, limit in self._asked.limits.items() if hop.value else ():
-            counts = limit.counts in self._nouns and self._named.values.get(limit.name) != "text"
+            counts = (
+                limit.counts in self._nouns and limit.unit is None and self._named.values.get(limit.name) != "text"
+            )
             if each.partner or each.used >> at & 1 or counts or not self._may_equal(hop, limit):
                 continue
-            is_other = hop.value == "number" and self._named.values.get(limit.name) != "number"
+            is_number = limit.unit is not None or self._named.values.get(limit.name) == "number"
+            is_other = hop.value == "number" and not is_number
             unsaid = 0.0 if said else UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
             longer = longer.spanning(limit.used)
@@ -68,6 +71,8 @@ class Limits:
         """True where values of `hop` compare with the one that is named, and may be that one."""
         if limit.operator != "=" and hop.value not in ("number", "date"):
             return False
+        if limit.unit is not None and not limit.unit.fits(hop.label, hop.value):
+            return False
         kinds = {self._named.values.get(name, "text") for name in limit.names}
         if not kinds <= _COMPARABLE.get(hop.value, set()):
             return False
@@ -79,7 +84,12 @@ class Limits:
         """ "With at least 3 orders": those that a step leads to so many things from."""
         for at, limit in self._asked.limits.items() if not (each.is_implied or each.is_bare) else ():
             noun, kinds = self._nouns.get(limit.counts, (0, frozenset[str]()))
-            if not self._is_number(limit) or not hop.leads_to_all_of(kinds) or each.used & (noun | 1 << at):
+            if (
+                limit.unit
+                or not self._is_number(limit)
+                or not hop.leads_to_all_of(kinds)
+                or each.used & (noun | 1 << at)
+            ):
                 continue
             is_exact = not _EXACTLY.isdisjoint(self._asked.words[max(0, at - 1) : at])
             operator = "=" if is_exact else ">=" if limit.operator == "=" else limit.operator

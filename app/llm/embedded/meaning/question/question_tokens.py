@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.language.ranked_words import FREQUENT, FirstOf, dates_between, first_in
 from app.llm.embedded.language.stated_bounds import NUMBERS
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
-from app.llm.embedded.meaning.question.token_roles import DETERMINERS, TOTALS, Role, mask, roles_of, words_of
+from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
+from app.llm.embedded.meaning.question.token_roles import (
+    DETERMINERS,
+    TOTALS,
+    Role,
+    mask,
+    roles_of,
+    said_words,
+    words_of,
+)
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
 
 Form = Literal["things", "count", "truth", "average", "sum", "group", "compare", "minus"]
@@ -31,15 +40,6 @@ PERIODS = frozenset({"year", "month"})
 _UNIVERSAL = frozenset("all every each both everyone everybody".split())
 _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
-_SHORT_UNITS = {
-    "euro": "eur", "euros": "eur", "eur": "eur", "dollar": "usd", "dollars": "usd", "usd": "usd", "pounds": "gbp",
-    "kilo": "kg", "kilos": "kg", "kilogram": "kg", "kilograms": "kg", "kg": "kg", "kilometre": "km", "km": "km",
-    "kilometres": "km", "kilometer": "km", "kilometers": "km", "mg": "mg", "milligrams": "mg", "litres": "l",
-}  # fmt: skip
-_UNITS = frozenset(
-    "tonne tonnes ton tons gram grams pound pounds ounce ounces mile miles foot feet inch inches yard yards gallon "
-    "gallons cent cents".split()
-)
 _FUNCTIONS: tuple[tuple[Literal["average", "sum"], frozenset[str]], ...] = (("average", _AVERAGES), ("sum", TOTALS))
 _ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
@@ -112,12 +112,10 @@ def read_question(
     phrases: Collection[tuple[str, ...]] = (),
     numbers: Collection[str] = (),
 ) -> AskedQuestion:
-    """The tokens of `question`, and the form of its answer.
-
-    `unknown`: words that the graph does not hold. `phrases`: the words of its relations; where one stands in the
-    question, all of it is content ("full time"). `numbers`: the pseudonyms of values that are numbers.
-    """
-    words = words_of(question, unknown)
+    """`unknown`: words that the graph does not hold. `phrases`: the words of its relations; where one stands in the
+    question, all of it is content ("full time"). `numbers`: the pseudonyms of values that are numbers."""
+    said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
+    words = words_of(said, unknown)
     roles, first, limits, excluded = _with_values(words, phrases, numbers)
     form, silent, group = _form(words, roles)
     measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in ("superlative", "comparative")}
@@ -135,7 +133,7 @@ def read_question(
         content=mask(at for at, role in enumerate(roles) if role == "content"),
         working=mask(at for at, role in enumerate(roles) if role in _WORKING),
         measures=measures,
-        limits=limits,
+        limits={at: replace(limit, unit=_unit_of(limit, units)) for at, limit in limits.items()},
         grouped=group.at,
         period=group.period,
         function=group.function,
@@ -165,8 +163,9 @@ def _with_values(
     for at, each in first.items():
         roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
         roles[at] = "superlative"
-    for at, role in _units(words, roles, {word for phrase in phrases for word in phrase}):
-        roles[at] = role
+    for at in range(1, len(words)):
+        if roles[at - 1] == "value" and is_foreign_unit(words[at]):
+            roles[at] = "unknown"
     limits, excluded = limits_in(words, roles), excluded_in(words, roles)
     limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
     for used in (*(limit.used for limit in limits.values()), *excluded.values()):
@@ -178,13 +177,8 @@ def _with_values(
     return roles, first, limits, excluded
 
 
-def _units(words: Sequence[str], roles: Sequence[Role], labelled: Collection[str]) -> Iterator[tuple[int, Role]]:
-    """The roles of units behind values: nothing here converts tonnes to the kilogrammes of a relation."""
-    for at in (at for at in range(1, len(words)) if roles[at - 1] == "value"):
-        if words[at] in _UNITS and words[at] not in labelled:
-            yield at, "unknown"
-        elif _SHORT_UNITS.get(words[at], words[at]) in labelled and words[at] in _SHORT_UNITS:
-            yield at, "grammar"
+def _unit_of(limit: ValueLimit, units: Mapping[str, StatedUnit]) -> StatedUnit | None:
+    return next((units[name] for name in limit.names if name in units), None)
 
 
 def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:

@@ -57,10 +57,15 @@ def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str,
     )
 
 
-def words_of(question: str, unknown: Collection[str]) -> tuple[str, ...]:
-    """The words of `question`, short forms in full; `unknown`: words that the graph does not hold."""
+def said_words(question: str) -> list[str]:
+    """The words of `question`, short forms in full."""
     whole = re.sub(r"\bwho or what\b", "what", normalise_idioms(question), flags=re.IGNORECASE)
-    words = _without_units(in_reading_order(_contracted(words_in(whole))), unknown)
+    return _contracted(words_in(whole))
+
+
+def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
+    """The words of a question in the order in which they are read; `unknown`: words that the graph does not hold."""
+    words = _without_units(in_reading_order(said), unknown)
     return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.llm.embedded.language.stated_bounds import NUMBERS
+from app.llm.embedded.meaning.question.stated_units import StatedUnit
 from app.llm.embedded.meaning.question.token_roles import Role, mask
 
 _EXCEPT = tuple(tuple(words.split()) for words in (
@@ -29,7 +30,7 @@ class ValueLimit:
     """A value of the question, compared so; `used` are the tokens of all of it.
 
     `upper`: the end of a range that begins with it. `other`: another value that is as good. `counts`: the
-    token of the noun behind it, where it may count things: "at least 3 orders".
+    token of the noun behind it, where it may count things: "at least 3 orders". `unit`: what it is said in.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ValueLimit:
     upper: str = ""
     counts: int = -1
     other: str = ""
+    unit: StatedUnit | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,176 @@
+"""Finds amounts with a unit in a text, and says them in the unit that a schema has for them: half a ton as 500 kg."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from functools import cache
+from typing import Final
+
+from kg_store.terms import ValueKind
+from kg_store.text.literals import plain_number
+from kg_store.text.number_formats import DIGITS, read_number
+from kg_store.text.numbers.number_words import find_number_expressions
+from kg_store.text.numbers.units import Unit, chosen_unit, unit_names, units_called
+
+_THOUSANDS: Final = re.compile(rf"(?<![\w.,-])({DIGITS})k(?=\s+(?:a|an|per|each|or)\b|[\s?!.,]*\Z)", re.IGNORECASE)
+_BEFORE: Final = re.compile(rf"(?<![\w.,-])({DIGITS})(\s?(?:-|–|to|and|or)\s?)\Z", re.IGNORECASE)
+_JOINED: Final = re.compile(r"(?:-|–|\b(?:to|and|or))\s*\Z", re.IGNORECASE)
+_ONE: Final = re.compile(r"\b(?:than|over|under|above|below|least|most|about)\s+(an?)\s+\Z", re.IGNORECASE)
+_OF_TIME: Final = re.compile(
+    r"\b(?:last|past|next|previous|first)\s*\Z|^\s*(?:ago|old|older|younger|earlier|later|before|after)\b",
+    re.IGNORECASE,
+)
+_LOOK_BACK: Final = 24
+_WORDED: Final = re.compile(
+    "gram|kilo|ton|ounce|pound|met|inch|feet|foot|yard|mile|hectare|acre|lit|second|minute|hour|day|week|month|year"
+    "|euro|dollar|franc|yen",
+    re.IGNORECASE,
+)
+"""Parts of the names of units: a text without any has no amount in words."""
+
+_DIGITS_KEPT: Final = Context(prec=12)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """text[start:end] said as `instead`."""
+
+    start: int
+    end: int
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    start: int
+    end: int
+    number: Decimal
+    name: str
+
+
+def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
+    """Each amount of `text` in the unit that the schema has of its kind, a space before the unit. In order, none over
+    another; without those that say nothing else in other words.
+
+    Where the schema has no such unit, or several, an amount keeps its own, so that nobody compares it with others. It
+    stays as it is where the schema has no units at all: nobody knows what its values are in.
+    """
+    found: list[Rewording] = []
+    quantities = _joined(text, list(_quantities(text)), of_schema) if of_schema else []
+    for each in quantities:
+        for wording in _said(text, each, of_schema):
+            is_new = wording.instead.lower() != text[wording.start : wording.end].lower()
+            if is_new and all(wording.start >= other.end for other in found):
+                found.append(wording)
+    spans = [(each.start, each.end) for each in quantities]
+    for match in _THOUSANDS.finditer(text):
+        if all(end <= match.start() or match.end() <= start for start, end in spans):
+            found.append(Rewording(match.start(), match.end(), plain_number(read_number(match[1]) * 1000)))
+    return sorted(found, key=lambda each: each.start)
+
+
+def _said(text: str, each: _Quantity, of_schema: Collection[Unit]) -> Iterator[Rewording]:
+    around = text[max(0, each.start - _LOOK_BACK) : each.start], text[each.end : each.end + _LOOK_BACK]
+    meant = chosen_unit(each.name, of_schema)
+    if (meant[0] if meant else units_called(each.name)[0]).is_time and any(map(_OF_TIME.search, around)):
+        return  # "In the last 12 months" is when, and not how much.
+    if meant is None:
+        plain = units_called(each.name)
+        if len({unit.word for unit in plain}) == 1 and each.name != "m":
+            yield Rewording(each.start, each.end, f"{plain_number(each.number)} {plain[0].word}")
+        return
+    factor, word = meant[0].factor / meant[1].factor, _word_of(meant[1])
+    before = _BEFORE.search(text, max(0, each.start - _LOOK_BACK), each.start) if factor != 1 else None
+    if factor != 1 and before is None and _JOINED.search(around[0]):
+        return
+    if before is not None:
+        yield Rewording(before.start(1), before.end(1), _times(read_number(before[1]), factor))
+    yield Rewording(each.start, each.end, f"{_times(each.number, factor)} {word}")
+
+
+def _times(number: Decimal, factor: Decimal) -> str:
+    return plain_number(_DIGITS_KEPT.multiply(number, factor))
+
+
+def _word_of(unit: Unit) -> str:
+    return unit.word if unit.symbol not in unit_names() else unit.symbol
+
+
+def _joined(text: str, found: Sequence[_Quantity], of_schema: Collection[Unit]) -> list[_Quantity]:
+    """With 1 hour 30 minutes as one amount; neither of two that can not be added."""
+    kept: list[_Quantity] = []
+    for each in found:
+        before = kept[-1] if kept else None
+        if before is None or text[before.end : each.start].strip():
+            kept.append(each)
+            continue
+        kept.pop()
+        one, other = chosen_unit(before.name, of_schema), chosen_unit(each.name, of_schema)
+        if one and other and one[1] == other[1] and one[0].factor > other[0].factor:
+            total = before.number + each.number * other[0].factor / one[0].factor
+            kept.append(_Quantity(before.start, each.end, total, before.name))
+    return kept
+
+
+def _quantities(text: str) -> Iterator[_Quantity]:
+    found: dict[int, _Quantity] = {}
+    for match in _in_figures().finditer(text):
+        name, scale = (match["sign"] or match["unit"]).lower(), (match["scale"] or "").lower()
+        if name == "m" and text[match.end() - 2].isdigit():
+            continue  # 5m may be as many millions.
+        number = read_number(f"{match['number']} {'thousand' if scale == 'k' else scale}")
+        found[match.start()] = _Quantity(*match.span(), number, name)
+    if _WORDED.search(text):
+        found |= {each.start: each for each in _in_words(text) if not any(_over(each, one) for one in found.values())}
+    for start in sorted(found):
+        yield found[start]
+
+
+def _over(one: _Quantity, other: _Quantity) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _in_words(text: str) -> Iterator[_Quantity]:
+    """Fifty kilos, half a ton; and "more than a ton"."""
+    for each in find_number_expressions(text):
+        inside = _unit_at_end().search(text, each.start, each.end)
+        unit = inside or _unit_behind().match(text, each.end)
+        is_number = each.kind in (ValueKind.NUMBER, ValueKind.DATE) and each.lexical.replace(".", "").isdigit()
+        if unit is not None and is_number:
+            yield _Quantity(each.start, unit.end("unit"), Decimal(each.lexical), unit["unit"].lower())
+    for match in _unit_alone().finditer(text):
+        one = _ONE.search(text, max(0, match.start() - _LOOK_BACK), match.start())
+        if one is not None and not units_called(match["unit"])[0].is_time:
+            yield _Quantity(one.start(1), match.end(), Decimal(1), match["unit"].lower())
+
+
+@cache
+def _names() -> str:
+    return "|".join(re.escape(name) for name in sorted(unit_names(), key=len, reverse=True) if name not in "€$£¥")
+
+
+@cache
+def _in_figures() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w.,])(?<![^\d]-)(?:(?P<sign>[€$£¥])\s?)?(?P<number>{DIGITS})(?:\s?(?P<scale>k|thousand|million|billion)\b)?"
+        rf"(?(sign)(?![\w%])|\s?-?(?P<unit>(?:{_names()})(?!\w)|[€$£¥]))",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _unit_behind() -> re.Pattern[str]:
+    return re.compile(rf"\s+(?:(?:of\s+)?an?\s+)?(?P<unit>{_names()})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _unit_at_end() -> re.Pattern[str]:
+    return re.compile(rf"\s(?P<unit>{_names()})\Z", re.IGNORECASE)
+
+
+@cache
+def _unit_alone() -> re.Pattern[str]:
+    return re.compile(rf"\b(?P<unit>{_names()})(?!\w)", re.IGNORECASE)
