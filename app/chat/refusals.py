@@ -15,6 +15,7 @@ from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
 from kg_store.graph.traversal import kinds_of
 from kg_store.lexicon import in_lexicon
+from kg_store.terms import ValueKind
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
 NO_PATH: Final = "I found nothing in this graph that answers that question as it is asked."
@@ -84,7 +85,9 @@ def _as_typed(run: QuestionRun) -> str:
     table, question = run.conversation.table, str(run.read.dialogue.question)
     for word in table.known(question):
         meaning = table.meaning(word)
-        if meaning is not None and meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
+        if meaning is None or meaning.value_kind in (ValueKind.NUMBER, ValueKind.DATE):
+            continue  # The months of dates are no words that could be missing.
+        if meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
             question = question.replace(word, meaning.literal)
     return question
 

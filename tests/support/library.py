@@ -57,7 +57,8 @@ STEPS = steps()
 def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | None:
     own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
     things = [thing(name, kind) for name, kind in NAMED.items() if name in question or earlier]
-    things += [thing("Vd4t33", "date")] * ("Vd4t33" in question) + [thing("Vn4m44", "number")] * ("Vn4m44" in question)
+    things += [thing(date, "date") for date in ("Vd4t33", "Vd5t55") if date in question]
+    things += [thing("Vn4m44", "number")] * ("Vn4m44" in question)
     things += [thing(status, "text") for status in STATUSES if status in question]
     own |= dict.fromkeys(STATUSES, ("^loan status",))
     kinds = tuple(thing(name, kind, "more") for kind, name in KINDS.items())

@@ -11,8 +11,8 @@ from kg_store.text.literals import LiteralSpan, find_literals, read_literal
 from kg_store.text.numbers.number_words import find_number_expressions
 
 _DECADE: Final = re.compile(r"(?<=\bthe\s)['’]?([3-9]0)['’]?s\b", re.IGNORECASE)
-_JOINING: Final = re.compile(r"\s+(?:and|to|until|till|through)\s+", re.IGNORECASE)
-_OPENING: Final = re.compile(r"\b(?:between|from)\s+(?:the\s+)?\Z", re.IGNORECASE)
+_JOINING: Final = re.compile(r"\s+(?:and|or|to|until|till|through)\s+", re.IGNORECASE)
+_OPENING: Final = re.compile(r"\b(?:between|from|in|during|of)\s+(?:the\s+)?\Z", re.IGNORECASE)
 _DATED: Final = re.compile(r"(\d{4})-(\d\d)(?:-\d\d)?")
 MAX_BEFORE: Final = 16
 

@@ -46,6 +46,12 @@ async def test_a_common_word_that_nothing_stands_for_is_quoted(house: House) -> 
     assert "“umbrella”" in (await house.ask("Which umbrella has Zofia Quarrel?")).text
 
 
+async def test_the_month_of_a_date_is_no_word_that_nothing_stands_for(house: House) -> None:
+    answer = await house.ask("Which umbrella had Zofia Quarrel in august 1931?")
+    assert "“umbrella”" in answer.text
+    assert "august" not in answer.text
+
+
 async def test_what_was_understood_and_the_relations_nearest_to_the_rest_are_told(house: House) -> None:
     answer = await house.ask("Which abode has Zofia Quarrel?")
     assert answer.text.startswith("I could not tell what “abode” means here, so I give no answer. ")

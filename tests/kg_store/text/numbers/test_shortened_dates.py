@@ -15,6 +15,8 @@ from kg_store.text.numbers.shortened_dates import find_shortened_dates
         ("between March and June 2023", "March", "2023-03"),
         ("from March to June 2023", "March", "2023-03"),
         ("between November and February 2024", "November", "2023-11"),
+        ("in march or april 2024", "march", "2024-03"),
+        ("during July and August 2025", "July", "2025-07"),
         ("between 3 March and 5 June 2023", "3 March", "2023-03-03"),
         ("between 3 and 5 June 2023", "3", "2023-06-03"),
     ],

@@ -30,9 +30,16 @@ _IDLE: Final = re.compile(
 _WHOEVER: Final = re.compile(r"\bwho(?:m)?ever\s+", re.IGNORECASE)
 
 
+# "What was ordered in May? just the orders": which things are asked for.
+_WHICH: Final = re.compile(r"(?:just|only) (?:the |those )?([a-z]+s)(?:\W+please)?\W*", re.IGNORECASE)
+_WHAT: Final = re.compile(r"what (?=(?:was|were|is|are|has|have)\b)", re.IGNORECASE)
+
+
 def one_question(text: str) -> str:
     """Empty where a turn asks several things."""
     asked = [part for part in _END.split(text.strip()) if not _COURTESIES.issuperset(words_in(part))]
+    if len(asked) == 2 and (which := _WHICH.fullmatch(asked[1])) and _WHAT.match(asked[0]):
+        return _plain(_WHAT.sub(f"which {which[1].lower()} ", asked[0], count=1))
     return _plain(asked[0]) if len(asked) == 1 else ""
 
 

@@ -84,7 +84,8 @@ def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLi
     if between[0] in ("to", "until") or (between[0] == "and" and is_opened):
         used = mask(range(at - 1 if is_opened else at, after + 1))
         return ValueLimit(words[at], ">=", used, upper=words[after]), after
-    if between[0] == "or":
+    # "In March and April": a date or a place is hardly in both.
+    if between[0] == "or" or (between[0] == "and" and words[at - 1] in ("in", "during")):
         return ValueLimit(words[at], "=", mask(range(at, after + 1)), other=words[after]), after
     return None
 

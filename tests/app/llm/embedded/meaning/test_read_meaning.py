@@ -63,6 +63,11 @@ def scorer(embedder: Embedder) -> PathScorer:
             "Are there any blocked among Er3h33's members?",
             'exists(intersect(having(Sm0001, "blocked"), reach(Er3h33, "managed by")))',
         ),
+        (
+            "Which books were published in Vd4t33 and Vd5t55?",
+            'union(filter(Sb0001, "published on", =, Vd4t33), filter(Sb0001, "published on", =, Vd5t55))',
+        ),
+        ("What was published in Vd4t33? Just the books, please", 'filter(Sb0001, "published on", =, Vd4t33)'),
         ("Which books are over Vn4m44 g?", 'filter(Sb0001, "weight g", >, Vn4m44)'),
         ("Which books are heavier than Vn4m44 grams?", 'filter(Sb0001, "weight g", >, Vn4m44)'),
         ("books of Vn4m44 grams or more", 'filter(Sb0001, "weight g", >=, Vn4m44)'),
