@@ -21,6 +21,7 @@ _SENTENCES: Final = {
     "exists": "any of {0}",
     "kind": "the kind of thing that {0} is",
     "none": "{0}, none at all",
+    "outnumbers": "whether {0} are more than {1}",
     "holds": "whether {0} is true",
     "having": '{0} that have "{r}"',
     "most": 'of {0} those with the most "{r}"',
@@ -111,6 +112,8 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         parts[0] = f'"{words[0]}" of {parts[0]}'
     if expression.function in ("most", "fewest") and len(words) > 1:
         return f'of {parts[0]} those with the {expression.function} "{words[1]}" of all their "{words[0]}"'
+    if expression.function in ("most", "fewest") and len(parts) > 1:
+        return f'of {parts[0]} those with the {expression.function} of {parts[1]} by "{words[0]}"'
     if expression.function == "limit":
         return f"the first {words[0] if words else parts[1]} of {parts[0]}"
     period = f", by {words[-1]}" if words and words[-1] in PERIODS else ""

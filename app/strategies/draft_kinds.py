@@ -73,7 +73,7 @@ class DraftKinds:
             found = self._shown.get(expression.pseudonym)
             return found.of if found else UNKNOWN
         function = expression.function
-        if function in ("exists", "none", "holds"):
+        if function in ("exists", "none", "holds", "outnumbers"):
             return ResultKind(value=TRUTH)
         if function in ("count", "sum", "average", "minus"):
             return ResultKind(value=NUMBER)

@@ -23,8 +23,10 @@ from kg_store.algebra.expressions import (
 from kg_store.algebra.groups import (
     average_of,
     best_of,
+    counts_by_head,
     counts_per_group,
     joined,
+    leading_to,
     minus,
     totals_by_head,
     totals_per_group,
@@ -79,6 +81,7 @@ class _Evaluation:
             "difference": self._difference,
             "exists": lambda call: len(self._set(call, 0).mids) > 0,
             "none": lambda call: len(self._set(call, 0).mids) == 0,
+            "outnumbers": lambda call: len(self._set(call, 0).mids) > len(self._set(call, 1).mids),
             "holds": self._holds,
             "having": self._having,
             "kind": lambda call: ResultKinds(self._relations.kinds(self._set(call, 0).mids)),
@@ -219,11 +222,11 @@ class _Evaluation:
         """An entity that it leads nowhere from has none, and a sum of 0."""
         entities = self._set(call, 0)
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
+        edges = leading_to(edges, self._set(call, 1)) if len(call.operands) > 1 else edges
         if len(call.words) > 1:
             found = totals_by_head(edges, self._relations.measures_of(as_mids(edges.tails), call.words[1]))
         else:
-            heads, counts = np.unique(edges.heads, return_counts=True)
-            found = {head: Decimal(n) for head, n in zip(heads.tolist(), counts.tolist(), strict=True)}
+            found = {head: Decimal(number) for head, number in counts_by_head(edges).items()}
         if not found:
             return ResultSet(NO_MIDS)
         own = [found.get(mid, Decimal(0)) for mid in entities.mids.tolist()]
@@ -234,8 +237,7 @@ class _Evaluation:
         """An entity that it leads nowhere from leads to none of them."""
         entities, (label, operator, *number) = self._set(call, 0), call.words
         edges = self._relations.edges(as_mids(entities.mids), label)
-        heads, counts = np.unique(edges.heads, return_counts=True)
-        found = dict(zip(heads.tolist(), counts.tolist(), strict=True))
+        found = counts_by_head(edges)
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
         kept = [
             bool(compared(operator, Value(str(found.get(mid, 0)), ValueKind.NUMBER), limits))

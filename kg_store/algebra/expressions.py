@@ -12,6 +12,7 @@
 | `difference(A, B)`                             | the members of A that B has not                            |
 | `exists(A)`                                    | yes or no: whether A has a member                          |
 | `none(A)`                                      | yes or no: whether A has no member                         |
+| `outnumbers(A, B)`                             | yes or no: whether A has more members than B               |
 | `holds(A)`                                     | yes or no: whether the truth values A are true             |
 | `having(A, "relation")`                        | the members of A that have it, or for which it is true     |
 | `kind(A)`                                      | the name of the class that the members of A are of         |
@@ -22,6 +23,7 @@
 | `argmax(A, "relation")`, `argmin(...)`         | the entities of A with the greatest or the least value     |
 | `most(A, "relation")`, `fewest(...)`           | the entities of A that it leads to most or fewest from     |
 | `most(A, "relation", "measure")`, `fewest(..)` | the same by the sum of the values of what it leads to      |
+| `most(A, "relation", B)`, `fewest(..)`         | the same by how many members of B it leads to              |
 | `counted(A, "relation", op, n)`                | the entities of A that it leads to so many things from     |
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
 | `sums(A, "relation", "measure")`               | the sum of the values of A per thing that `relation` gives |
@@ -53,12 +55,13 @@ from kg_store.text.literals import plain_number
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
     # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction,
-    # m: number or set expression, p?: period, may be left out
+    # m: number or set expression, p?: period, may be left out; b?: relation or set expression, may be left out
     "intersect": ("s", "s*"),
     "union": ("s", "s*"),
     "difference": ("s", "s"),
     "exists": ("s",),
     "none": ("s",),
+    "outnumbers": ("s", "s"),
     "holds": ("s",),
     "having": ("s", "r"),
     "kind": ("s",),
@@ -70,8 +73,8 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "filter": ("s", "r", "o", "s"),
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
-    "most": ("s", "r", "r?"),
-    "fewest": ("s", "r", "r?"),
+    "most": ("s", "r", "b?"),
+    "fewest": ("s", "r", "b?"),
     "counted": ("s", "r", "o", "m"),
     "group": ("s", "r", "p?"),
     "sums": ("s", "r", "r", "p?"),
@@ -162,7 +165,8 @@ def _arguments(
     shape = list(FUNCTIONS[function])
     while True:
         want = shape[0] if shape else ""
-        if want in ("s", "s*") or (want == "m" and tokens[:1] and tokens[0][0] != "number"):
+        is_set = want in ("s", "s*") or (want == "m" and tokens[:1] and tokens[0][0] != "number")
+        if is_set or (want == "b?" and tokens[:1] and tokens[0][0] != "relation"):
             operand, tokens = _expression(tokens)
             operands.append(operand)
         else:
@@ -173,7 +177,7 @@ def _arguments(
         if tokens[:1] == [("mark", ",")]:
             tokens = tokens[1:]
             continue
-        if tokens[:1] == [("mark", ")")] and all(rest in ("s*", "r?", "p?") for rest in shape):
+        if tokens[:1] == [("mark", ")")] and all(rest in ("s*", "r?", "p?", "b?") for rest in shape):
             if "s*" in FUNCTIONS[function] and len(operands) < 2:
                 raise ExpressionError(f"{function} takes two sets or more")
             return operands, words, tokens[1:]
@@ -185,6 +189,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
     fits = {
         "r": kind == "relation",
         "r?": kind == "relation",
+        "b?": kind == "relation",
         "o": kind == "operator",
         "d": kind == "word" and text in DIRECTIONS,
         "p?": kind == "word" and text in PERIODS,

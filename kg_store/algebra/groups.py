@@ -37,6 +37,12 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
     return ResultTable(tuple((label, len(heads[label])) for label in sorted(heads)))
 
 
+def counts_by_head(edges: Edges) -> dict[int, int]:
+    """Counts the tails of each head."""
+    heads, counts = np.unique(edges.heads, return_counts=True)
+    return dict(zip(heads.tolist(), counts.tolist(), strict=True))
+
+
 def totals_per_group(
     relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
 ) -> ResultTable:
@@ -85,6 +91,12 @@ def joined(parts: list[Edges]) -> Edges:
     pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])
     pairs = np.unique(pairs, axis=0)
     return Edges(pairs[:, 0], pairs[:, 1])
+
+
+def leading_to(edges: Edges, ends: ResultSet) -> Edges:
+    """Those of `edges` whose tail is one of `ends`."""
+    kept = np.isin(edges.tails, ends.mids)
+    return Edges(edges.heads[kept], edges.tails[kept])
 
 
 def minus(first: Value, second: Value) -> Decimal:

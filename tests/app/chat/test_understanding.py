@@ -35,6 +35,7 @@ WORDS = {
         ('group(K, "born on", year)', 'all 90 patients, counted for each "born on", by year'),
         ('most(K, "^ward", "beds")', 'of all 90 patients those with the most "beds" of all their "ward"'),
         ('minus(reach(E, "age"), V)', '"age" of Eq7f2k, less Vx81zp'),
+        ('most(K, "^ward", Sa)', 'of all 90 patients those with the most of 4 patients by "ward"'),
         ('most(K, "^treated by")', 'of all 90 patients those with the most "treated by"'),
     ],
 )
@@ -44,6 +45,7 @@ def test_an_expression_is_told_as_a_phrase(expression: str, phrase: str) -> None
 
 def test_every_function_has_words() -> None:
     shapes = {"s": "Sa", "s*": "Sb", "r": '"age"', "r?": '"age"', "o": "<", "d": "ascending", "m": "3", "p?": "year"}
+    shapes["b?"] = "Sb"
     for function, shape in FUNCTIONS.items():
         call = parse(f"{function}({', '.join(shapes[each] for each in shape)})")
         assert in_words(call, lambda word: WORDS[word], lambda _word: False), function

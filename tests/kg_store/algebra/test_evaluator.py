@@ -417,6 +417,19 @@ def test_most_and_fewest_count_what_a_relation_leads_to() -> None:
     assert outcome('most(None, "treats")').mids == ()
 
 
+def test_most_counts_those_of_a_second_set_alone() -> None:
+    assert outcome('most(Wards, "^ward")').mids == (NORTH,)
+    assert outcome('most(Wards, "^ward", Cara)').mids == (SOUTH,)
+    assert outcome('fewest(Wards, "^ward", Cara)').mids == (NORTH,)
+    assert outcome('most(Wards, "^ward", None)').mids == ()
+
+
+def test_outnumbers_compares_how_many_members_two_sets_have() -> None:
+    assert outcome("outnumbers(All, Some)").truth is True
+    assert outcome("outnumbers(Some, Others)").truth is False
+    assert outcome("outnumbers(Some, All)").truth is False
+
+
 def test_none_holds_tells_what_is_empty_or_true() -> None:
     assert outcome("none(None)").truth is True
     assert outcome("none(All)").truth is False

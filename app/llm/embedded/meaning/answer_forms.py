@@ -13,7 +13,7 @@ from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import HOP, Reading
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records
 
 _LABEL = re.compile(r'"([^"]*)"')
 _CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
@@ -142,6 +142,9 @@ class AnswerForms:
             yield f"reach({choice[1]}, {choice[2]})", each.used, OF_KIND
         elif each.is_bare and form not in ("average", "sum"):
             return
+        elif form == "count" and self._asked.asks_how_often:
+            if not (each.value or each.is_whole) and are_records(each.kinds):
+                yield f"count({text})", each.used, 0.0
         elif form == "count":
             if each.value == "number" and self._noun < 0:
                 yield from self._groups.counted_values(each, text)

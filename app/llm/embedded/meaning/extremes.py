@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from app.llm.embedded.language.morphology import is_participle
-from app.llm.embedded.language.ranked_words import FirstOf
+from app.llm.embedded.language.ranked_words import OFTEN, FirstOf
+from app.llm.embedded.language.relation_wording import voice_of
 from app.llm.embedded.meaning.question.measures import Measure
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import TOTALS, mask
 from app.llm.embedded.meaning.reading import (
+    BEHIND_COUNTED,
     COMMON,
     HOP,
     MEDIATED,
@@ -22,7 +24,7 @@ from app.llm.embedded.meaning.reading import (
     gain_of,
 )
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, are_records, reversed_label
 
 _SAYS_LITTLE = frozenset({"of", "on", "date", "number"})
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
@@ -39,6 +41,7 @@ class Extremes:
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, named: NamedThings
     ) -> None:
         self._asked, self._graph, self._said, self._nouns, self._named = asked, graph, said, nouns, named
+        self._is_truth = asked.form == "truth"
         self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
         self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
         totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
@@ -47,9 +50,15 @@ class Extremes:
     def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         """`each`, whose expression is `text`, as what has the greatest or the least by `hop`."""
         for at in self._superlatives:
-            if each.used >> at & 1 or each.is_bare:
+            if (
+                each.used >> at & 1
+                or each.is_bare
+                or not (self._asked.narrows_first or each.is_whole or self._is_truth)
+            ):
                 continue
-            counted = self._nouns.get(at + 1) if self._asked.words[at] in _COUNTS else None
+            counted = self._counted_behind(at) if self._asked.words[at] in _COUNTS else None
+            if self._is_degree(at):
+                yield from self._done_most(each, text, hop, at)
             if at in self._asked.first:
                 yield from () if counted else self._greatest(each, text, hop, at)
             elif at in self._asked.frequent:
@@ -58,9 +67,37 @@ class Extremes:
                 yield from self._most_done(each, text, hop, at)
             elif counted:
                 yield from self._with_most(each, text, hop, at, counted)
-            else:
+            elif not (self._is_degree(at) and self._is_aside(each)):
                 yield from self._greatest(each, text, hop, at)
                 yield from self._with_greatest_sum(each, text, hop, at)
+
+    def _counted_behind(self, at: int) -> tuple[int, frozenset[str]] | None:
+        """The noun, or the people, that there are most of."""
+        if self._asked.roles[at + 1 : at + 2] == ("person",) and self._named.persons:
+            return 1 << at + 1, self._named.persons
+        return self._nouns.get(at + 1)
+
+    def _is_degree(self, at: int) -> bool:
+        """True of "the most" and "most often" at the end, which say how much is done."""
+        words = self._asked.words
+        return words[at] in _COUNTS and (at + 1 == len(words) or words[at + 1] in OFTEN) and at > 1
+
+    def _is_aside(self, each: Reading) -> bool:
+        """True of a set that is not the one asked for: of "which customer orders the most" the orders."""
+        return each.said > min(self._nouns, default=0)
+
+    def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The drug that was prescribed most often": what most records of that lead to."""
+        if hop.value or not are_records(hop.ends) or self._is_aside(each) or each.near > at:
+            return
+        free = self._asked.content & ~each.used & (1 << at) - 1
+        ways = [(said.used, gain_of(said), said.likeness) for said in self._said.of(hop, free, MIN_LIKENESS)]
+        nouns = [n for n, kinds in self._nouns.values() if hop.ends <= kinds and n & free == n]
+        for used, gain, likeness in (*ways, *((n, float(n.bit_count()), 1.0) for n in nouns)):
+            chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
+            longer = replace(each.spanning(1 << at | used), expression=chosen, is_whole=False, is_implied=False)
+            score = each.score + 1.0 + gain - HOP - (HOP + MEDIATED) * hop.label.count("|")
+            yield replace(longer, score=score, weakest=min(each.weakest, likeness))
 
     def _greatest(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         measure = self._asked.measures[at]
@@ -93,20 +130,31 @@ class Extremes:
         function = _COUNTS[self._asked.words[at]]
         free = self._asked.content & ~(each.used | used)
         ways = [(said, gain_of(said)) for said in self._said.of(hop, free, MIN_LIKENESS)]
-        leads = hop.leads_to_all_of(kinds) and not hop.value and not each.used & used
+        is_free = not hop.value and not each.used & used and each.near < at and self._is_way_round(hop, each, at)
+        leads, some = is_free and hop.leads_to_all_of(kinds), self._graph.whole(hop.ends & kinds) if is_free else ""
         for said, gain in (*ways, (None, ONLY_ONE)):
             tokens = 1 << at | used | (said.used if said else 0)
-            score = each.score + 1.0 + gain - HOP * (1 + hop.label.count("|"))
-            if leads:
-                chosen = f'{function}({text}, "{hop.label}")'
-                longer = each.spanning(tokens)
-                more = score + used.bit_count()
-                yield replace(longer, expression=chosen, score=more, is_whole=False, is_implied=False)
+            score = each.score + 1.0 + gain - HOP - (HOP + MEDIATED) * hop.label.count("|")
+            if leads or some:
+                score -= BEHIND_COUNTED * (each.used > used)
+                chosen = f'{function}({text}, "{hop.label}"' + (")" if leads else f", {some})")
+                longer = replace(each.spanning(tokens), score=score + used.bit_count(), counted=used)
+                yield replace(longer, expression=chosen, is_whole=False, is_implied=False)
             elif each.is_whole and each.used & used and not hop.value and said:
                 chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
                 longer = each.spanning(tokens)
                 longer = replace(longer, kinds=hop.ends, is_whole=False, said=-1, final=said.used)
                 yield replace(longer, expression=chosen, score=score)
+
+    def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
+        """True of any step between two kinds; of one among things of a kind only where it is counted that way: who
+        manages most people has no managers, but is one."""
+        if hop.ends.isdisjoint(each.kinds):
+            return True
+        base = hop.shown.removeprefix("^")
+        is_done_to = voice_of(base) in ("noun", "passive") and not base.startswith("has ")
+        before = [word for word in self._asked.words[:at] if word != "the"][-1:]
+        return hop.shown.startswith("^") == (is_done_to and before != ["by"]) or "|" in base
 
     def _frequent(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         """ "The most common reason", "the most popular course": the values or things that most lead to."""

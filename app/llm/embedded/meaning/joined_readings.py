@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
-from app.llm.embedded.meaning.reading import EXTREME_INSIDE, EXTREMES, OF_WHOLE, Reading
+from app.llm.embedded.meaning.reading import BEHIND_COUNTED, EXTREME_INSIDE, EXTREMES, OF_WHOLE, Reading, narrowed
 from app.llm.embedded.meaning.schema_graph import SchemaGraph, reversed_label
 
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
@@ -25,6 +26,9 @@ class Joins:
         sets = [each for each in known if _is_set(each)]
         for first in filter(_is_set, level):
             for second in sets:
+                if first.counted or second.counted:
+                    yield from self._with_most_of(first, second)
+                    yield from self._with_most_of(second, first)
                 if first.used & second.used or first.kinds.isdisjoint(second.kinds):
                     continue
                 yield from self._both(first, second)
@@ -36,10 +40,34 @@ class Joins:
             return
         if first.expression > second.expression:
             first, second = second, first
-        both = first.merged(second, f"intersect({first.expression}, {second.expression})")
-        inside = sum(each.expression.startswith(EXTREMES) for each in (first, second))
+        extremes = [each for each in (first, second) if each.expression.startswith(EXTREMES)]
+        if len(extremes) == 1 and self._asked.narrows_first:
+            other = second if extremes[0] is first else first
+            narrow = partial(self._graph.shared, other=other.expression, kinds=other.kinds)
+            chosen = narrowed(extremes[0].expression, narrow, is_inside=True)
+            both = first.merged(second, chosen)
+            cost = OF_WHOLE * (first.is_of_whole + second.is_of_whole)
+            cost += BEHIND_COUNTED * (0 < extremes[0].counted < 1 << other.near)
+            yield replace(both, score=both.score - cost)
+            return
+        both, inside = first.merged(second, f"intersect({first.expression}, {second.expression})"), len(extremes)
         cost = OF_WHOLE * (first.is_of_whole + second.is_of_whole) + EXTREME_INSIDE * inside
         yield replace(both, score=both.score - cost)
+
+    def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
+        """ "The most patients in Arnsbridge": what `first` counts, narrowed to `second`, which stands behind it."""
+        begins = (first.counted & -first.counted).bit_length() - 1
+        is_said = (
+            bool(first.counted) and first.used & second.used == first.counted and second.near == second.said == begins
+        )
+        if is_said and not second.is_whole and not second.expression.startswith(EXTREMES):
+            both, counts = first.spanning(second.used), first.expression[: first.expression.rindex('"') + 1]
+            score = first.score + second.score - first.counted.bit_count()
+            yield replace(
+                both, expression=f"{counts}, {second.expression})", score=score, counted=0,
+                unsaid=first.unsaid + second.unsaid, silent=first.silent + second.silent,
+                weakest=min(first.weakest, second.weakest),
+            )  # fmt: skip
 
     def _without(self, whole: Reading, taken: Reading) -> Iterator[Reading]:
         """Takes what follows a "not" out of what stands before it."""
@@ -56,7 +84,10 @@ class Joins:
             if next_said >= 0 and taken.used >> next_said & 1:
                 if not whole.kinds <= taken.kinds:
                     text = f"intersect({text}, {self._graph.whole(whole.kinds & taken.kinds)})"
-                found = whole.merged(taken, f"difference({text}, {taken.expression})", 1 << at)
+                rest = narrowed(
+                    text, lambda inner: f"difference({inner}, {taken.expression})", self._asked.narrows_first
+                )
+                found = whole.merged(taken, rest, 1 << at)
                 yield replace(found, score=found.score - OF_WHOLE * taken.is_of_whole)
 
 

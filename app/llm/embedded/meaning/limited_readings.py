@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from app.llm.embedded.meaning.extremes import Nouns
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.value_limits import ValueLimit
-from app.llm.embedded.meaning.reading import MIN_LIKENESS, OF_OTHER_SORT, UNSAID, UNSAID_BEFORE_NOUN, Reading
+from app.llm.embedded.meaning.reading import MIN_LIKENESS, OF_OTHER_SORT, UNSAID, UNSAID_BEFORE_NOUN, Reading, narrowed
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
 
@@ -41,10 +42,10 @@ class Limits:
             unsaid = 0.0 if said else UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
             longer = longer.spanning(limit.used)
+            chosen = narrowed(text, partial(limit.of, label=hop.label), self._asked.narrows_first)
             yield replace(
-                longer, expression=limit.of(text, hop.label), score=longer.score + 1.0, is_bare=False, is_whole=False,
-                is_implied=False,
-            )  # fmt: skip
+                longer, expression=chosen, score=longer.score + 1.0, is_bare=False, is_whole=False, is_implied=False
+            )
 
     def _is_number(self, limit: ValueLimit) -> bool:
         return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
@@ -97,6 +98,7 @@ class Limits:
             free = self._asked.content & ~(each.used | used)
             for said in [*self._said.of(hop, free, MIN_LIKENESS), None]:
                 longer = each.paid(said, cost + (0.0 if said else UNSAID_BEFORE_NOUN)).spanning(used)
-                chosen = f'counted({text}, "{hop.label}", {operator}, {limit.name})'
+                narrow = f'counted({{}}, "{hop.label}", {operator}, {limit.name})'.format
+                chosen = narrowed(text, narrow, self._asked.narrows_first)
                 score = longer.score + 1.0 + noun.bit_count()
                 yield replace(longer, expression=chosen, score=score, is_whole=False, is_bare=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,6 +15,9 @@ HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
 UNSAID_FURTHER_ON, BY_PREPOSITION = 0.5, 0.2
 UNSAID_BEFORE_NOUN, UNSAID, OF_WHOLE, NOT_OWN, OTHER_KIND = 0.15, 0.55, 0.6, 0.2, 0.5
+BEHIND_COUNTED: Final = 0.3
+"""Costs of what stands behind "the most patients" and is said of something else than them."""
+
 COMMON, ONLY_ONE = -0.05, -0.2
 """Gains of a measure that is not said: one that such an adjective commonly means; the only one that there is."""
 
@@ -28,7 +32,8 @@ class Reading:
     `unsaid`: how many steps no word says; `weakest`: the likeness of the words that say a step least. `is_of_whole`:
     it is what everything of a kind leads to. `is_implied`: no word of the question names the kind.
     `partner`: another thing that each step leaves from as well; what both lead to is meant. `silent`: how many steps
-    no word says, the cheap ones too. `final`: the tokens that say what its last step leads to.
+    no word says, the cheap ones too. `final`: the tokens that say what its last step leads to. `counted`: those of the
+    noun that it has the most of.
     """
 
     expression: str
@@ -49,6 +54,7 @@ class Reading:
     partner: str = ""
     silent: int = 0
     final: int = 0
+    counted: int = 0
 
     @property
     def joins_things(self) -> bool:
@@ -119,3 +125,28 @@ class Reading:
 def gain_of(said: Said) -> float:
     """Words that say a step well are worth as much as they are many; at half likeness they are worth nothing."""
     return said.count * (2 * said.likeness - 1)
+
+
+def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
+    """The set `text`, narrowed; `is_inside`: of a superlative it is the set that it chooses from."""
+    if not (is_inside and text.startswith((*EXTREMES, "sort("))):
+        return narrow(text)
+    begin = text.index("(") + 1
+    end = _end_of_operand(text, begin)
+    chosen = text[begin:end]
+    if text.startswith("sort(") and chosen.startswith("having("):
+        begin += len("having(")
+        end = _end_of_operand(text, begin)
+        chosen = text[begin:end]
+    return text[:begin] + narrowed(chosen, narrow, is_inside) + text[end:]
+
+
+def _end_of_operand(text: str, begin: int) -> int:
+    """Where the operand ends that begins at `begin`."""
+    depth, quoted = 0, False
+    for at in range(begin, len(text)):
+        quoted ^= text[at] == '"'
+        depth += 0 if quoted else (text[at] == "(") - (text[at] == ")")
+        if depth < 0 or (text[at] == "," and not depth and not quoted):
+            return at
+    return len(text)

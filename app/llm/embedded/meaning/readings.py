@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from app.llm.embedded.language.morphology import noun_lemma
@@ -15,7 +16,6 @@ from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import (
     BY_PREPOSITION,
-    EXTREME_INSIDE,
     EXTREMES,
     HAVING,
     HOP,
@@ -30,6 +30,7 @@ from app.llm.embedded.meaning.reading import (
     UNSAID_FURTHER_ON,
     UNSAID_KIND,
     Reading,
+    narrowed,
 )
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
@@ -243,9 +244,9 @@ class ReadingBuilder:
 
     def _having(self, each: Reading, text: str, hop: SchemaHop, said: Said) -> Reading:
         longer = each.paid(said, HOP + MEDIATED * hop.label.count("|") + (0.0 if hop.value == "truth" else HAVING))
-        return replace(
-            longer, expression=f'having({text}, "{hop.label}")', is_bare=False, is_whole=False, is_implied=False
-        )
+        chosen = narrowed(text, lambda inner: f'having({inner}, "{hop.label}")', self._asked.narrows_first)
+        final = longer.final | said.used if hop.value == "truth" else longer.final
+        return replace(longer, expression=chosen, is_bare=False, is_whole=False, is_implied=False, final=final)
 
     def _restricted(self, each: Reading) -> Iterator[Reading]:
         for at, (used, kinds) in self.nouns.items() if not each.is_whole else ():
@@ -254,8 +255,10 @@ class ReadingBuilder:
                 continue
             text, score = each.expression, each.score + used.bit_count()
             if not each.kinds <= kinds:
-                text = f"intersect({text}, {self._graph.whole(both)})"
-                score -= EXTREME_INSIDE * each.expression.startswith(EXTREMES)
+                whole = self._graph.whole(both)
+                narrow = partial(self._graph.shared, other=whole, kinds=both)
+                is_extreme = text.startswith(EXTREMES)
+                text = narrowed(text, narrow, is_inside=True) if is_extreme else f"intersect({text}, {whole})"
             yield replace(
                 each.spanning(used), expression=text, kinds=both, score=score, said=at, final=each.final | used
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from app.llm.tasks import SchemaStep, Thing
 from kg_store.text.plurals import singular
 
 MIN_KIND = 0.55
+_WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")
 _NO_WORDINGS: Wordings = {}
 # Verbs for what such things are records of.
 RECORDS = {
@@ -24,6 +26,13 @@ RECORDS = {
     "rental": "rent rented", "loan": "borrow borrowed lend lent", "booking": "book booked", "sale": "sell sold",
     "enrolment": "enrol enrolled", "payment": "pay paid", "visit": "visit visited", "delivery": "deliver delivered",
 }  # fmt: skip
+
+
+def are_records(kinds: frozenset[str]) -> bool:
+    """True of kinds that are records of what was done, so that counting them tells how often."""
+    return bool(kinds) and all(kind.lower() in RECORDS for kind in kinds)
+
+
 _TYPING = frozenset({"instance of", "type", "subclass of"})
 # Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
@@ -95,6 +104,14 @@ class SchemaGraph:
         if not names or not all(names):
             return ""
         return names[0] if len(names) == 1 else f"union({', '.join(names)})"
+
+    def shared(self, text: str, other: str, kinds: frozenset[str]) -> str:
+        """Those of the set `text` that are of the set `other`, which is of `kinds`, as well."""
+        names = {name: kind for kind, name in self.kinds.items()}
+        whole = {names.get(name) for name in re.findall(r"S\w{5}", text)} if _WHOLE.fullmatch(text) else {None}
+        if None not in whole and kinds <= whole:
+            return other
+        return f"intersect({', '.join(sorted((text, other)))})"
 
     def is_person(self, kind: str, kind_type: str) -> bool:
         """True where the kind's own word is one for people, or its things have what people have."""

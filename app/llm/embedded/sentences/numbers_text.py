@@ -83,11 +83,14 @@ def with_most(call: Call, facts: KnownFacts) -> str:
     step = facts.last_step_to(operand.pseudonym) if isinstance(operand, Name) else None
     if isinstance(operand, Call) and operand.function == "reach":
         step = operand.words[0]
-    if step and call.words == (f"^{step}",):
+    if step and call.words == (f"^{step}",) and len(call.operands) == 1:
         noun = noun_of([step])
         return f"the {'most' if call.function == 'most' else 'least'} frequent {noun}{IS} {{1}}" if noun else HELD
     things, word = things_in(operand, facts), "highest" if call.function == "most" else "lowest"
-    if len(call.words) > 1:
+    if len(call.operands) > 1:
+        some = things_in(call.operands[1], facts)
+        clause = f"with the {call.function} {some.said(many)}" if some else ""
+    elif len(call.words) > 1:
         clause = f"with the {word} {totalled('total', noun)}" if (noun := noun_of(call.words[1:])) else ""
     else:
         counted = facts.target_kind(call.words[0])

@@ -5,57 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final
 
-from app.llm.embedded.language.morphology import is_participle
-from app.llm.embedded.language.ranked_words import FREQUENT, FirstOf, dates_between, first_in
+from app.llm.embedded.language.ranked_words import (
+    FREQUENT,
+    FirstOf,
+    dates_between,
+    first_in,
+    is_part_of_first,
+    occurrences_in,
+)
 from app.llm.embedded.language.stated_bounds import NUMBERS
+from app.llm.embedded.meaning.question.asked_form import ASKING, TRUTHS, Form, form_of
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
 from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
-from app.llm.embedded.meaning.question.token_roles import (
-    DETERMINERS,
-    TOTALS,
-    Role,
-    mask,
-    roles_of,
-    said_words,
-    words_of,
-)
+from app.llm.embedded.meaning.question.token_roles import Role, mask, roles_of, said_words, words_of
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
-
-Form = Literal["things", "count", "truth", "average", "sum", "group", "compare", "minus"]
-
 
 MIN_OF_ITS_OWN: Final = 5
 """Words of a question that begins with and, and needs no earlier one."""
 
-_TRUTHS = frozenset("is are was were does do did has have had can isn't aren't wasn't doesn't don't didn't".split())
-_ANYBODY = frozenset("anyone anybody someone somebody".split())
-_AVERAGES = frozenset({"average", "mean"})
 _HAVING = frozenset("have has had having with".split())
 _LACKING = frozenset({"without", "no", "any"})
-_GROUPS = frozenset({"each", "every", "per"})
-_TIMES = frozenset({"day", "week", "month", "quarter", "year", "hour", "time"})
-PERIODS = frozenset({"year", "month"})
 _UNIVERSAL = frozenset("all every each both everyone everybody".split())
 _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
-_FUNCTIONS: tuple[tuple[Literal["average", "sum"], frozenset[str]], ...] = (("average", _AVERAGES), ("sum", TOTALS))
-_ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
+_MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """See AskedQuestion; `silent` are the words that only say that there is a group."""
-
-    at: int = -1
-    silent: tuple[int, ...] = ()
-    period: str = ""
-    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +45,8 @@ class AskedQuestion:
     executed. `limits`: by the position of their value. `excluded`: things that the answer leaves out. `grouped`:
     where the noun of a group may begin; `period`: the year or month that is the group; `function`: sum or average,
     where it is taken per group. `first`: how many a superlative is to give, by its position; `frequent`: the
-    superlatives that ask for what is found most often. `either`: the pairs of things of which any will do.
+    superlatives that ask for what is found most often. `either`:
+    the pairs of things of which any will do.
     """
 
     words: tuple[str, ...]
@@ -100,7 +80,16 @@ class AskedQuestion:
     def is_choice(self) -> bool:
         """True where it asks which of two values one thing has: "is X a machine or a spare part?"""
         pair = any(limit.other for limit in self.limits.values())
-        return pair and self.form == "things" and self.words[0] in _TRUTHS and self.roles.count("thing") == 1
+        return pair and self.form == "things" and self.words[0] in TRUTHS and self.roles.count("thing") == 1
+
+    @property
+    def asks_how_often(self) -> bool:
+        return self.form == "count" and bool(occurrences_in(self.words))
+
+    @property
+    def narrows_first(self) -> bool:
+        """True where a superlative chooses among what the rest tells, not the rest among what it chose."""
+        return self.form != "truth" and not is_part_of_first(self.words, min(self.measures, default=0))
 
     def at(self, role: Role) -> Iterator[int]:
         return (at for at, each in enumerate(self.roles) if each == role)
@@ -117,8 +106,8 @@ def read_question(
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
     words = words_of(said, unknown)
     roles, first, limits, excluded = _with_values(words, phrases, numbers)
-    form, silent, group = _form(words, roles)
-    measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in ("superlative", "comparative")}
+    form, silent, group = form_of(words, roles)
+    measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in _MEASURING}
     silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
     for at in (*silent, *_without_sense(words, roles, limits)):
         roles[at] = "grammar"
@@ -128,7 +117,7 @@ def read_question(
         words=words,
         roles=tuple(roles),
         form=form,
-        wh=next((word for word in words if word in _ASKING), ""),
+        wh=next((word for word in words if word in ASKING), ""),
         asked=_asked(words, form),
         content=mask(at for at, role in enumerate(roles) if role == "content"),
         working=mask(at for at, role in enumerate(roles) if role in _WORKING),
@@ -191,90 +180,11 @@ def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[
 
 def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
     """ "And his siblings?" may ask of them what was asked before; "what for?" asks for a reason."""
-    is_asked = bool({*words[1:3]} & {*_ASKING, "how"})
+    is_asked = bool({*words[1:3]} & {*ASKING, "how"})
     if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
         yield 0
     if words[-1:] == ("for",) and form == "things":
         yield len(words) - 1
-
-
-def _form(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], _Group]:
-    """The form, the words that say so, and what is taken per group."""
-    if less := _by_how_much(words, roles):
-        return "minus", less, _Group()
-    counts = _counting(words, roles)
-    function, totals = _total(words, roles)
-    is_total = bool(totals) and "superlative" not in roles
-    group = _group(words, roles, bool(counts), function if is_total and not counts else "")
-    if group.at > 0:
-        return "group", [*counts, *(totals if is_total else ()), *group.silent], group
-    if counts:
-        return "count", counts, _Group()
-    if is_total and function:
-        return function, totals, _Group()
-    things = [at for at, role in enumerate(roles) if role == "thing"]
-    is_beside = len(things) == 2 and "than" not in words[: things[0]]
-    if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
-        return "compare", [], _Group()
-    truth = _truth(words, roles)
-    return ("truth" if truth and words[1] not in _ANYBODY else "things"), truth, _Group()
-
-
-def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:
-    """The function over all values that is asked for, and the words that say so."""
-    for function, names in _FUNCTIONS:
-        said = [at for at, word in enumerate(words) if word in names]
-        if said and not (roles[said[0]] == "content" and roles.count("content") == 1):
-            return function, said
-    return "", []
-
-
-def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function: str) -> _Group:
-    """The noun behind "per" or "each", behind "by" of a sum, and behind the second question word of a count."""
-    for at in range(1, len(words) - 1):
-        word, after = words[at], words[at + 1]
-        if word in _GROUPS and is_count and after in PERIODS:
-            return _Group(at + 1, (at, at + 1), period=after)
-        if word in _GROUPS and (is_count or function or (roles[0] == "content" and word == "per")):
-            return _Group(at + 1, (at,), function=function) if after not in _TIMES else _Group()
-        if word == "by" and function and roles[at + 1] in ("content", "grammar") and not is_participle(words[at - 1]):
-            return _Group(at + 1, (at,), function=function)
-        if word in ("which", "what") and is_count and roles[at + 1] == "content":
-            return _Group(at + 1, (at,))
-    return _Group()
-
-
-def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """The words that ask how much greater the value of one thing is than that of another; none where none do."""
-    if list(roles).count("thing") != 2:
-        return []
-    if "difference" in words and "comparative" not in roles:
-        return [words.index("difference")]
-    for at in range(len(words) - 2):
-        if words[at] == "how" and (roles[at + 1] == "comparative" or roles[at + 2] == "comparative"):
-            is_asked = words[at + 1] in ("many", "much") and "than" in words[at:]
-            return [at, at + 1] if is_asked else []
-    return []
-
-
-def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """The words that ask for a number: how many, the number of, count."""
-    found = [part for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "many") for part in (at - 1, at)]
-    for at, word in enumerate(words[:-1]):
-        if word in ("number", "count") and words[at + 1] in ("of", "by") and (not at or roles[at - 1] != "content"):
-            found.append(at)
-    return [*found, 0] if words[:1] in (("count",), ("number",)) else found
-
-
-def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """The words that ask for yes or no, the first verb and a tag at the end; none where none do."""
-    if len(words) > 1 and roles[0] == "thing" and words[1] in _TRUTHS:
-        if words[2:3] and words[2] in (*_ASKING, "how"):
-            return []  # "X has which siblings?"
-        return [1, len(words) - 2, len(words) - 1] if words[-2] in _TRUTHS else [1]
-    if len(words) > 1 and words[0] in _TRUTHS and "or" not in words:
-        return [0, *(at for at in (1, 2) if words[at : at + 1] and words[at] in DETERMINERS)]
-    return []
 
 
 def _measure(words: Sequence[str], at: int) -> Measure:
@@ -287,7 +197,7 @@ def _measure(words: Sequence[str], at: int) -> Measure:
 
 def _asked(words: Sequence[str], form: Form) -> int:
     """Where the noun of what is asked for may begin."""
-    if form == "truth":
+    if form == "truth" or occurrences_in(words):
         return -1
     for at, word in enumerate(words):
         is_compound = word in ("number", "name", "count") and at > 0 and words[at - 1] not in _BEFORE_ASKED

@@ -94,6 +94,36 @@ READ = [
     ),
 ]
 
+CHOSEN = [
+    ("cheapest book by Ea2t22", 'argmin(reach(Ea2t22, "^written by"), "price")'),
+    ("the oldest blocked member", 'argmin(having(Sm0001, "blocked"), "date of birth")'),
+    (
+        "the three cheapest books by Ea2t22",
+        'limit(sort(having(reach(Ea2t22, "^written by"), "price"), "price", ascending), 3)',
+    ),
+    (
+        "Which of the three oldest members are blocked?",
+        'having(limit(sort(having(Sm0001, "date of birth"), "date of birth", ascending), 3), "blocked")',
+    ),
+    ("Which book is borrowed most often?", 'most(Sb0001, "^of book")'),
+    ("Which member borrowed least often?", 'fewest(Sm0001, "^borrowed by")'),
+    ("Which member borrows the most?", 'most(Sm0001, "^borrowed by")'),
+    ("How often was Eb1k11 borrowed?", 'count(reach(Eb1k11, "^of book"))'),
+    ("How many times was Eb1k11 borrowed?", 'count(reach(Eb1k11, "^of book"))'),
+    ("Who mentored the most authors?", 'most(reach(Sa0001, "mentored by"), "^mentored by")'),
+    ("Which author wrote the most books at Er3h33?", 'most(Sa0001, "^written by", reach(Er3h33, "^kept at"))'),
+]
+
+
+@pytest.mark.parametrize(("question", "expression"), CHOSEN, ids=[question for question, _ in CHOSEN])
+def test_a_superlative_chooses_among_what_the_rest_of_its_question_tells(
+    scorer: PathScorer, question: str, expression: str
+) -> None:
+    found = read(scorer, question)
+    assert found is not None
+    assert parse(found.meaning.expression)
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
 
 @pytest.mark.parametrize(("question", "expression"), READ, ids=[question for question, _ in READ])
 def test_the_form_is_read(scorer: PathScorer, question: str, expression: str) -> None:
