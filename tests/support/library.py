@@ -42,7 +42,7 @@ NAMED = {
     "El1k11": "loan",
 }
 
-STATUSES = ("Vs6c66", "Vs7c77")
+STATUSES = ("Vs6c66", "Vs7d77", "Vs7c77")
 
 
 def steps() -> tuple[SchemaStep, ...]:

@@ -132,6 +132,8 @@ class AnswerForms:
         if "other" in self._asked.roles and form in ("things", "count"):
             yield from self._others(each, text)
             return
+        if form in ("truth", "compare"):
+            yield from self._comparisons.outnumbering(each, readings)
         if form == "truth":
             yield from self._truths(each, readings)
         elif form == "compare":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.llm.embedded.meaning.read_meaning import ReadMeaning
+from app.llm.embedded.meaning.reading import operands_of
 from app.llm.embedded.plans.next_action import SURE, NextAction, walked_along
 from app.llm.tasks import StepInput
 
@@ -18,4 +19,6 @@ def plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: bo
     if ways and not given.last_round:
         longest = sorted(ways, key=lambda way: -len(way.path))
         return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
-    return NextAction(SURE, (text,), scores=found.scores)
+    # Which of two sets has more members is told with their numbers.
+    numbers = [f"count({each})" for each in operands_of(text)] if text.startswith("outnumbers(") else []
+    return NextAction(SURE, (text, *numbers), scores=found.scores)

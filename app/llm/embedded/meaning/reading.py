@@ -141,6 +141,16 @@ def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
     return text[:begin] + narrowed(chosen, narrow, is_inside) + text[end:]
 
 
+def operands_of(text: str) -> list[str]:
+    """The operands of a function's call."""
+    found, begin = list[str](), text.index("(") + 1
+    while begin < len(text):
+        end = _end_of_operand(text, begin)
+        found.append(text[begin:end].strip())
+        begin = end + 1
+    return found
+
+
 def _end_of_operand(text: str, begin: int) -> int:
     """Where the operand ends that begins at `begin`."""
     depth, quoted = 0, False

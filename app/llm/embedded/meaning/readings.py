@@ -81,6 +81,15 @@ class ReadingBuilder:
         """The kinds of a thing that the question names."""
         return self._named.things.get(name, frozenset())
 
+    def are_alike(self, first: str, second: str) -> bool:
+        """True of two things of a kind, and of two values that one relation gives: what is asked of one may be of the
+        other."""
+        if first[0] == "E":
+            return not self.kinds_of(first).isdisjoint(self.kinds_of(second))
+        own = self._named.own
+        is_shared = not {*own.get(first, ())}.isdisjoint(own.get(second, ())) or not (first in own or second in own)
+        return is_shared and self._named.values.get(first) == self._named.values.get(second)
+
     def explained(self, label: str) -> int:
         """The words that say the relation `label`, be they used for it or not."""
         return self._said.explained(label, SURELY)

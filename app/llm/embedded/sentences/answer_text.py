@@ -10,7 +10,15 @@ from __future__ import annotations
 from app.llm.embedded.sentences.described_things import EXTREMES, HELD, IS, last_step, noun_of, opening, things_in
 from app.llm.embedded.sentences.evidence_paths import KnownFacts
 from app.llm.embedded.sentences.noun_phrases import Things, agree_with_count, many, one, things_of
-from app.llm.embedded.sentences.numbers_text import in_order, minus_text, nothing_but, per_group, totalled, with_most
+from app.llm.embedded.sentences.numbers_text import (
+    in_order,
+    minus_text,
+    more_than,
+    nothing_but,
+    per_group,
+    totalled,
+    with_most,
+)
 from app.llm.embedded.sentences.question_text import of_two
 from app.llm.embedded.sentences.relation_phrases import with_article
 from app.llm.tasks import StepInput
@@ -39,6 +47,8 @@ def _sentence(expression: Expression, facts: KnownFacts) -> str:
             return f"{question} The answer is {{1}}" if question else "the answer is {1}"
         case "holds" | "none":
             return "the answer is {1}"
+        case "outnumbers":
+            return more_than(expression, facts)
         case "difference":
             return _without(expression, facts)
         case "average" | "sum":

@@ -60,6 +60,19 @@ def _measured(side: Expression, facts: KnownFacts) -> tuple[str, str] | None:
     return found[0].has(found[1].words, one), facts.value_kind(step)
 
 
+def more_than(call: Call, facts: KnownFacts) -> str:
+    """Says if one set has more members than another, with both numbers."""
+    first, second = (things_in(operand, facts) for operand in call.operands)
+    if first is None or second is None:
+        return "the answer is {1}: {2} against {3}"
+    return f"the answer is {{1}}. {opening_of(first)}: {{2}}, {second.said(many)}: {{3}}"
+
+
+def opening_of(things: Things) -> str:
+    said = things.said(many)
+    return f"{said[:1].upper()}{said[1:]}"
+
+
 def in_order(call: Call, facts: KnownFacts) -> str:
     """The first ones of a set by a value; of those the last one, where a rank is asked for."""
     ordered = call.operands[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -131,7 +132,10 @@ def test_others_are_compared_with_the_one_that_is_named(scorer: PathScorer) -> N
 def test_counts_of_two_things_are_compared(scorer: PathScorer) -> None:
     other = thing("Ex8y9z", "clinic")
     reply = stepped(scorer, "Does Eq7f2k have more wards than Ex8y9z?", [CLINIC, other, WARDS])
-    assert reply.answer == ['exists(difference(Eq7f2k, fewest(union(Eq7f2k, Ex8y9z), "^part of")))']
+    wards = [f'reach({name}, "^part of")' for name in ("Eq7f2k", "Ex8y9z")]
+    assert reply.answer == [f"outnumbers({', '.join(wards)})", *(f"count({each})" for each in wards)]
+    assert reply.text.startswith("The answer is {1}")
+    assert re.findall(r"\{[23]\}", reply.text) == ["{2}", "{3}"]
 
 
 def test_a_graph_that_does_not_say_what_its_things_are_is_read_loosely(scorer: PathScorer) -> None:

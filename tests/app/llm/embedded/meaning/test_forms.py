@@ -114,6 +114,45 @@ CHOSEN = [
     ("Which author wrote the most books at Er3h33?", 'most(Sa0001, "^written by", reach(Er3h33, "^kept at"))'),
 ]
 
+COUNTED = [
+    ("Are there more books than authors?", "outnumbers(Sb0001, Sa0001)"),
+    ("Do we have fewer members than books?", "outnumbers(Sb0001, Sm0001)"),
+    (
+        "Do we have more books at Er3h33 than at Er9h99?",
+        'outnumbers(reach(Er3h33, "^kept at"), reach(Er9h99, "^kept at"))',
+    ),
+    (
+        "Did Ea2t22 write more books than Ea3t33?",
+        'outnumbers(reach(Ea2t22, "^written by"), reach(Ea3t33, "^written by"))',
+    ),
+    (
+        "Are there more Vs6c66 loans than Vs7d77 loans?",
+        'outnumbers(filter(Sl0001, "loan status", =, Vs6c66), filter(Sl0001, "loan status", =, Vs7d77))',
+    ),
+    ("Which has more books, Er3h33 or Er9h99?", 'most(union(Er3h33, Er9h99), "^kept at")'),
+]
+
+
+@pytest.mark.parametrize(("question", "expression"), COUNTED, ids=[question for question, _ in COUNTED])
+def test_the_numbers_of_two_sets_are_compared(scorer: PathScorer, question: str, expression: str) -> None:
+    found = read(scorer, question)
+    assert found is not None
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Are there more books than authors at Er3h33?",
+        "Are there more books at Er3h33 than authors?",
+        "Are there more books than members in?",
+        "Do more members than authors borrow books?",
+    ],
+)
+def test_numbers_are_not_compared_where_one_side_is_not_told_whole(scorer: PathScorer, question: str) -> None:
+    found = read(scorer, question)
+    assert found is None or not found.is_sure, found
+
 
 @pytest.mark.parametrize(("question", "expression"), CHOSEN, ids=[question for question, _ in CHOSEN])
 def test_a_superlative_chooses_among_what_the_rest_of_its_question_tells(
