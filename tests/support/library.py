@@ -40,6 +40,7 @@ NAMED = {
     "Er9h99": "branch",
     "Ea3t33": "author",
     "El1k11": "loan",
+    "Sm6g66": "member",
 }
 
 STATUSES = ("Vs6c66", "Vs7d77", "Vs7c77")
@@ -56,7 +57,8 @@ STEPS = steps()
 
 def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | None:
     own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
-    things = [thing(name, kind) for name, kind in NAMED.items() if name in question or earlier]
+    named = {name: kind for name, kind in NAMED.items() if name in question or earlier}
+    things = [thing(name, kind, "1" if name[0] == "E" else "more") for name, kind in named.items()]
     things += [thing(date, "date") for date in ("Vd4t33", "Vd5t55") if date in question]
     things += [thing("Vn4m44", "number")] * ("Vn4m44" in question)
     things += [thing(status, "text") for status in STATUSES if status in question]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.llm.embedded.language.morphology import is_participle
-from app.llm.embedded.language.question_words import PREPOSITIONS, is_pseudonym
+from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS, is_pseudonym
 
 NUMBERS: Final = {
     word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
@@ -38,6 +38,7 @@ _BEFORE: Final = {
     "upwards of": "more than", "in excess of": "more than", "precisely": "exactly", "during": "in",
     "in the course of": "in", "throughout": "in",
 }  # fmt: skip
+_LEAVING: Final = frozenset("go goes went come comes came move moves get gets got make makes run runs ran".split())
 _EARNING: Final = {"earner": "person earn", "earners": "people earn"}
 
 
@@ -45,7 +46,7 @@ def in_reading_order(words: Sequence[str]) -> list[str]:
     """`words` with bounds before the values that they bound, and with one word for one thing."""
     found = [part for word in words for part in _EARNING.get(word, word).split()]
     found = _replaced(found, _ONE_WORD, before_value=False)
-    found = _replaced(_neither(_alone(found)), _BEFORE, before_value=True)
+    found = _replaced(_neither(_alone(_out_of(found))), _BEFORE, before_value=True)
     at = 0
     while at < len(found):
         if is_number(found[at]):
@@ -95,6 +96,16 @@ def _alone(words: list[str]) -> list[str]:
         if words[-len(tail) :] == tail and not {"just", "only"}.isdisjoint(words):
             words = words[: -len(tail)]
     return ["only" if word == "just" else word for word in words]
+
+
+def _out_of(words: list[str]) -> list[str]:
+    """ "Out of stock" is not in stock; but what is made out of wood, or asked of a number, is something else."""
+    for at in range(1, len(words) - 2):
+        is_plain = words[at + 2].isalpha() and words[at + 2] not in GRAMMAR and words[at + 2] not in NUMBERS
+        before = words[at - 1]
+        if words[at : at + 2] == ["out", "of"] and is_plain and not (is_participle(before) or before in _LEAVING):
+            return [*words[:at], "not", "in", *words[at + 2 :]]
+    return words
 
 
 def _neither(words: list[str]) -> list[str]:

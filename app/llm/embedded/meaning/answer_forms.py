@@ -5,28 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
-from app.llm.embedded.meaning.reading import HOP, Reading
+from app.llm.embedded.meaning.reading import Reading
 from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records
+from app.llm.embedded.meaning.truths import Truths
 
 _LABEL = re.compile(r'"([^"]*)"')
-_CHAIN = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """What those lead to by a step that they don't take: nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
-_OF_SOME = frozenset({"there", "any", "some"})
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
-FIRST_NAMED: Final = 0.02
-MAX_PAIRED: Final = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +49,7 @@ class AnswerForms:
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, named: NamedThings) -> None:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
         self._comparisons = Comparisons(asked, graph, builder)
+        self._truths = Truths(asked, graph, builder, self._comparisons)
         self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
         self._head = self._head_of_asked()
         words = asked.words
@@ -98,10 +95,12 @@ class AnswerForms:
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named
-        bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
+        bound = self._noun >= 0 or "person" in asked.roles or asked.asks_members or asked.form in ("average", "sum", "group")
         bound = bound or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
-        fits = fits and not self._strays(used, reading.final)
+        fits = (
+            fits and not self._strays(used, reading.final) and not (asked.asks_members and expression[:6] == "reach(")
+        )
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
@@ -127,16 +126,17 @@ class AnswerForms:
         text, form = self._builder.text(each), self._asked.form
         if not text or (each.is_implied and form != "group"):
             return
+        if self._asked.asks_members and text.startswith("reach("):
+            return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
             text = f"difference({text}, {name})"
         if "other" in self._asked.roles and form in ("things", "count"):
             yield from self._others(each, text)
             return
-        if form in ("truth", "compare"):
-            yield from self._comparisons.outnumbering(each, readings)
         if form == "truth":
-            yield from self._truths(each, readings)
+            yield from self._truths.of(each, readings)
         elif form == "compare":
+            yield from self._comparisons.outnumbering(each, readings)
             yield from self._comparisons.of(each, readings)
         elif form == "minus":
             yield from self._comparisons.differences(each, readings)
@@ -193,22 +193,6 @@ class AnswerForms:
         labels = _LABEL.findall(each.expression)
         return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
 
-    def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
-        """ "Are all patients of X smokers": none of the first set is outside of the second."""
-        text = self._builder.text(whole)
-        for other in readings[:MAX_PAIRED]:
-            if other.kinds.isdisjoint(whole.kinds):
-                continue
-            parts = [other.expression.removeprefix(f"{function}({text}, ") for function in ("having", "filter")]
-            if any(part != other.expression and part.count('"') == 2 for part in parts):
-                yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
-            elif (
-                not (other.used & whole.used or other.is_whole or other.is_bare or other.value)
-                and whole.far < other.near
-            ):
-                cost = 0.0 if _CHAIN.fullmatch(other.expression) else OF_KIND
-                yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
-
     def _fits_people(self, each: Reading) -> float:
         may_be_group = self._asked.wh in ("who", "whom")
         if each.value or not each.kinds & (
@@ -216,43 +200,3 @@ class AnswerForms:
         ):
             return -WRONG_KIND
         return OF_KIND if each.kinds & self._named.persons else OF_KIND / 2
-
-    def _truths(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
-        if self._asked.universal:
-            yield from self._all_are(each, readings) if not (each.value or each.is_bare) else ()
-            return
-        if each.value == "truth" and _OF_SOME.isdisjoint(self._asked.words):
-            yield f"holds({each.expression})", each.used, 0.0
-        if each.value:
-            return
-        if each.expression.startswith("filter(E") and each.expression.count("(") == 1:
-            yield f"exists({each.expression})", each.used, 0.0
-        if each.is_bare and "same" in self._asked.words:
-            yield from self._comparisons.same(each)
-            return
-        if each.is_bare:
-            for noun, (used, kinds) in self._builder.nouns.items():
-                whole = self._graph.whole(kinds)
-                between = self._asked.words[each.anchor + 1 : noun]
-                if whole and noun > each.anchor and set(between) <= {"a", "an", "the", "one", "of", "also"}:
-                    yield (
-                        f"exists(intersect({each.expression}, {whole}))",
-                        each.used | used,
-                        float(used.bit_count()) - HOP,
-                    )
-            for other in readings:
-                if (
-                    other.value
-                    or other.is_bare
-                    or other.is_whole
-                    or other.used & each.used
-                    or other.kinds.isdisjoint(each.kinds)
-                ):
-                    continue
-                # Of two ways to say it the one that begins with what is named first.
-                first = FIRST_NAMED * (0 <= other.anchor < each.anchor)
-                text = f"exists(intersect({other.expression}, {each.expression}))"
-                yield text, each.used | other.used, other.score + first
-            return
-        if not each.is_whole:
-            yield f"exists({each.expression})", each.used, -0.2

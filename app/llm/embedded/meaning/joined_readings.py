@@ -9,7 +9,15 @@ from functools import partial
 
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
-from app.llm.embedded.meaning.reading import BEHIND_COUNTED, EXTREME_INSIDE, EXTREMES, OF_WHOLE, Reading, narrowed
+from app.llm.embedded.meaning.reading import (
+    BEHIND_COUNTED,
+    EXTREME_INSIDE,
+    EXTREMES,
+    OF_WHOLE,
+    Reading,
+    lacks,
+    narrowed,
+)
 from app.llm.embedded.meaning.schema_graph import SchemaGraph, reversed_label
 
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
@@ -36,7 +44,7 @@ class Joins:
                 yield from self._without(second, first)
 
     def _both(self, first: Reading, second: Reading) -> Iterator[Reading]:
-        if first.is_whole or second.is_whole:
+        if first.is_whole or second.is_whole or _contradict(first.expression, second.expression):
             return
         if first.expression > second.expression:
             first, second = second, first
@@ -72,7 +80,8 @@ class Joins:
     def _without(self, whole: Reading, taken: Reading) -> Iterator[Reading]:
         """Takes what follows a "not" out of what stands before it."""
         text, roles = whole.text(self._graph), self._asked.roles
-        if taken.is_whole or not text or self._asked.form == "truth" or _undoes(text, taken.expression):
+        is_denied = self._asked.form == "truth" and not self._asked.asks_if_any
+        if taken.is_whole or not text or is_denied or _undoes(text, taken.expression):
             return
         for at in self._asked.at("negation"):
             if (whole.used | taken.used) >> at & 1:
@@ -95,6 +104,12 @@ def _undoes(text: str, taken: str) -> bool:
     """True where those that a relation leads to are left out of those that have it: of none anybody asks."""
     had = {reversed_label(label) for label in _HAVING.findall(text)}
     return any(f'"{label}"' in taken for label in had)
+
+
+def _contradict(first: str, second: str) -> bool:
+    """True where one leaves out those that have what the other asks for."""
+    pairs = ((first, second), (second, first))
+    return any(lacks(one, label) for one, other in pairs for label in _HAVING.findall(other) if one != other)
 
 
 def _is_set(each: Reading) -> bool:

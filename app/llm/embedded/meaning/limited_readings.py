@@ -7,16 +7,31 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from app.llm.embedded.language.relation_wording import voice_of
 from app.llm.embedded.meaning.extremes import Nouns
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.value_limits import ValueLimit
-from app.llm.embedded.meaning.reading import MIN_LIKENESS, OF_OTHER_SORT, UNSAID, UNSAID_BEFORE_NOUN, Reading, narrowed
+from app.llm.embedded.meaning.reading import (
+    HAVING,
+    HOP,
+    MEDIATED,
+    MIN_LIKENESS,
+    OF_OTHER_SORT,
+    UNSAID,
+    UNSAID_BEFORE_NOUN,
+    Reading,
+    narrowed,
+)
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
+from kg_store.text.plurals import singular
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 OF_NOUN: Final = 0.3
 """What a limit gains that no word says, where the noun says it: orders in May were ordered in May."""
+
+_FILLING: Final = frozenset("a an any the been be ever have has had work works".split())
+SURELY: Final = 0.8
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
@@ -102,3 +117,38 @@ class Limits:
                 chosen = narrowed(text, narrow, self._asked.narrows_first)
                 score = longer.score + 1.0 + noun.bit_count()
                 yield replace(longer, expression=chosen, score=score, is_whole=False, is_bare=False)
+
+    def lacking(self, each: Reading, text: str, hop: SchemaHop, said: Said | None) -> Iterator[Reading]:
+        """ "Non-smokers", "who has no boss": those of a set that do not have it, where a "no" stands before its words.
+
+        Of a step among things of one kind it is the one that its noun names: who has no manager may well be one.
+        """
+        if said is None or each.is_bare:
+            return
+        asked, at, filling = self._asked, said.first - 1, 0
+        while at > 0 and asked.words[at] in _FILLING:
+            filling |= 1 << at & asked.content & ~each.used
+            at -= 1
+        is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
+        is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
+        is_set = each.is_whole or text[0] == "S"
+        is_asked = asked.form != "truth" or asked.asks_if_any
+        if not (is_negated and is_set and is_asked and (is_noun or hop.ends.isdisjoint(each.kinds))):
+            return
+        base = hop.shown.removeprefix("^").lower()
+        words = {singular(word) for word in asked.words[said.first : said.last + 1]}
+        if hop.label.startswith("^") and voice_of(base) == "noun" and not words.isdisjoint(base.split()):
+            return  # Of "no doctor" a doctor is missing, and not what comes with a doctor.
+        is_surely = hop.value == "truth" and said.likeness >= SURELY
+        if self._leads_by_the_way(each, hop, said) or (each.is_implied and not is_surely):
+            return
+        cost = HOP + MEDIATED * hop.label.count("|") + (0.0 if hop.value == "truth" else HAVING)
+        longer = each.paid(said, cost - 1.0 - filling.bit_count()).spanning(1 << at | filling)
+        chosen, final = f'difference({text}, having({text}, "{hop.label}"))', longer.final | said.used
+        yield replace(longer, expression=chosen, final=final, is_whole=False, is_implied=False)
+
+    def _leads_by_the_way(self, each: Reading, hop: SchemaHop, said: Said) -> bool:
+        """True where the words are those of a kind, and a plain step leads to it: "no doctor" is no appointment."""
+        kinds = next((kinds for used, kinds in self._nouns.values() if used == said.used), frozenset[str]())
+        steps = [one for one, _ in self._graph.leaving(each.kinds) if not one.ends.isdisjoint(kinds)]
+        return "|" in hop.label and any("|" not in one.label for one in steps)

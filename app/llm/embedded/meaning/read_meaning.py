@@ -149,5 +149,6 @@ def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
     """True where a question with turns before it leaves to them what it is about: it asks nothing of what it names, or
     names nothing itself."""
     if any(role in ("thing", "value") for role in asked.roles):
-        return not asked.content | asked.working
+        joins = asked.asks_members and asked.roles.count("thing") > 1
+        return not (asked.content | asked.working or joins)
     return points_back(asked) or not (builder.nouns or "person" in asked.roles)

@@ -141,6 +141,11 @@ def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
     return text[:begin] + narrowed(chosen, narrow, is_inside) + text[end:]
 
 
+def lacks(text: str, label: str) -> bool:
+    """True of a set without those that have the relation: that any of it has it is never meant."""
+    return text.startswith("difference(") and f', "{label}"))' in text
+
+
 def operands_of(text: str) -> list[str]:
     """The operands of a function's call."""
     found, begin = list[str](), text.index("(") + 1

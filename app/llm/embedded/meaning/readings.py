@@ -30,6 +30,7 @@ from app.llm.embedded.meaning.reading import (
     UNSAID_FURTHER_ON,
     UNSAID_KIND,
     Reading,
+    lacks,
     narrowed,
 )
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
@@ -169,8 +170,9 @@ class ReadingBuilder:
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or self._may_have(each)
-            if said and is_had and not each.is_bare and not text.startswith("having("):
+            if said and is_had and not each.is_bare and not text.startswith("having(") and not lacks(text, hop.label):
                 yield self._having(each, text, hop, said)
+            yield from self._limits.lacking(each, text, hop, said)
             yield from self._limits.of(each, text, hop, said, self._cost(text, hop, each.is_whole))
         if hop.value:
             yield from self._limits.of(each, text, hop, None, self._cost(text, hop, each.is_whole))

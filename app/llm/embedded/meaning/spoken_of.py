@@ -23,6 +23,8 @@ _SINGULAR: Final = re.compile(
     re.IGNORECASE,
 )
 _PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORECASE)
+_ONLY: Final = re.compile(r"^\W*(?:(?:and|but|no|ok),?\s+)?(?:only|just)\b(?!\s+(?:one|[0-9]))\s*", re.IGNORECASE)
+_THOSE: Final = re.compile(r"^(?:the\s+)?(?:those|them|these|ones)\b\s*(?:(?:who|that|which)\b\s*)?", re.IGNORECASE)
 _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
@@ -34,6 +36,7 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
     question = given.question
     for kind in given.kinds:
         question = question.replace(kind.name, kind.concept)
+    question = _without_only(question, given)
     words = words_in(question)
     if any(map(is_pseudonym, words)):
         yield _as_before(words, given) or question
@@ -43,6 +46,17 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
         bare = question.rstrip(" ?.!")
         yield from (f"{bare} of {name}" for name in spoken_of(given)[:MAX_TRIED])
     yield resolved
+
+
+def _without_only(question: str, given: StepInput) -> str:
+    """ "Only those who smoke", "just the smokers": which of those that were spoken of last are so."""
+    found = _ONLY.match(question)
+    told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
+    if found is None or not told:
+        return question
+    rest = question[found.end() :]
+    pointed = _THOSE.match(rest)
+    return f"which of {told} {rest[pointed.end() :]}" if pointed else f"which of {told} are {rest}"
 
 
 def points_back(asked: AskedQuestion) -> bool:

@@ -117,7 +117,7 @@ def _question(expression: Expression, facts: KnownFacts) -> str:
     if not isinstance(left, Name) or not isinstance(right, Name) or len(expression.operands) != 2:
         return ""
     found, other = last_step(left.pseudonym, facts), facts.speaker(right.pseudonym)
-    if found is None or other.agree is many:
+    if found is None or other.agree is many or right.pseudonym[0] == "S":
         return ""
     speaker, phrase = found
     return of_two(speaker, other, phrase, facts.be)

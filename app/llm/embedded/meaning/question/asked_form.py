@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.llm.embedded.language.morphology import is_participle
+from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.language.ranked_words import occurrences_in
 from app.llm.embedded.meaning.question.token_roles import DETERMINERS, TOTALS, Role
 
@@ -14,6 +15,10 @@ Form = Literal["things", "count", "truth", "average", "sum", "group", "compare",
 
 TRUTHS = frozenset("is are was were does do did has have had can isn't aren't wasn't doesn't don't didn't".split())
 _ANYBODY = frozenset("anyone anybody someone somebody".split())
+_UNIVERSAL = frozenset({"all", "every", "each"})
+_EVERYBODY = frozenset({"both", "everyone", "everybody"})
+_AT_ALL = frozenset({"at", "in", "above", "after"})
+_WITHIN = frozenset("with having that which".split())
 _AVERAGES = frozenset({"average", "mean"})
 _GROUPS = frozenset({"each", "every", "per"})
 _TIMES = frozenset({"day", "week", "month", "quarter", "year", "hour", "time"})
@@ -51,7 +56,10 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
     if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
         return "compare", [], Group()
     truth = _truth(words, roles)
-    return ("truth" if truth and words[1] not in _ANYBODY else "things"), truth, Group()
+    if not truth or words[1] in _ANYBODY:
+        return "things", truth, Group()
+    universal = universal_in(words, roles)
+    return "truth", [*truth, *((universal,) if universal >= 0 else ())], Group()
 
 
 def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:
@@ -110,3 +118,24 @@ def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     if len(words) > 1 and words[0] in TRUTHS and "or" not in words:
         return [0, *(at for at in (1, 2) if words[at : at + 1] and words[at] in DETERMINERS)]
     return []
+
+
+def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
+    """The token of "all", "every" or "each"; -1 where there is none, as in "at all" and "each month"."""
+    if "superlative" in roles:
+        return -1
+    for at in range(1, len(words) - 1):
+        is_phrase = words[at] == "all" and words[at - 1] in _AT_ALL and words[at + 1] in PREPOSITIONS
+        if words[at] in _UNIVERSAL and not is_phrase and words[at + 1] not in _TIMES:
+            return at
+    return next((at for at in (1, 2) if words[at : at + 1] and words[at] in _EVERYBODY), -1)
+
+
+def denied_in(words: Sequence[str], roles: Sequence[Role]) -> int:
+    """The token of the only "none" or "no" of a yes or no, where it denies all of it; -1 where there is none."""
+    negations = [at for at, role in enumerate(roles) if role == "negation"]
+    if len(negations) != 1 or words[negations[0]] not in ("none", "no"):
+        return -1
+    at = negations[0]
+    is_inside = words[at - 1] in _WITHIN or "content" in roles[:at] or "person" in roles[:at]
+    return -1 if is_inside else at

@@ -43,9 +43,12 @@ def one_question(text: str) -> str:
     return _plain(asked[0]) if len(asked) == 1 else ""
 
 
+_IS_IT_TRUE: Final = re.compile(r"^\W*is it (?:true|correct|right|so|the case) that\b", re.IGNORECASE)
+
+
 def _plain(question: str) -> str:
     """`question` without its opening and its idle words; all of it where nothing else is left."""
-    rest = _WHOEVER.sub("", _IDLE.sub("", question))
+    rest = _IS_IT_TRUE.sub("is", _WHOEVER.sub("", _IDLE.sub("", question)))
     while (opening := _OPENING.match(rest)) and words_in(rest[opening.end() :]):
         rest = rest[opening.end() :]
     return rest if words_in(rest) else question

@@ -16,7 +16,7 @@ from app.llm.embedded.language.ranked_words import (
     occurrences_in,
 )
 from app.llm.embedded.language.stated_bounds import NUMBERS
-from app.llm.embedded.meaning.question.asked_form import ASKING, TRUTHS, Form, form_of
+from app.llm.embedded.meaning.question.asked_form import ASKING, TRUTHS, Form, denied_in, form_of, universal_in
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
 from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
 from app.llm.embedded.meaning.question.token_roles import Role, mask, roles_of, said_words, words_of
@@ -27,10 +27,10 @@ MIN_OF_ITS_OWN: Final = 5
 
 _HAVING = frozenset("have has had having with".split())
 _LACKING = frozenset({"without", "no", "any"})
-_UNIVERSAL = frozenset("all every each both everyone everybody".split())
 _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
+_ANY = frozenset({"any", "some"})
 _MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
@@ -64,14 +64,13 @@ class AskedQuestion:
     first: dict[int, FirstOf] = field(default_factory=dict)
     frequent: frozenset[int] = frozenset()
     either: tuple[str, ...] = ()
-    universal: bool = False
     excluded: tuple[str, ...] = ()
     text: str = ""
 
     @property
     def speaks_of_having(self) -> bool:
         """True where a relation may be asked for as such: "cities that have a clinic"."""
-        if "negation" in self.roles or not _LACKING.isdisjoint(self.words):
+        if "negation" in self.roles or self.asks_members or not _LACKING.isdisjoint(self.words):
             return True
         is_plain = not self.limits and "superlative" not in self.roles and "thing" not in self.roles
         return is_plain and not _HAVING.isdisjoint(self.words)
@@ -85,6 +84,35 @@ class AskedQuestion:
     @property
     def asks_how_often(self) -> bool:
         return self.form == "count" and bool(occurrences_in(self.words))
+
+    @property
+    def asks_members(self) -> bool:
+        """True of "which of S are so", which asks for some of S and for nothing that they lead to."""
+        return (
+            self.words[1:2] == ("of",)
+            and self.words[0] in ASKING
+            and self.words[2][0] == "S"
+            and self.roles[2] == "thing"
+        )
+
+    @property
+    def all_at(self) -> int:
+        """The token of "all" in a yes or no; -1 where there is none."""
+        return universal_in(self.words, self.roles) if self.form == "truth" else -1
+
+    @property
+    def denied_at(self) -> int:
+        """The token of the "none" that denies all of a yes or no; -1 where there is none."""
+        return denied_in(self.words, self.roles) if self.form == "truth" else -1
+
+    @property
+    def universal(self) -> bool:
+        return self.all_at >= 0
+
+    @property
+    def asks_if_any(self) -> bool:
+        """True of "is there a", "has any": whether some of a set are so."""
+        return self.form == "truth" and ("there" in self.words[1:2] or not _ANY.isdisjoint(self.words[1:3]))
 
     @property
     def narrows_first(self) -> bool:
@@ -128,7 +156,6 @@ def read_question(
         function=group.function,
         first=first,
         frequent=frozenset(at for at in measures if words[at + 1 : at + 2] and words[at + 1] in FREQUENT),
-        universal=form == "truth" and not _UNIVERSAL.isdisjoint(words[1:3]),
         excluded=tuple(words[at] for at in excluded),
         either=tuple(_unions(words)) if form in ("things", "count") else (),
         text=question,

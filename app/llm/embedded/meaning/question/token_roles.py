@@ -15,7 +15,7 @@ Role = Literal[
     "grammar", "content", "thing", "value", "negation", "superlative", "comparative", "person", "other", "unknown"
 ]
 
-_NEGATIONS = frozenset("non outside not never no without nobody lacking lacks lack cannot".split())
+_NEGATIONS = frozenset("non outside not never no none without nobody lacking lacks lack cannot".split())
 _PERSONS = frozenset("who whom people person persons anyone anybody someone somebody everyone everybody".split())
 TOTALS = frozenset({"total", "altogether", "combined", "sum", "together"})
 _PERIODS = frozenset("day week month quarter year".split())

@@ -153,6 +153,45 @@ def test_numbers_are_not_compared_where_one_side_is_not_told_whole(scorer: PathS
     found = read(scorer, question)
     assert found is None or not found.is_sure, found
 
+QUANTIFIED = [
+    ("Do all members borrow a book?", 'none(difference(Sm0001, reach(reach(Sb0001, "^of book"), "borrowed by")))'),
+    ("Is there a book in every branch?", 'none(difference(Sr0001, reach(Sb0001, "kept at")))'),
+    (
+        "Does Ea2t22 write all books at Er3h33?",
+        'none(difference(reach(Er3h33, "^kept at"), reach(Ea2t22, "^written by")))',
+    ),
+    ("Does no book cost less than Eb1k11?", 'none(filter(Sb0001, "price", <, reach(Eb1k11, "price")))'),
+    ("Is it true that none of the members is blocked?", 'none(having(Sm0001, "blocked"))'),
+    ("Is any member blocked?", 'exists(having(Sm0001, "blocked"))'),
+    ("Is any member not blocked?", 'exists(difference(Sm0001, having(Sm0001, "blocked")))'),
+    ("Is there a branch without a book?", 'exists(difference(Sr0001, reach(Sb0001, "kept at")))'),
+    ("Who is not blocked?", 'difference(Sm0001, having(Sm0001, "blocked"))'),
+    ("Which members have no email?", 'difference(Sm0001, having(Sm0001, "email"))'),
+    ("Which books have never been borrowed?", 'difference(Sb0001, having(Sb0001, "^of book"))'),
+]
+
+
+@pytest.mark.parametrize(("question", "expression"), QUANTIFIED, ids=[question for question, _ in QUANTIFIED])
+def test_all_any_and_none_are_executed(scorer: PathScorer, question: str, expression: str) -> None:
+    found = read(scorer, question)
+    assert found is not None
+    assert parse(found.meaning.expression)
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is there a book each month?",
+        "Is there a price in each branch?",
+        "Does every author smoke?",
+        "Is there no branch without a book?",
+    ],
+)
+def test_all_and_none_are_never_left_out(scorer: PathScorer, question: str) -> None:
+    found = read(scorer, question)
+    assert found is None or not found.is_sure, found
+
 
 @pytest.mark.parametrize(("question", "expression"), CHOSEN, ids=[question for question, _ in CHOSEN])
 def test_a_superlative_chooses_among_what_the_rest_of_its_question_tells(

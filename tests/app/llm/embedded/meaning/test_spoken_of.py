@@ -35,3 +35,22 @@ def test_what_is_left_to_earlier_turns_is_filled_in(scorer: PathScorer, question
 def test_what_no_earlier_turn_tells_is_not_asked_of_everybody(scorer: PathScorer, question: str) -> None:
     found = read(scorer, question, *EARLIER)
     assert found is None or not found.is_sure, found
+
+
+SEVERAL = (Turn(role="user", text="Which members borrowed Eb1k11?"), Turn(role="assistant", text="They are Sm6g66."))
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("only those who are blocked please", 'having(Sm6g66, "blocked")'),
+        ("just the blocked ones", 'having(Sm6g66, "blocked")'),
+        ("And who of them is not blocked?", 'difference(Sm6g66, having(Sm6g66, "blocked"))'),
+        ("only those who borrowed something", 'having(Sm6g66, "^borrowed by")'),
+        ("Who of them is the oldest?", 'argmin(Sm6g66, "date of birth")'),
+    ],
+)
+def test_some_of_those_that_were_told_are_asked_for(scorer: PathScorer, question: str, expression: str) -> None:
+    found = read(scorer, question, *SEVERAL)
+    assert found is not None
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found

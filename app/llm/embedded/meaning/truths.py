@@ -1,0 +1,119 @@
+"""Yes or no of a reading: is there any, is there none, are all of a set so, does a truth hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from app.llm.embedded.meaning.comparisons import Answer, Comparisons
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.reading import HOP, Reading
+from app.llm.embedded.meaning.readings import ReadingBuilder
+from app.llm.embedded.meaning.schema_graph import SchemaGraph
+
+_CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
+_OF_SOME: Final = frozenset({"there", "any", "some"})
+FIRST_NAMED: Final = 0.02
+NO_CHAIN, MAX_LOSS = 0.5, 0.9
+MAX_PAIRED: Final = 250
+
+
+class Truths:
+    """The yes or no that readings give."""
+
+    def __init__(
+        self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, comparisons: Comparisons
+    ) -> None:
+        self._asked, self._graph, self._builder, self._comparisons = asked, graph, builder, comparisons
+        self._all = asked.all_at
+        self._noun = min((at for at in builder.nouns if at > self._all), default=-1)
+        self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
+
+        self._subject = self._of_any()
+
+    def _of_any(self) -> int:
+        """The noun of "is there an office"; -1 where something stands before it, or there is none."""
+        asked = self._asked
+        first = next((at for at, role in enumerate(asked.roles) if role in ("content", "thing", "value")), -1)
+        return first if asked.asks_if_any and first in self._builder.nouns else -1
+
+    def of(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
+        """Expressions with the tokens they use and what they add to the score."""
+        yield from self._comparisons.outnumbering(each, readings)
+        if self._all >= 0:
+            yield from self._all_are(each, readings) if not (each.value or each.is_bare) else ()
+            return
+        denied = self._asked.denied_at
+        for text, used, gain in self._any(each, readings):
+            if denied < 0:
+                yield text, used, gain
+            elif text.startswith("exists("):
+                yield f"none({text.removeprefix('exists(')}", used | 1 << denied, gain
+
+    def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
+        """ "Are all patients of X smokers": none of the first set is outside of the second."""
+        text = self._builder.text(whole)
+        if not text or not self._is_meant(whole):
+            return
+        for other in readings[:MAX_PAIRED]:
+            if other.kinds.isdisjoint(whole.kinds) or not self._stands_apart(other.used & ~whole.used, whole):
+                continue
+            parts = [other.expression.removeprefix(f"{function}({text}, ") for function in ("having", "filter")]
+            if any(part != other.expression and part.count('"') == 2 for part in parts):
+                yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
+            elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
+                cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
+                gain = max(other.score - cost, -MAX_LOSS)
+                yield f"none(difference({text}, {other.expression}))", whole.used | other.used, gain
+
+    def _is_meant(self, whole: Reading) -> bool:
+        """True of the set that is called by what follows "all": of "all doctors treat a smoker" the doctors."""
+        asked = self._asked
+        named = min((at for role in ("thing", "value") for at in asked.at(role) if at > self._all), default=-1)
+        if self._noun >= 0 and (named < 0 or self._noun < named or asked.words[named + 1 : named + 2] == ("'s",)):
+            return whole.said == self._noun
+        return bool(whole.used >> named & 1) if named >= 0 else True
+
+    def _stands_apart(self, used: int, whole: Reading) -> bool:
+        """True of tokens behind "all X", or where something stands before it, of those before it."""
+        if self._before:
+            return 0 < used < 1 << self._all and whole.near > self._all
+        return used > 1 << whole.far
+
+    def _any(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
+        if each.value == "truth" and _OF_SOME.isdisjoint(self._asked.words):
+            yield f"holds({each.expression})", each.used, 0.0
+        if each.value:
+            return
+        if each.expression.startswith("filter(E") and each.expression.count("(") == 1:
+            yield f"exists({each.expression})", each.used, 0.0
+        if each.is_bare and "same" in self._asked.words:
+            yield from self._comparisons.same(each)
+            return
+        if each.is_bare:
+            for noun, (used, kinds) in self._builder.nouns.items():
+                whole = self._graph.whole(kinds)
+                between = self._asked.words[each.anchor + 1 : noun]
+                if whole and noun > each.anchor and set(between) <= {"a", "an", "the", "one", "of", "also"}:
+                    yield (
+                        f"exists(intersect({each.expression}, {whole}))",
+                        each.used | used,
+                        float(used.bit_count()) - HOP,
+                    )
+            for other in readings:
+                if (
+                    other.value
+                    or other.is_bare
+                    or other.is_whole
+                    or other.used & each.used
+                    or other.kinds.isdisjoint(each.kinds)
+                ):
+                    continue
+                # Of two ways to say it the one that begins with what is named first.
+                first = FIRST_NAMED * (0 <= other.anchor < each.anchor)
+                text = f"exists(intersect({other.expression}, {each.expression}))"
+                yield text, each.used | other.used, other.score + first
+            return
+        if not each.is_whole and (self._subject < 0 or each.said == self._subject):
+            yield f"exists({each.expression})", each.used, -0.2
