@@ -52,7 +52,7 @@ class AnswerForms:
         self._truths = Truths(asked, graph, builder, self._comparisons)
         self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
         self._head = self._head_of_asked()
-        words = asked.words
+        words, self._asks_members = asked.words, asked.asks_members
         self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
         self._light = mask(at for at, word in enumerate(words) if word in _LIGHT)
         self._groups = Groups(asked, graph, builder, self._noun)
@@ -95,8 +95,12 @@ class AnswerForms:
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named
-        bound = self._noun >= 0 or "person" in asked.roles or asked.asks_members or asked.form in ("average", "sum", "group")
-        bound = bound or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)
+        bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
+        bound = (
+            bound
+            or asked.asks_members
+            or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)
+        )
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
         fits = (
             fits and not self._strays(used, reading.final) and not (asked.asks_members and expression[:6] == "reach(")
@@ -126,7 +130,7 @@ class AnswerForms:
         text, form = self._builder.text(each), self._asked.form
         if not text or (each.is_implied and form != "group"):
             return
-        if self._asked.asks_members and text.startswith("reach("):
+        if self._asks_members and text.startswith("reach("):
             return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
             text = f"difference({text}, {name})"

@@ -41,7 +41,7 @@ class Extremes:
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, named: NamedThings
     ) -> None:
         self._asked, self._graph, self._said, self._nouns, self._named = asked, graph, said, nouns, named
-        self._is_truth = asked.form == "truth"
+        self._narrows_first = asked.form == "truth" or asked.narrows_first
         self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
         self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
         totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
@@ -50,11 +50,7 @@ class Extremes:
     def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         """`each`, whose expression is `text`, as what has the greatest or the least by `hop`."""
         for at in self._superlatives:
-            if (
-                each.used >> at & 1
-                or each.is_bare
-                or not (self._asked.narrows_first or each.is_whole or self._is_truth)
-            ):
+            if each.used >> at & 1 or each.is_bare or not (self._narrows_first or each.is_whole):
                 continue
             counted = self._counted_behind(at) if self._asked.words[at] in _COUNTS else None
             if self._is_degree(at):

@@ -28,6 +28,8 @@ class Joins:
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph) -> None:
         self._asked, self._graph = asked, graph
+        self._narrows_first = asked.narrows_first
+        self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
 
     def of(self, level: Sequence[Reading], known: Sequence[Reading]) -> Iterator[Reading]:
         """Each of `level` with each of `known` that uses other words and may have members in common with it."""
@@ -49,7 +51,7 @@ class Joins:
         if first.expression > second.expression:
             first, second = second, first
         extremes = [each for each in (first, second) if each.expression.startswith(EXTREMES)]
-        if len(extremes) == 1 and self._asked.narrows_first:
+        if len(extremes) == 1 and self._narrows_first:
             other = second if extremes[0] is first else first
             narrow = partial(self._graph.shared, other=other.expression, kinds=other.kinds)
             chosen = narrowed(extremes[0].expression, narrow, is_inside=True)
@@ -80,8 +82,7 @@ class Joins:
     def _without(self, whole: Reading, taken: Reading) -> Iterator[Reading]:
         """Takes what follows a "not" out of what stands before it."""
         text, roles = whole.text(self._graph), self._asked.roles
-        is_denied = self._asked.form == "truth" and not self._asked.asks_if_any
-        if taken.is_whole or not text or is_denied or _undoes(text, taken.expression):
+        if taken.is_whole or not text or not self._may_deny or _undoes(text, taken.expression):
             return
         for at in self._asked.at("negation"):
             if (whole.used | taken.used) >> at & 1:
@@ -93,9 +94,7 @@ class Joins:
             if next_said >= 0 and taken.used >> next_said & 1:
                 if not whole.kinds <= taken.kinds:
                     text = f"intersect({text}, {self._graph.whole(whole.kinds & taken.kinds)})"
-                rest = narrowed(
-                    text, lambda inner: f"difference({inner}, {taken.expression})", self._asked.narrows_first
-                )
+                rest = narrowed(text, lambda inner: f"difference({inner}, {taken.expression})", self._narrows_first)
                 found = whole.merged(taken, rest, 1 << at)
                 yield replace(found, score=found.score - OF_WHOLE * taken.is_of_whole)
 

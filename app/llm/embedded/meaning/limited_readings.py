@@ -42,6 +42,8 @@ class Limits:
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, nouns: Nouns
     ) -> None:
         self._asked, self._graph, self._said, self._named, self._nouns = asked, graph, said, named, nouns
+        self._narrows_first = asked.narrows_first
+        self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
         self._only = [at for at in asked.at("unknown") if asked.words[at] == "only" and asked.words[at - 1] != "the"]
 
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
@@ -57,7 +59,7 @@ class Limits:
             unsaid = 0.0 if said else UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
             longer = longer.spanning(limit.used)
-            chosen = narrowed(text, partial(limit.of, label=hop.label), self._asked.narrows_first)
+            chosen = narrowed(text, partial(limit.of, label=hop.label), self._narrows_first)
             yield replace(
                 longer, expression=chosen, score=longer.score + 1.0, is_bare=False, is_whole=False, is_implied=False
             )
@@ -114,7 +116,7 @@ class Limits:
             for said in [*self._said.of(hop, free, MIN_LIKENESS), None]:
                 longer = each.paid(said, cost + (0.0 if said else UNSAID_BEFORE_NOUN)).spanning(used)
                 narrow = f'counted({{}}, "{hop.label}", {operator}, {limit.name})'.format
-                chosen = narrowed(text, narrow, self._asked.narrows_first)
+                chosen = narrowed(text, narrow, self._narrows_first)
                 score = longer.score + 1.0 + noun.bit_count()
                 yield replace(longer, expression=chosen, score=score, is_whole=False, is_bare=False)
 
@@ -123,7 +125,7 @@ class Limits:
 
         Of a step among things of one kind it is the one that its noun names: who has no manager may well be one.
         """
-        if said is None or each.is_bare:
+        if said is None or each.is_bare or not self._may_deny:
             return
         asked, at, filling = self._asked, said.first - 1, 0
         while at > 0 and asked.words[at] in _FILLING:
@@ -132,8 +134,7 @@ class Limits:
         is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
-        is_asked = asked.form != "truth" or asked.asks_if_any
-        if not (is_negated and is_set and is_asked and (is_noun or hop.ends.isdisjoint(each.kinds))):
+        if not (is_negated and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
             return
         base = hop.shown.removeprefix("^").lower()
         words = {singular(word) for word in asked.words[said.first : said.last + 1]}

@@ -54,6 +54,7 @@ class ReadingBuilder:
         self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
         self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
         self.extremes = Extremes(asked, graph, said, self.nouns, named)
+        self._narrows_first, self._speaks_of_having = asked.narrows_first, asked.speaks_of_having
         self._says_having = not _HAS.isdisjoint(asked.words)
         self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 
@@ -183,7 +184,7 @@ class ReadingBuilder:
         yield from self.extremes.than(each, text, hop)
 
     def _may_have(self, each: Reading) -> bool:
-        return self._asked.speaks_of_having and (not each.is_implied or "negation" in self._asked.roles)
+        return self._speaks_of_having and (not each.is_implied or "negation" in self._asked.roles)
 
     def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
         """The words that say `hop`, or none, with what it costs that they are not said."""
@@ -255,7 +256,7 @@ class ReadingBuilder:
 
     def _having(self, each: Reading, text: str, hop: SchemaHop, said: Said) -> Reading:
         longer = each.paid(said, HOP + MEDIATED * hop.label.count("|") + (0.0 if hop.value == "truth" else HAVING))
-        chosen = narrowed(text, lambda inner: f'having({inner}, "{hop.label}")', self._asked.narrows_first)
+        chosen = narrowed(text, lambda inner: f'having({inner}, "{hop.label}")', self._narrows_first)
         final = longer.final | said.used if hop.value == "truth" else longer.final
         return replace(longer, expression=chosen, is_bare=False, is_whole=False, is_implied=False, final=final)
 

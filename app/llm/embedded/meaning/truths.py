@@ -15,7 +15,7 @@ from app.llm.embedded.meaning.schema_graph import SchemaGraph
 _CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _OF_SOME: Final = frozenset({"there", "any", "some"})
 FIRST_NAMED: Final = 0.02
-NO_CHAIN, MAX_LOSS = 0.5, 0.9
+NO_CHAIN: Final = 0.3
 MAX_PAIRED: Final = 250
 
 
@@ -26,7 +26,7 @@ class Truths:
         self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, comparisons: Comparisons
     ) -> None:
         self._asked, self._graph, self._builder, self._comparisons = asked, graph, builder, comparisons
-        self._all = asked.all_at
+        self._all, self._denied, self._asks_if_any = asked.all_at, asked.denied_at, asked.asks_if_any
         self._noun = min((at for at in builder.nouns if at > self._all), default=-1)
         self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
 
@@ -44,7 +44,7 @@ class Truths:
         if self._all >= 0:
             yield from self._all_are(each, readings) if not (each.value or each.is_bare) else ()
             return
-        denied = self._asked.denied_at
+        denied = self._denied
         for text, used, gain in self._any(each, readings):
             if denied < 0:
                 yield text, used, gain
@@ -64,8 +64,7 @@ class Truths:
                 yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
             elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
                 cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
-                gain = max(other.score - cost, -MAX_LOSS)
-                yield f"none(difference({text}, {other.expression}))", whole.used | other.used, gain
+                yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
 
     def _is_meant(self, whole: Reading) -> bool:
         """True of the set that is called by what follows "all": of "all doctors treat a smoker" the doctors."""

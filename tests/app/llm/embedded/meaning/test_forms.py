@@ -153,6 +153,7 @@ def test_numbers_are_not_compared_where_one_side_is_not_told_whole(scorer: PathS
     found = read(scorer, question)
     assert found is None or not found.is_sure, found
 
+
 QUANTIFIED = [
     ("Do all members borrow a book?", 'none(difference(Sm0001, reach(reach(Sb0001, "^of book"), "borrowed by")))'),
     ("Is there a book in every branch?", 'none(difference(Sr0001, reach(Sb0001, "kept at")))'),
