@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from app.llm.embedded.language.question_words import GRAMMAR
 from app.llm.embedded.language.relation_wording import voice_of
 from app.llm.embedded.meaning.extremes import Nouns
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
@@ -149,7 +150,12 @@ class Limits:
         yield replace(longer, expression=chosen, final=final, is_whole=False, is_implied=False)
 
     def _leads_by_the_way(self, each: Reading, hop: SchemaHop, said: Said) -> bool:
-        """True where the words are those of a kind, and a plain step leads to it: "no doctor" is no appointment."""
+        """True where the words are those of a kind, and another step leads to it plainly: "no doctor" is more than no
+        appointment with a doctor."""
         kinds = next((kinds for used, kinds in self._nouns.values() if used == said.used), frozenset[str]())
+        words = {singular(word) for word in self._asked.words[said.first : said.last + 1]}
+        own = {word for word in hop.shown.lower().split() if word not in GRAMMAR}
+        if kinds and words < own:
+            return True  # "No nurse" is more than no head nurse.
         steps = [one for one, _ in self._graph.leaving(each.kinds) if not one.ends.isdisjoint(kinds)]
         return "|" in hop.label and any("|" not in one.label for one in steps)

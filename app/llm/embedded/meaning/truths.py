@@ -8,7 +8,7 @@ from typing import Final
 
 from app.llm.embedded.meaning.comparisons import Answer, Comparisons
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
-from app.llm.embedded.meaning.reading import HOP, Reading
+from app.llm.embedded.meaning.reading import HAVING, HOP, MEDIATED, Reading, gain_of
 from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 
@@ -56,6 +56,7 @@ class Truths:
         text = self._builder.text(whole)
         if not text or not self._is_meant(whole):
             return
+        yield from self._all_have(whole, text)
         for other in readings[:MAX_PAIRED]:
             if other.kinds.isdisjoint(whole.kinds) or not self._stands_apart(other.used & ~whole.used, whole):
                 continue
@@ -65,6 +66,14 @@ class Truths:
             elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
                 cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
+
+    def _all_have(self, whole: Reading, text: str) -> Iterator[Answer]:
+        """ "Are all animals of X insured": none of the set is without it."""
+        for hop, _ in self._graph.leaving(whole.kinds):
+            for said in self._builder.said(hop, whole.used):
+                if self._stands_apart(said.used, whole):
+                    score = gain_of(said) - HOP - HAVING - MEDIATED * hop.label.count("|")
+                    yield f'none(difference({text}, having({text}, "{hop.label}")))', whole.used | said.used, score
 
     def _is_meant(self, whole: Reading) -> bool:
         """True of the set that is called by what follows "all": of "all doctors treat a smoker" the doctors."""

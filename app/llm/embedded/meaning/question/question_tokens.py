@@ -70,7 +70,7 @@ class AskedQuestion:
     @property
     def speaks_of_having(self) -> bool:
         """True where a relation may be asked for as such: "cities that have a clinic"."""
-        if "negation" in self.roles or self.asks_members or self.universal or not _LACKING.isdisjoint(self.words):
+        if "negation" in self.roles or self.asks_members or not _LACKING.isdisjoint(self.words):
             return True
         is_plain = not self.limits and "superlative" not in self.roles and "thing" not in self.roles
         return is_plain and not _HAVING.isdisjoint(self.words)

@@ -29,6 +29,7 @@ _UNREAD = frozenset(
     "only just exactly always except besides unless if nor neither either but same "
     "top half almost why how common besides between two three four five six seven eight nine ten".split()
 )
+_TITLES = frozenset("dr mr mrs ms miss sir prof".split())
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
     "among amongst became become times out sell offer overall there here ever also currently now please listed "
@@ -131,11 +132,13 @@ def _role(words: Sequence[str], at: int) -> Role:
 
 
 def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool:
-    """ "A month" and "per month" say how often; "her brother X" only what X is."""
+    """ "A month" and "per month" say how often; "her brother X" only what X is, "Dr X" as well."""
     often = "many" not in words
     if often and (
         (word in _PERIODS and before in ("a", "per", "each", "every")) or (word == "per" and after in _PERIODS)
     ):
+        return True
+    if word in _TITLES and is_pseudonym(after):
         return True
     return before in _POSSESSIVE and is_pseudonym(after) and after[0] == "E"
 
