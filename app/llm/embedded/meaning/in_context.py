@@ -64,8 +64,8 @@ class NearestMeaning:
 def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | None:
     """The meaning that says what the whole question says; None where none lies near enough, or two about as near."""
     compared = list(_to_compare(found))
-    if not compared:
-        return None
+    if not compared or (len(compared) > 1 and found.asked.wh == "who" and not found.asked.content):
+        return None  # Who was in a film, its director or its composer: nothing tells.
     words = MeaningWords(found.graph.hops, found.kinds, found.graph.kinds)
     texts = [words.of(each.expression) for each in compared]
     likeness = scorer.text_likeness(words.question(found.asked.words), texts)

@@ -10,6 +10,7 @@ from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, word
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.tasks import StepInput
+from kg_store.text.plurals import singular
 
 MAX_TRIED: Final = 2
 """Things of earlier turns that a question may go without naming."""
@@ -25,6 +26,10 @@ _SINGULAR: Final = re.compile(
 _PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORECASE)
 _ONLY: Final = re.compile(r"^\W*(?:(?:and|but|no|ok),?\s+)?(?:only|just)\b(?!\s+(?:one|[0-9]))\s*", re.IGNORECASE)
 _THOSE: Final = re.compile(r"^(?:the\s+)?(?:those|them|these|ones)\b\s*(?:(?:who|that|which)\b\s*)?", re.IGNORECASE)
+_WHO_IN: Final = re.compile(
+    r"^\W*(?:and\s+)?who(?:\s+(?:all|else))?(?:\s+(?:is|are|was|were)|'s)\s+in\s+(?-i:(E\w{5}))\W*$", re.IGNORECASE
+)
+_MEMBERS: Final = frozenset("cast actor starring star member player participant attendee passenger crew".split())
 _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
@@ -33,6 +38,28 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
 
     `persons`: the kinds that are people.
     """
+    for wording in _filled_in(given, graph, persons):
+        yield _of_members(wording, given, graph, persons)
+
+
+def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> str:
+    """ "Who was in it?" asks for the cast of a film, the members of a band: for the only relation of that sort."""
+    found = _WHO_IN.match(question)
+    thing = next((each for each in given.things if found and each.name == found[1]), None)
+    if thing is None:
+        return question
+    steps = [hop for hop, _ in graph.leaving(frozenset(thing.concept.split(", ")))]
+    shown = {
+        hop.shown
+        for hop in steps
+        if not hop.label.startswith("^")
+        and not hop.ends.isdisjoint(persons)
+        and not _MEMBERS.isdisjoint(map(singular, hop.shown.lower().split()))
+    }
+    return f"who is the {shown.pop()} of {thing.name}" if len(shown) == 1 else question
+
+
+def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> Iterator[str]:
     question = given.question
     for kind in given.kinds:
         question = question.replace(kind.name, kind.concept)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from app.llm.embedded.meaning.read_meaning import read_meaning
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.tasks import Turn
+from app.llm.tasks import SchemaStep, StepInput, Turn
 from tests.app.llm.embedded.meaning.test_read_meaning import read, scorer
+from tests.support.tasks import thing
 
 __all__ = ["scorer"]
 
@@ -54,3 +56,27 @@ def test_some_of_those_that_were_told_are_asked_for(scorer: PathScorer, question
     found = read(scorer, question, *SEVERAL)
     assert found is not None
     assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+@pytest.mark.parametrize("question", ["Who was in Ef1m11?", "and who is in Ef1m11?", "Who's in Ef1m11"])
+def test_who_was_in_a_film_asks_for_its_cast(scorer: PathScorer, question: str) -> None:
+    ways = [("film", label, "person") for label in ("director", "cast member", "composer")]
+    steps = tuple(SchemaStep(kind, label, label, end) for kind, label, end in ways)
+    found = read_meaning(scorer, film_question(question, steps))
+    assert found is not None
+    assert (found.meaning.expression, found.is_sure) == ('reach(Ef1m11, "cast member")', True), found
+
+
+def test_who_was_in_a_film_without_a_cast_is_not_guessed(scorer: PathScorer) -> None:
+    steps = tuple(SchemaStep("film", label, label, "person") for label in ("director", "composer"))
+    found = read_meaning(scorer, film_question("Who was in Ef1m11?", steps))
+    assert found is None or not found.is_sure, found
+
+
+def film_question(question: str, steps: tuple[SchemaStep, ...]) -> StepInput:
+    kinds = (thing("Sf0001", "film", "more"), thing("Sp0001", "person", "more"))
+    own = {"Ef1m11": tuple(step.label for step in steps)}
+    return StepInput(
+        question=question, dialogue=[], things=[thing("Ef1m11", "film")], evidence=[], candidates=[], steps=steps,
+        kinds=kinds, own=own,
+    )  # fmt: skip
