@@ -226,7 +226,7 @@ class _Evaluation:
         if len(call.words) > 1:
             found = totals_by_head(edges, self._relations.measures_of(as_mids(edges.tails), call.words[1]))
         else:
-            found = {head: Decimal(number) for head, number in counts_by_head(edges).items()}
+            found = counts_by_head(edges)
         if not found:
             return ResultSet(NO_MIDS)
         own = [found.get(mid, Decimal(0)) for mid in entities.mids.tolist()]

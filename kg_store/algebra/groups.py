@@ -37,10 +37,10 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
     return ResultTable(tuple((label, len(heads[label])) for label in sorted(heads)))
 
 
-def counts_by_head(edges: Edges) -> dict[int, int]:
+def counts_by_head(edges: Edges) -> dict[int, Decimal]:
     """Counts the tails of each head."""
     heads, counts = np.unique(edges.heads, return_counts=True)
-    return dict(zip(heads.tolist(), counts.tolist(), strict=True))
+    return {head: Decimal(number) for head, number in zip(heads.tolist(), counts.tolist(), strict=True)}
 
 
 def totals_per_group(
