@@ -229,15 +229,13 @@ class _Evaluation:
             found = counts_by_head(edges)
         if not found:
             return ResultSet(NO_MIDS)
-        own = [found.get(mid, Decimal(0)) for mid in entities.mids.tolist()]
-        best = choose(own)
-        return entities.keep(np.array([each == best for each in own]))
+        own = np.array([found.get(mid, Decimal(0)) for mid in entities.mids.tolist()])
+        return entities.keep(own == choose(own))
 
     def _counted(self, call: Call) -> Result:
         """An entity that it leads nowhere from leads to none of them."""
         entities, (label, operator, *number) = self._set(call, 0), call.words
-        edges = self._relations.edges(as_mids(entities.mids), label)
-        found = counts_by_head(edges)
+        found = counts_by_head(self._relations.edges(as_mids(entities.mids), label))
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
         kept = [
             bool(compared(operator, Value(str(found.get(mid, 0)), ValueKind.NUMBER), limits))
