@@ -128,9 +128,8 @@ class AnswerForms:
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Expressions with the tokens they use and what they add to the score."""
         text, form = self._builder.text(each), self._asked.form
-        if not text or (each.is_implied and form != "group"):
-            return
-        if self._asks_members and text.startswith("reach("):
+        is_led_to = self._asks_members and text.startswith("reach(")
+        if not text or is_led_to or (each.is_implied and form != "group"):
             return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
             text = f"difference({text}, {name})"
