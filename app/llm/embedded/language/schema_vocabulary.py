@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from app.llm.embedded.language.idioms import plainer
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in, verbs_said
@@ -36,13 +37,13 @@ class SchemaVocabulary:
 
     def lacks(self, text: str) -> list[str]:
         """The content words of `text` that no relation and no concept is asked for by; each once, in order."""
-        return [word for word in dict.fromkeys(filter(is_telling, words_in(text))) if not self._has(word)]
+        return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
 
     def _has(self, word: str) -> bool:
         return (
             not kind_words(singular(word)).isdisjoint(self.words)
             or is_kin(word, self.words)
-            or not self.verbs.isdisjoint(verbs_of(word))
+            or not verbs_of(word).isdisjoint(self.verbs | self.words)
         )
 
 

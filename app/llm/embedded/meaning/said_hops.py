@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.morphology import is_form_of, verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import HopWords, Wordings, hop_words, verbs_said
 from app.llm.embedded.language.schema_vocabulary import is_kin
@@ -165,6 +165,7 @@ class _Wording:
     """The words of a hop in the singular: those that say it alone, and those that do beside others; its verbs.
 
     `whole`: all content words of its own label. `heads`: nouns for what its values are, which say it beside others.
+    `everyday`: the words that are not its own.
     """
 
     alone: frozenset[str]
@@ -172,6 +173,7 @@ class _Wording:
     verbs: frozenset[str]
     whole: frozenset[str]
     heads: frozenset[str]
+    everyday: frozenset[str]
 
     @classmethod
     @lru_cache(maxsize=16_384)
@@ -189,7 +191,8 @@ class _Wording:
         alone -= of_start if hop.inverse else set()  # Nor, from animals, the visits whose animal they are.
         heads = _HEADS.get(value, frozenset())
         verbs = hop.verbs | verbs_said(hop.further)
-        return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads)
+        everyday = frozenset(word for text in (*hop.everyday, *hop.further) for word in text.split())
+        return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads, everyday)
 
     def surely(self, span: _Span) -> float:
         """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
@@ -199,7 +202,7 @@ class _Wording:
         words_said = span.words[:-1] if span.count > 1 and span.words[-1] in self.heads else span.words
         for word in words_said:
             if kind_words(singular(word)).isdisjoint(said) and self.verbs.isdisjoint(verbs_of(word)):
-                if not is_kin(word, said):
+                if not (is_kin(word, said) or is_form_of(word, self.everyday & said, span.count > 1)):
                     return 0.0
                 found = KIN
         words = {singular(word) for word in span.words}

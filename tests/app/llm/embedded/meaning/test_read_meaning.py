@@ -58,6 +58,12 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("Sorry to bother you, but could you look up who wrote Eb1k11?", 'reach(Eb1k11, "written by")'),
         ("how many books do we have in the system", "count(Sb0001)"),
         ("Who wrote Eb1k11? names please", 'reach(Eb1k11, "written by")'),
+        ("Who looks after Er3h33?", 'reach(Er3h33, "managed by")'),
+        ("who is looking after Er3h33 these days", 'reach(Er3h33, "managed by")'),
+        ("Which member takes care of Er3h33?", 'reach(Er3h33, "managed by")'),
+        ("Who showed Ea2t22 the ropes?", 'reach(Ea2t22, "mentored by")'),
+        ("how much does Eb1k11 go for?", 'reach(Eb1k11, "price")'),
+        ("What have so far been the books of Ea2t22?", 'reach(Ea2t22, "^written by")'),
         ("How many Vs6c66 loans are there?", 'count(filter(Sl0001, "loan status", =, Vs6c66))'),
         (
             "Are there any blocked among Er3h33's members?",
