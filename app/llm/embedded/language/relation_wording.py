@@ -12,7 +12,7 @@ from app.llm.embedded.language.morphology import is_done, is_participle, is_thir
 from app.llm.embedded.language.synonyms import synonyms_backwards, synonyms_of
 from app.llm.tasks import MaskedRelation
 from kg_store.terms import is_mask_word
-from kg_store.text.further_words import with_words
+from kg_store.text.further_words import HINT, with_words
 from kg_store.text.plurals import singular
 
 Wordings = Mapping[str, tuple[str, ...]]
@@ -62,7 +62,11 @@ def _own_words(hop: str) -> str:
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
-    """The words behind the hop's own, as `kg_store.text.further_words.worded` gives them."""
+    """The words behind the hop's own, as `kg_store.text.further_words.worded` gives them, without the hints."""
+    return tuple(word for word in _words_behind(hop) if not word.startswith(HINT))
+
+
+def _words_behind(hop: str) -> tuple[str, ...]:
     return tuple(filter(None, hop.partition(" (")[2].rstrip(")").split(", ")))
 
 
@@ -102,7 +106,7 @@ class HopWords:
 
     `verbs` are the base forms of what is done, or of who does it: direct for `directed by`, star and act for
     `starred actors`. `further`: those of `relation` that the owner or the sources say beside its own words;
-    `everyday`: those that are said of many relations like it.
+    `everyday`: those that are said of many relations like it; `hints`: single ones that say less.
     """
 
     relation: tuple[str, ...]
@@ -113,6 +117,7 @@ class HopWords:
     verbs: frozenset[str]
     further: tuple[str, ...] = ()
     everyday: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=65_536)
@@ -130,6 +135,7 @@ def hop_words(label: str, concept: str) -> HopWords:
         verbs=verbs_named(last),
         further=_further_words(label.split("|")[-1]),
         everyday=_everyday_words(label),
+        hints=tuple(word.removeprefix(HINT) for word in _words_behind(label.split("|")[-1]) if word.startswith(HINT)),
     )
 
 

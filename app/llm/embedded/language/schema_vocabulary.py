@@ -55,7 +55,7 @@ def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary
     ]
     hops = [hop_words(step, "") for step in steps]
     further = words_of_kinds(schema)
-    texts = _all(hop.relation for hop in hops) | _all(map(kinds_in, concepts))
+    texts = _all((*hop.relation, *hop.hints) for hop in hops) | _all(map(kinds_in, concepts))
     texts |= _all(further.get(concept, ()) for concept in concepts)
     words = {singular(word) for text in texts for word in text.lower().split()}
     return SchemaVocabulary(frozenset(words), frozenset(_all(hop.verbs | verbs_said(hop.further) for hop in hops)))

@@ -181,6 +181,12 @@ def test_everyday_words_stand_for_common_relations() -> None:
     assert hop_words("frobnicates", "thing").relation == ("frobnicates",)
 
 
+def test_hints_say_less_than_words_and_are_none() -> None:
+    words = hop_words("salary (wage, ~envelope)", "number")
+    assert (words.further, words.hints) == (("wage",), ("envelope",))
+    assert not any("envelope" in text for text in words.relation)
+
+
 def test_concepts_that_say_nothing_are_no_kinds() -> None:
     assert kinds_in("doctor, thing") == ("doctor",)
     assert kinds_in("") == kinds_in("number") == ()
