@@ -25,6 +25,8 @@ _LIGHT = frozenset("work works working live lives living stay stays run runs com
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
 _OF_SOME = frozenset({"there", "any", "some"})
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
+_NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
+_WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
 FIRST_NAMED: Final = 0.02
 MAX_PAIRED: Final = 250
 
@@ -151,6 +153,8 @@ class AnswerForms:
             yield from self._groups.totals(each, text)
         elif form == "group":
             yield from self._groups.per_group(each, text)
+        elif each.value == "truth" and (self._asked.wh in _NO_TRUTHS or self._asked.words[:2] in _WHAT_IT_DOES):
+            return  # "When was it fixed" is answered by no yes.
         elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):

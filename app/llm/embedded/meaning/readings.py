@@ -31,7 +31,7 @@ from app.llm.embedded.meaning.reading import (
     UNSAID_KIND,
     Reading,
 )
-from app.llm.embedded.meaning.said_hops import Said, SaidHops
+from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
 from app.llm.embedded.scoring.directions import contrary_verb, is_turned_superior
 from app.llm.embedded.scoring.path_scoring import PathScorer
@@ -83,6 +83,10 @@ class ReadingBuilder:
     def explained(self, label: str) -> int:
         """The words that say the relation `label`, be they used for it or not."""
         return self._said.explained(label, SURELY)
+
+    def is_elsewhere(self, at: int) -> bool:
+        """True where some step of the schema is called by this word: "wrote", where theses are written by somebody."""
+        return bool(self._asked.content >> at & 1) and self._said.most(at) > LEXICAL
 
     def text(self, each: Reading) -> str:
         """The expression of a reading; empty where it has none."""
