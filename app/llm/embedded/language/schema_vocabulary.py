@@ -43,7 +43,7 @@ class SchemaVocabulary:
         return (
             not kind_words(singular(word)).isdisjoint(self.words)
             or is_kin(word, self.words)
-            or not verbs_of(word).isdisjoint(self.verbs | self.words)
+            or not self.verbs.isdisjoint(verbs_of(word))
         )
 
 
