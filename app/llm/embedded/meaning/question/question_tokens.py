@@ -43,7 +43,6 @@ _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
 _FUNCTIONS: tuple[tuple[Literal["average", "sum"], frozenset[str]], ...] = (("average", _AVERAGES), ("sum", TOTALS))
 _ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
-_MEASURING = ("superlative", "comparative")
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
@@ -120,7 +119,7 @@ def read_question(
     words = words_of(said, unknown)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
     form, silent, group = _form(words, roles)
-    measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in _MEASURING}
+    measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in ("superlative", "comparative")}
     silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
     for at in (*silent, *_without_sense(words, roles, limits)):
         roles[at] = "grammar"
