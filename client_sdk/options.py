@@ -11,12 +11,13 @@ from client_sdk.transport.waiting import OnWait
 
 class AskOptions(TypedDict, total=False):
     """Limits of one question: `width` relations a round, `depth` rounds, `relations_per_concept`, and how many
-    `names` of one set are restored."""
+    `names` of one set are restored; with the `language` of these."""
 
     width: int
     depth: int
     relations_per_concept: int
     names: int
+    language: str
 
 
 class ChatOptions(AskOptions, total=False):

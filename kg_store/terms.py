@@ -83,7 +83,8 @@ class Relation:
     `label` and `inverse_label` are readable words; `value_kind` is set when its objects are literals. Of a masked
     relation both are one opaque word, `mask` is the MID under which the vault has its own words, and `description`
     is what its owner lets everybody read in their place (empty for nothing). `words` are further ways to ask for it,
-    the owner's before those of the sources; a masked one has none. No prompt shows them.
+    the owner's before those of the sources; `hints` are single words of its comment that no other comment has, which
+    say less. A masked one has none of them. No prompt shows them.
     """
 
     id: RelationId
@@ -95,6 +96,7 @@ class Relation:
     mask: Mid | None = None
     description: str = ""
     words: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 class Hop(NamedTuple):

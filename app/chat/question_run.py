@@ -141,7 +141,7 @@ class QuestionRun:
     `readings` are tried in their order; `reading` is the one that `found` and `ended` belong to. `known` is what needs
     no search. `asks_why`: the question is after the reason of the last answer. `invites`: the reply ends with
     questions to try. `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were
-    not sent since too few fit them.
+    not sent since too few fit them. `language`: the one that things are named in, where they have names in several.
     """
 
     answer_id: str
@@ -153,6 +153,7 @@ class QuestionRun:
     readings: tuple[QuestionReading, ...] = ()
     asks_why: bool = False
     invites: bool = False
+    language: str = ""
     known: RetrievalResult | None = None
     reading: QuestionReading = QuestionReading()
     found: RetrievalResult = NOT_FOUND
@@ -168,7 +169,7 @@ class QuestionRun:
     @property
     def executor(self) -> AnswerExecutor:
         """Executes expressions on the graph, in the pseudonyms of the conversation."""
-        return AnswerExecutor(self.graph, self.conversation.table, self.request.options.names)
+        return AnswerExecutor(self.graph, self.conversation.table, self.request.options.names, self.language)
 
     @property
     def is_settled(self) -> bool:

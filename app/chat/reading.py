@@ -15,6 +15,7 @@ from app.chat.dialogue.did_you_mean import was_offered
 from app.chat.dialogue.follow_ups import asks_why, needs_context
 from app.chat.dialogue.questions_to_try import without_questions
 from app.chat.dialogue.small_talk import Talk, described_thing, invites, reply_to, sorted_thing, talk_of
+from app.chat.label_language import language_of
 from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
@@ -71,6 +72,7 @@ class QuestionReader:
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
         readings = tuple(_readings(read, needs))
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
+        read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
         known = _known(completed) or _needs_no_search(read_so_far, talk)
         return replace(read_so_far, known=known, invites=invites(talk))

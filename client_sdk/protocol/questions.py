@@ -24,12 +24,19 @@ class Message(Wire):
 
 
 class ChatOptions(Wire):
-    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore."""
+    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; and the
+    `language` of these."""
 
     width: int = Field(default=3, ge=1, le=20, strict=True)
     depth: int = Field(default=3, ge=1, le=5, strict=True)
     relations_per_concept: int = Field(default=5, ge=1, le=20, strict=True)
     names: int = Field(default=50, ge=1, le=10_000, strict=True, description="names restored of one set")
+    language: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$",
+        max_length=35,
+        description="names in this language, where things have labels in it; else that of the names in the question",
+    )
 
 
 class ChatRequest(Wire):

@@ -60,9 +60,10 @@ def schema_bytes(schema: Schema) -> bytes:
         for each in schema.signatures
     ]
     words = {str(each.id): each.words for each in schema.relations if each.words}
+    hints = {str(each.id): each.hints for each in schema.relations if each.hints}
     content = {
         "relations": relations, "signatures": signatures, "concepts": schema.concepts,
-        "words": words, "kind_words": dict(schema.kind_words),
+        "words": words, "hints": hints, "kind_words": dict(schema.kind_words),
     }  # fmt: skip
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
 
@@ -70,11 +71,12 @@ def schema_bytes(schema: Schema) -> bytes:
 def read_schema(data: bytes) -> Schema:
     """Reads what `schema_bytes` wrote, now or when relations and kinds had no further words."""
     content = json.loads(zlib.decompress(data))
-    words = content.get("words", {})
+    words, hints = content.get("words", {}), content.get("hints", {})
     hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
     return Schema(
         tuple(
-            _relation(position, row, words.get(str(position), ())) for position, row in enumerate(content["relations"])
+            _relation(position, row, words.get(str(position), ()), hints.get(str(position), ()))
+            for position, row in enumerate(content["relations"])
         ),
         tuple(_signature(position, row, hops) for position, row in enumerate(content["signatures"])),
         tuple(Concept(concept) for concept in content["concepts"]),
@@ -86,11 +88,11 @@ def _mask_of(relation: Relation) -> list[int | str]:
     return [] if relation.mask is None else [relation.mask, relation.description]
 
 
-def _relation(position: int, row: list[Any], words: Iterable[str]) -> Relation:
+def _relation(position: int, row: list[Any], words: Iterable[str], hints: Iterable[str]) -> Relation:
     iri, label, inverse_label, kind, view, *mask = row
     value_kind = ValueKind(kind) if kind else None
     found = Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view), *mask)
-    return replace(found, words=tuple(words))
+    return replace(found, words=tuple(words), hints=tuple(hints))
 
 
 def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:

@@ -22,7 +22,15 @@ from kg_store.loading.default_masks import (
     with_masks,
 )
 from kg_store.loading.mediators import find_mediators
-from kg_store.loading.node_names import Names, given_names, labels_of, local_aliases, local_names, unique
+from kg_store.loading.node_names import (
+    Names,
+    given_names,
+    labels_by_language,
+    labels_of,
+    local_aliases,
+    local_names,
+    unique,
+)
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, find_relations, value_kinds
 from kg_store.loading.sensible import require_nodes
@@ -186,16 +194,17 @@ class _NodeSource:
     def nodes(self) -> Iterator[LoadedNode]:
         """Every node's record, by MID: neighbours in the database, and no trace of the file's order. Then those of
         masked and hidden relations, which are no nodes: what they are called is guarded like a value."""
-        local = self._local_names()
+        local, labels = self._local_names(), labels_by_language(self.triples, self.policy)
         all_nodes = np.flatnonzero(self.triples.nodes)
         for term in all_nodes[np.argsort(self.mids[all_nodes])].tolist():
             linkable, protected = bool(self.showing.linkable[term]), bool(self.showing.protected[term])
-            yield LoadedNode(int(self.mids[term]), self._record(term, local), linkable, protected)
+            record = self._record(term, local, labels.get(term, ()))
+            yield LoadedNode(int(self.mids[term]), record, linkable, protected)
         for mid, (best, *further) in sorted(self.unsaid.items()):
             record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
             yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))
 
-    def _record(self, term: int, local: Names) -> VaultRecord:
+    def _record(self, term: int, local: Names, labels: tuple[tuple[str, str], ...]) -> VaultRecord:
         kind = KINDS[self.node_kinds[term]]
         if kind is NodeKind.VALUE:
             lexical = self.triples.raw.literal(term).lexical
@@ -206,9 +215,11 @@ class _NodeSource:
         names = self.named.get(term)
         if names is None:
             return VaultRecord(kind, local.get(term, ()))
-        if not self.policy.local_part_names:
-            return VaultRecord(kind, names)
-        return VaultRecord(kind, unique([*names, *local_aliases(self.triples.raw.terms[term], self._word(term))]))
+        # Only what is guarded as a name may be answered as one.
+        labels = tuple((language, label) for language, label in labels if label in names)
+        if self.policy.local_part_names:
+            names = unique([*names, *local_aliases(self.triples.raw.terms[term], self._word(term))])
+        return VaultRecord(kind, names, labels=labels)
 
     def _local_names(self) -> Names:
         if not self.policy.local_part_names:

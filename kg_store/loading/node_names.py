@@ -36,6 +36,22 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
     return {node: unique(texts) for node, texts in spelled.items()}
 
 
+def labels_by_language(triples: SortedTriples, policy: Policy) -> dict[int, tuple[tuple[str, str], ...]]:
+    """The first label in each language of every node that has several, told by one predicate, the policy's first."""
+    raw = triples.raw
+    rank = {predicate: position for position, predicate in enumerate(policy.names)}
+    told: dict[int, tuple[int, dict[str, str]]] = {}
+    for triple in np.flatnonzero(triples.names).tolist():
+        literal = raw.literal(raw.objects[triple])
+        node, place = int(raw.subjects[triple]), rank[raw.text(raw.predicates[triple])]
+        if node not in told or place < told[node][0]:
+            told[node] = place, {}
+        if place == told[node][0]:
+            told[node][1].setdefault(main_language(literal.language), literal.lexical.strip())
+    several = {node: each for node, (_, each) in told.items() if len(set(each.values())) > 1}
+    return {node: tuple(sorted((tag, text) for tag, text in each.items() if tag)) for node, each in several.items()}
+
+
 def labels_of(triples: SortedTriples, policy: Policy) -> dict[str, str]:
     """The best label of each predicate and class that has one, by its IRI or text."""
     raw = triples.raw
@@ -77,6 +93,11 @@ def local_aliases(term: str, word: str) -> list[str]:
     if local.isdigit():
         return [f"{word} {local}"] if word else []
     return [local] if len(local) >= _MIN_ALIAS_CHARS else []
+
+
+def main_language(tag: str) -> str:
+    """The language of a tag, without region and script: de of de-AT."""
+    return tag.partition("-")[0].lower()
 
 
 def unique(texts: Sequence[str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -19,9 +20,24 @@ from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_columns import words_of
 from kg_store.terms import Relation
 from kg_store.text.labels import clean, is_short_label, readable_relation
+from kg_store.text.plurals import singular
 
 MAX_FROM_SOURCES: Final = 12
 """Of one relation or class."""
+MAX_COMMENT_CHARS: Final = 2_000
+_OF_COMMENTS: Final = frozenset(
+    "before after since until under over above below first last "
+    "that this these those which what whose whom with from into been being have has each every only also such when "
+    "where while their they them than then there here about between through other another some many most more less "
+    "somebody something someone anything used using based given made called known recorded stored kept contain "
+    "describe describes indicate indicates denote denotes represent represents refer refers specify specifies relate "
+    "relates property relation relationship value entity subject object instance resource thing field attribute "
+    "information data example note optional required usually always never should must will would could".split()
+)
+"""Words that comments are made of, and no questions."""
+MIN_HINT_LETTERS: Final = 4
+# A capital, a digit or a sign beside a word may be part of a name.
+_SMALL: Final = re.compile(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
 _COMMENT: Final = RDFS + "comment"
 # Digits, and a capital behind a word in small letters: "home of Quarrel".
 _MAY_NAME: Final = re.compile(r"\d|\b[a-z]+ (?:.* )?[A-Z]")
@@ -31,10 +47,12 @@ Words = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
-    """The further words of one load. `of_sources`: by IRI or cell of the relation or class."""
+    """The further words of one load. `of_sources`: by IRI or cell of the relation or class; `hints`: the single words
+    that a relation's comments have alone."""
 
     policy: Policy = field(repr=False)
     of_sources: Words = field(repr=False)
+    hints: Words = field(repr=False)
 
     def of_relation(self, predicate: str) -> tuple[str, ...]:
         """The owner's, then those of the sources; whether or not the relation is shown."""
@@ -49,9 +67,14 @@ class Wordings:
         words that are to stay unsaid; the owner's are refused there (`refuse_telling`)."""
         unsaid = tuple(unsaid)
         return tuple(
-            each if each.mask is not None else replace(each, words=self._kept(each.label, each.iri, unsaid))
+            each
+            if each.mask is not None
+            else replace(each, words=self._kept(each.label, each.iri, unsaid), hints=self._unheld(each.iri, unsaid))
             for each in shown
         )
+
+    def _unheld(self, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+        return tuple(word for word in self.hints.get(predicate, ()) if not holds_any(word, unsaid))
 
     def _kept(self, label: str, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
         own = self.policy.of(predicate).words
@@ -89,27 +112,54 @@ def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes:
     of all that the sources call the relation.
     """
     said = [each for each in (*_said(triples), *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
-    said = [each for each in said if policy.of(triples.raw.text(each[0])).label is None]
-    candidates = [
+    spoken = [_candidates(triples, policy, each) for each in (said, _telling(triples))]
+    # One more pass over all names, where there is something to look for.
+    names = NamesOfGraph(triples, policy, named, classes, [*spoken[0], *spoken[1]]) if any(spoken) else None
+    words, hints = ([each for each in some if names is not None and not names.hold(each)] for some in spoken)
+    return Wordings(policy, _by_term(triples, words), _by_term(triples, hints))
+
+
+def _candidates(triples: SortedTriples, policy: Policy, said: Iterable[tuple[int, str]]) -> list[WordsToShow]:
+    """Those of the texts `said` of a relation or class that common words make, where no label of the policy stands."""
+    found = [
         WordsToShow(position, triples.raw.text(position), text, words_of(text), 0, is_declared=True)
         for position, text in dict.fromkeys(said)
+        if policy.of(triples.raw.text(position)).label is None
     ]
-    candidates = [each for each in candidates if each.words and all(map(is_common, each.words))]
-    # One more pass over all names, where there is something to look for.
-    names = NamesOfGraph(triples, policy, named, classes, candidates) if candidates else None
+    return [each for each in found if each.words and all(map(is_common, each.words))]
+
+
+def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
     found: dict[str, tuple[str, ...]] = {}
-    for each in candidates:
-        if names is not None and not names.hold(each):
-            found[each.term] = (*found.get(each.term, ()), each.word)[:MAX_FROM_SOURCES]
+    for each in kept:
+        found[each.term] = (*found.get(each.term, ()), each.word)[:MAX_FROM_SOURCES]
     for predicate, twin in property_twins(triples.raw).items():
         own, told = triples.raw.text(predicate), triples.raw.text(twin)
         if told in found:
             found[own] = _each_once((*found.get(own, ()), *found[told]))
-    return Wordings(policy, found)
+    return found
 
 
 def _said(triples: SortedTriples) -> Iterator[tuple[int, str]]:
     """Short texts that labels and comments say of relations and classes, with the position of these."""
+    return ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
+
+
+def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
+    """The words of long comments of relations that no other relation's comment has, with the position of these."""
+    is_relation = {*np.unique(triples.raw.predicates).tolist(), *property_twins(triples.raw).values()}
+    said: defaultdict[int, set[str]] = defaultdict(set)
+    for subject, is_comment, text in _texts(triples):
+        if is_comment and subject in is_relation and not is_short_label(text):
+            small = _SMALL.findall(text[:1].lower() + text[1:MAX_COMMENT_CHARS])
+            said[subject] |= {singular(word) for word in small if len(word) >= MIN_HINT_LETTERS} - _OF_COMMENTS
+    used = Counter(word for words in said.values() for word in words)
+    for subject, words in said.items():
+        yield from ((subject, word) for word in sorted(words) if used[word] == 1)
+
+
+def _texts(triples: SortedTriples) -> Iterator[tuple[int, bool, str]]:
+    """Texts that labels and comments say of relations and classes: whose, whether it is a comment, and the text."""
     raw, kinds = triples.raw, triples.raw.kinds()
     wanted = {*NAME_PREDICATES, _COMMENT}
     telling = [each for each in np.unique(raw.predicates).tolist() if raw.text(each) in wanted]
@@ -118,8 +168,8 @@ def _said(triples: SortedTriples) -> Iterator[tuple[int, str]]:
     for triple in np.flatnonzero(of_schema).tolist():
         literal = raw.literal(raw.objects[triple])
         text = clean(literal.lexical.rstrip(" ."))
-        if (not literal.language or literal.language.startswith("en")) and is_short_label(text):
-            yield int(raw.subjects[triple]), text
+        if not literal.language or literal.language.startswith("en"):
+            yield int(raw.subjects[triple]), raw.text(raw.predicates[triple]) == _COMMENT, text
 
 
 def _local(triples: SortedTriples, classes: NodeClasses) -> Iterator[tuple[int, str]]:

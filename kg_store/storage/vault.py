@@ -34,7 +34,8 @@ class VaultRecord:
     `names`: the preferred one first, then aliases; empty for values and mediators.
 
     `lexical` is the literal's own text. `hidden` is true where the policy keeps the node out of the graph: it is
-    known only so that the guard can stop its name or value.
+    known only so that the guard can stop its name or value. `labels`: languages, each with the name in it, of a thing
+    whose preferred name is told in several.
     """
 
     kind: NodeKind = field(repr=False)
@@ -42,6 +43,7 @@ class VaultRecord:
     value_kind: ValueKind | None = field(default=None, repr=False)
     lexical: str | None = field(default=None, repr=False)
     hidden: bool = field(default=False, repr=False)
+    labels: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +133,10 @@ def write_records(
         yield written + _insert(engine, batch)
 
 
-def readable_name(record: VaultRecord) -> str:
-    """The text that people read where this node stands in an answer."""
+def readable_name(record: VaultRecord, language: str = "") -> str:
+    """The text that people read where this node stands in an answer; in `language` where it has a label in it."""
     if record.names:
-        return record.names[0]
+        return dict(record.labels).get(language, record.names[0])
     if record.lexical is None:
         return NO_NAME
     if record.value_kind is ValueKind.DATE:
@@ -153,13 +155,16 @@ def _insert(engine: Engine, batch: list[dict[str, object]]) -> int:
 
 
 def _plain(record: VaultRecord) -> bytes:
-    parts = [record.kind, record.names, record.value_kind, record.lexical, int(record.hidden)]
+    parts: list[object] = [record.kind, record.names, record.value_kind, record.lexical, int(record.hidden)]
+    if record.labels:
+        parts.append(record.labels)
     plain = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return plain + b" " * (-len(plain) % _PAD_BYTES)
 
 
 def _record_of(plain: bytes) -> VaultRecord:
-    kind, names, value_kind, lexical, hidden = json.loads(plain.decode("utf-8", "surrogatepass"))
+    kind, names, value_kind, lexical, hidden, *labels = json.loads(plain.decode("utf-8", "surrogatepass"))
     return VaultRecord(
-        NodeKind(kind), tuple(names), ValueKind(value_kind) if value_kind else None, lexical, bool(hidden)
-    )
+        NodeKind(kind), tuple(names), ValueKind(value_kind) if value_kind else None, lexical, bool(hidden),
+        tuple((language, name) for language, name in labels[0]) if labels else (),
+    )  # fmt: skip

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from kg_store.terms import Schema, Step, cached_by_version
 from kg_store.text.labels import clean, inverse_of
+
+HINT: Final = "~"
+"""Stands before a word that says less than others."""
 
 
 @cached_by_version
@@ -22,12 +26,14 @@ def unknown_kinds(schema: Schema) -> int:
 
 @cached_by_version
 def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """The further words of each relation by its label, and by `^` and its label those for walking it backwards."""
+    """The further words of each relation by its label, and by `^` and its label those for walking it backwards; its
+    hints with a mark in front."""
     found = {}
     for relation in schema.relations:
         inverse = (relation.inverse_label,) if relation.inverse_label != clean(inverse_of(relation.label)) else ()
-        found[relation.label] = relation.words
-        found[f"^{relation.label}"] = tuple(dict.fromkeys((*inverse, *relation.words)))
+        further = (*relation.words, *(HINT + word for word in relation.hints))
+        found[relation.label] = further
+        found[f"^{relation.label}"] = tuple(dict.fromkeys((*inverse, *further)))
     masked = {relation.label for relation in schema.relations if relation.mask is not None}
     return {label: words for label, words in found.items() if words and label.lstrip("^") not in masked}
 

@@ -44,10 +44,11 @@ class Conclusion:
 
 
 class AnswerExecutor:
-    """Executes one answer's expressions. `most_names` bounds the names of one set that are restored."""
+    """Executes one answer's expressions. `most_names` bounds the names of one set that are restored; they are in
+    `language` where there are such."""
 
-    def __init__(self, graph: GraphView, table: PseudonymTable, most_names: int) -> None:
-        self._graph, self._table, self._most = graph, table, most_names
+    def __init__(self, graph: GraphView, table: PseudonymTable, most_names: int, language: str = "") -> None:
+        self._graph, self._table, self._most, self._language = graph, table, most_names, language
 
     def conclude(self, grounded: Grounded, topics: Mids) -> Conclusion | None:
         """None when every part is an empty set: then the graph does not hold the answer.
@@ -168,7 +169,7 @@ class AnswerExecutor:
         return self._table.of_outcome(written(expression), members)
 
     def _names(self, mids: Sequence[int], records: Mapping[int, VaultRecord]) -> Names:
-        names = [readable_name(records[mid]) for mid in mids[: self._most] if mid in records]
+        names = [readable_name(records[mid], self._language) for mid in mids[: self._most] if mid in records]
         return Names(names=names, total=len(mids))
 
     def _rows(self, rows: Sequence[Row]) -> Names:
@@ -176,7 +177,7 @@ class AnswerExecutor:
         most = rows[: self._most]
         records = self._graph.vault.records([key for key, _ in most if isinstance(key, int)])
         named = [
-            (key if isinstance(key, str) else readable_name(records[key]), number)
+            (key if isinstance(key, str) else readable_name(records[key], self._language), number)
             for key, number in most
             if isinstance(key, str) or key in records
         ]

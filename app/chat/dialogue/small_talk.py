@@ -15,14 +15,18 @@ def _turn(*ways: str) -> re.Pattern[str]:
     return re.compile(rf"^\W*(?:{'|'.join(ways)})\W*$", re.IGNORECASE)
 
 
+_VAGUE = r"(?:(?:my|our|the|some|this|these|a few) )?(?:\w+ )?(?:stuff|things?|data|numbers|figures|topics?|work|info)"
+"""What names nothing that can be asked for: "our sales stuff"."""
 _HELLO = _turn(
-    r"(?:hello|hi|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|howdy)(?: there| all| everyone)?",
+    r"(?:hello|hi|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|howdy)"
+    r"(?: there| all| everyone| again| team| folks)?",
+    r"(?:nice|good|glad) to (?:meet|see) you(?: again)?|it's me(?: again)?",
 )
 _THANKS = _turn(
-    r"(?:(?:ok|okay|great|perfect|cool|nice|good)\W+)?(?:thanks?(?: you)?|thx|cheers|ta)"
-    r"(?: (?:a lot|so much|very much|for .+))?",
+    r"(?:(?:ok|okay|great|perfect|cool|nice|good)\W+)*(?:thanks?(?: you)?|thx|cheers|ta)"
+    r"(?: (?:a lot|so much|very much))?(?: for [^,.;!?]+)?(?: again)?",
     r"(?:you are|you're|that is|that's|that was) (?:really |very |so )?(?:helpful|great|nice|kind|good)\b[^?]*",
-    r"ok|okay|great|perfect|cool|nice|good|got it|i see",
+    r"(?:ok|okay|great|perfect|cool|nice|good|got it|i see|all right|alright|fine)(?: then)?",
 )
 _CHAT = _turn(
     r"how are you(?: doing)?(?: today)?",
@@ -35,11 +39,17 @@ _HELP = _turn(
     r"(?:what|which questions) can (?:i|we) ask(?: you| here| about)?|what (?:can|do) you (?:do|know|answer)",
     r"how does (?:this|it) work|how do (?:i|you) use this|what is (?:this|in (?:this|the) graph)",
     r"who are you|what are you|(?:give|show) me (?:some )?examples?",
+    r"i(?:'m|’m| am) (?:new|just starting)(?: here| to this| with this)?",
+    r"(?:it's|this is) my first (?:day|time)(?: here)?",
+    rf"(?:(?:can|could|would|will) you |please )*help (?:me|us)(?: out)?(?: with {_VAGUE})?(?: please| today)?",
+    rf"i(?:'ve| have|'d have|’ve)? (?:got )?(?:a|some|a few) questions?(?: (?:about|on) {_VAGUE})?",
 )
 _ABOUT = _turn(
     r"(?:(?:please |can you |could you )*(?:tell me|show me|give me|show|list)"
     r"(?: (?:something|more|all|everything|what you know|a bit|info|information))?(?: (?:about|on|of))?"
     r"|(?:who or what|who|what)(?: is|'s|’s| was)|what do (?:you|we) (?:know|have) (?:about|on)|describe|profile of"
+    r"|(?:(?:can you |could you |please )*(?:give|show) (?:me|us) )?(?:an? )?(?:\w+ )?"
+    r"(?:overview|summary|rundown) (?:of|on)"
     r"|info(?:rmation)? (?:on|about)|details (?:on|of|about)|about|(?:please |can you |could you )*summari[sz]e)?"
     r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})"
     r"(?:['’]s (?:file|record|profile|details|data|info(?:rmation)?))?(?: for (?:me|us))?\W*(?:please)?",
@@ -55,8 +65,12 @@ Talk = Literal["hello", "thanks", "bye", "chat", "help"]
 _WAYS: Final[tuple[tuple[Talk, re.Pattern[str]], ...]] = (
     ("hello", _HELLO), ("thanks", _THANKS), ("bye", _BYE), ("chat", _CHAT), ("help", _HELP),
 )  # fmt: skip
+_FIRST: Final[tuple[Talk, ...]] = ("help", "hello", "bye", "thanks", "chat")
+"""Which of several is replied to."""
+_CLAUSE: Final = re.compile(r"[,.;!?]+(?:\s+|$)|\s+[-–—]+\s+")
 MIN_LIKENESS: Final = 0.48
 MAX_WORDS: Final = 12
+MAX_PARTS: Final = 4
 _SAID: Final[tuple[tuple[Talk, str], ...]] = (
     ("hello", "hello, is anybody there?; hi everyone; nice to meet you; good morning"),
     ("thanks", "thanks, that helped; thank you very much for your help; that is what I needed; well done; good job"),
@@ -74,9 +88,26 @@ _EXAMPLES: Final = tuple((talk, each) for talk, said in _SAID for each in said.s
 
 
 def talk_of(question: str, likeness: Likeness | None = None) -> Talk | None:
-    """The sort of small talk that a turn is; None for every other. `likeness`: that of the sentence model, for turns
-    that hold no name and no word of the graph."""
-    known = next((talk for talk, way in _WAYS if way.match(question)), None)
+    """The sort of small talk that a turn is, all of it; None for every other. `likeness`: that of the sentence model,
+    for turns that hold no name and no word of the graph."""
+    parts = [part for part in _CLAUSE.split(question) if part.strip()]
+    if len(parts) > 1 and len(parts) <= MAX_PARTS:
+        talks = [_talk_of_one(part, likeness) for part in parts]
+        return next((talk for talk in _FIRST if talk in talks), None) if all(talks) else _known(question)
+    return _talk_of_one(question, likeness)
+
+
+def _known(question: str) -> Talk | None:
+    """The sort of a turn that is said in a known way, or joins two that are by "and"."""
+    whole = next((talk for talk, way in _WAYS if way.match(question)), None)
+    first, _, second = question.partition(" and ")
+    if whole or not second or _known(first) is None:
+        return whole
+    return _known(second)
+
+
+def _talk_of_one(question: str, likeness: Likeness | None) -> Talk | None:
+    known = _known(question)
     if known or likeness is None or len(question.split()) > MAX_WORDS:
         return known
     near = likeness(question, [example for _, example in _EXAMPLES])

@@ -38,6 +38,10 @@ withhold_relations = ["monthly salary"]
 [roles.visitor]
 withhold_concepts = ["doctor"]
 """
+COMMENT = """
+<http://clinic.test/sa> <http://www.w3.org/2000/01/rdf-schema#comment>
+    "Coins, handed over in a brown envelope at the end of each month." .
+"""
 BY_WORDS = "What are the zorbs of Ottoline Brackwater?"
 
 
@@ -48,8 +52,10 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
     file.write_text(PEOPLE, "utf-8")
     opened = open_store(settings_in(folder))
     plain = "\n".join(line for line in POLICY.splitlines() if not line.startswith("words"))
-    for name, policy in (("worded", POLICY), ("plain", plain)):
-        opened.catalog.load("default", name, [file], Policy.from_toml(policy), ConceptNamer(embedder).name)
+    commented = folder / "commented.ttl"
+    commented.write_text(PEOPLE + COMMENT, "utf-8")
+    for name, source, policy in (("worded", file, POLICY), ("plain", file, plain), ("commented", commented, plain)):
+        opened.catalog.load("default", name, [source], Policy.from_toml(policy), ConceptNamer(embedder).name)
     yield opened
     opened.close()
 
@@ -78,6 +84,12 @@ async def ask(chat: ChatService, question: str, graph: str = "worded", role: str
 )
 async def test_a_question_is_answered_by_the_owners_words(chat: ChatService, question: str, names: list[str]) -> None:
     assert (await ask(chat, question)).names == names
+    assert not (await ask(chat, question, "plain")).answered
+
+
+async def test_a_question_is_answered_by_a_word_of_a_long_comment(chat: ChatService) -> None:
+    question = "What is the envelope of Ottoline Brackwater?"
+    assert (await ask(chat, question, "commented")).names == ["5200"]
     assert not (await ask(chat, question, "plain")).answered
 
 

@@ -54,6 +54,27 @@ def test_labels_and_short_comments_of_the_sources_are_further_words(tmp_path: Pa
     assert words_of_kinds(schema) == {"patient": ("sick person",)}
 
 
+def test_single_words_of_a_long_comment_are_hints_where_no_other_comment_has_them(tmp_path: Path) -> None:
+    text = (
+        ONTOLOGY + ':livesIn rdfs:comment "The city of Umbrathal or another, where somebody sleeps most of a month." .'
+    )
+    hints = {each.label: each.hints for each in schema_of(tmp_path, text).relations}
+    assert hints["salary"] == ("paid", "rest")
+    assert hints["residence"] == ("city", "sleep")
+
+
+def test_hints_are_kept_with_the_schema_and_stand_behind_words_with_a_mark(tmp_path: Path) -> None:
+    schema = schema_of(tmp_path, ONTOLOGY)
+    assert read_schema(schema_bytes(schema)).relations == schema.relations
+    assert {"wage", "~paid"} <= set(words_of_steps(schema)["salary"])
+    assert "paid" not in set(phrases_of(schema))
+
+
+def test_a_masked_relation_has_no_hints(tmp_path: Path) -> None:
+    policy = Policy(relations={X + "salary": RelationPolicy(mask=True)})
+    assert not any(each.hints for each in schema_of(tmp_path, ONTOLOGY, policy).relations)
+
+
 def test_a_word_of_the_sources_that_holds_a_name_or_a_value_is_left_out(tmp_path: Path) -> None:
     phrases = {phrase.casefold() for phrase in phrases_of(schema_of(tmp_path, ONTOLOGY))}
     assert phrases.isdisjoint({"teller", "home of quarrel", "zofia quarrel", "gehalt", "pay in 2024"})

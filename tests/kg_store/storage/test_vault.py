@@ -26,6 +26,7 @@ RECORDS = st.builds(
     st.none() | st.sampled_from(ValueKind),
     st.none() | st.text(max_size=100),
     st.booleans(),
+    st.lists(st.tuples(st.sampled_from(["de", "en"]), st.text(max_size=30)), max_size=2).map(tuple),
 )
 
 
@@ -91,6 +92,14 @@ def test_a_name_is_the_preferred_one_and_a_value_reads_well(vault: Vault) -> Non
     names = {mid: readable_name(record) for mid, record in vault.records([1, 2, 3, 4]).items()}
     assert names == {1: "Zofia Quarrel", 2: "2022-11-11 04:00:25", 3: NO_NAME}
     assert readable_name(VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, "T-cell")) == "T-cell"
+
+
+def test_a_name_is_in_a_language_where_there_is_one() -> None:
+    labels = (("de", "Arnsbrück"), ("en", "Arnsbridge"))
+    city = VaultRecord(NodeKind.ENTITY, ("Arnsbridge", "Arnsbrück"), labels=labels)
+    assert [readable_name(city, language) for language in ("", "de", "en", "fr")] == [
+        "Arnsbridge", "Arnsbrück", "Arnsbridge", "Arnsbridge",
+    ]  # fmt: skip
 
 
 def test_a_record_shows_nothing_of_itself() -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.llm.embedded.language.idioms import normalise_idioms
 from app.llm.embedded.language.morphology import is_participle, may_be_noun, may_be_verb
-from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, normalise_idioms, words_in
+from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 
 Wh = Literal["", "who", "when", "where"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 from kg_store.text.inflection import lemminflect
@@ -52,6 +53,13 @@ def is_participle(word: str) -> bool:
 def is_past(word: str) -> bool:
     """True where `word` is in the past tense: directed, wrote."""
     return _is_form(word, "VBD")
+
+
+def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
+    """True where `word` is a past form or an -ing form of one of `verbs`; what may be a noun only if it `is_verb`."""
+    if verbs_of(word).isdisjoint(verbs):
+        return False
+    return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
 
 
 def is_third_person(word: str) -> bool:

@@ -16,6 +16,7 @@ OFTEN: Final = frozenset({"often", "frequently", "commonly"})
 
 _RANKS: Final = {word: number for number, word in enumerate("second third fourth fifth".split(), 2)}
 _CHOOSING: Final = frozenset("which what the name list show give me".split())
+_LOOKING: Final = frozenset("look looks looked looking named called take takes took".split())
 _DEGREES: Final = frozenset({"most", "least", "fewest"})
 _PARTS: Final = frozenset("which who what any many all none both each some one".split())
 _OCCURRENCES: Final = (("how", "often"), ("how", "many", "times"), ("how", "frequently"))
@@ -67,7 +68,7 @@ def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
     if not things or "value" in roles or not {"comparative", "superlative"}.isdisjoint(roles):
         return
     for at, word in enumerate(words):
-        if word not in ("before", "after"):
+        if word not in ("before", "after") or words[at - 1] in _LOOKING:
             continue
         is_compared = len(things) == 2 and things[0] < at < things[1] and words[0] in _TRUTHS
         if is_compared or (len(things) == 1 and things[0] == at + 1):

@@ -12,7 +12,7 @@ from app.llm.embedded.language.morphology import is_done, is_participle, is_thir
 from app.llm.embedded.language.synonyms import synonyms_backwards, synonyms_of
 from app.llm.tasks import MaskedRelation
 from kg_store.terms import is_mask_word
-from kg_store.text.further_words import with_words
+from kg_store.text.further_words import HINT, with_words
 from kg_store.text.plurals import singular
 
 Wordings = Mapping[str, tuple[str, ...]]
@@ -62,7 +62,11 @@ def _own_words(hop: str) -> str:
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
-    """The words behind the hop's own, as `kg_store.text.further_words.worded` gives them."""
+    """The words behind the hop's own, as `kg_store.text.further_words.worded` gives them, without the hints."""
+    return tuple(word for word in _words_behind(hop) if not word.startswith(HINT))
+
+
+def _words_behind(hop: str) -> tuple[str, ...]:
     return tuple(filter(None, hop.partition(" (")[2].rstrip(")").split(", ")))
 
 
@@ -91,6 +95,7 @@ _AGENTS = {
 }
 VALUES = frozenset({"number", "date", "year", "age"})
 """Concepts of values that can be measured."""
+_PARTICLES = frozenset("after under out off up down over away back along around together aboard".split())
 _OR = re.compile(r" *, *| +(?:or|and) +")
 _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
@@ -100,7 +105,8 @@ class HopWords:
     """Wordings of a step: of its relation, and of what it leads to; the concepts at its end, and its direction.
 
     `verbs` are the base forms of what is done, or of who does it: direct for `directed by`, star and act for
-    `starred actors`. `further`: those of `relation` that the owner or the sources say beside its own words.
+    `starred actors`. `further`: those of `relation` that the owner or the sources say beside its own words;
+    `everyday`: those that are said of many relations like it; `hints`: single ones that say less.
     """
 
     relation: tuple[str, ...]
@@ -110,6 +116,8 @@ class HopWords:
     voice: Voice
     verbs: frozenset[str]
     further: tuple[str, ...] = ()
+    everyday: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=65_536)
@@ -126,7 +134,16 @@ def hop_words(label: str, concept: str) -> HopWords:
         voice=voice_of(last),
         verbs=verbs_named(last),
         further=_further_words(label.split("|")[-1]),
+        everyday=_everyday_words(label),
+        hints=tuple(word.removeprefix(HINT) for word in _words_behind(label.split("|")[-1]) if word.startswith(HINT)),
     )
+
+
+@lru_cache(maxsize=65_536)
+def particle_verbs(label: str) -> frozenset[tuple[str, str]]:
+    """The verbs with a little word behind them that say the step `label`: look after, put out."""
+    texts = (text.lower().split() for text in hop_words(label, "").relation)
+    return frozenset((words[0], words[1]) for words in texts if len(words) == 2 and words[1] in _PARTICLES)
 
 
 def kinds_in(concept: str) -> tuple[str, ...]:
@@ -180,9 +197,14 @@ def _relation_words(label: str) -> list[str]:
     bare = [words.removeprefix("has ") for words in (last, whole)]
     # An owner who describes a masked relation may say it in several ways: "husband or wife".
     ways = _OR.split(description_in(label.split("|")[-1]) or "")
-    said = synonyms_backwards(last) if label.split("|")[-1].startswith("^") else synonyms_of(last)
+    said = _everyday_words(label)
     further = _further_words(label.split("|")[-1])
     return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *further, *said, *ways]) if words]
+
+
+def _everyday_words(label: str) -> tuple[str, ...]:
+    last = readable(label.split("|")[-1])
+    return synonyms_backwards(last) if label.split("|")[-1].startswith("^") else synonyms_of(last)
 
 
 def typed(label: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from app.llm.embedded.language.idioms import plainer
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in, verbs_said
@@ -36,7 +37,7 @@ class SchemaVocabulary:
 
     def lacks(self, text: str) -> list[str]:
         """The content words of `text` that no relation and no concept is asked for by; each once, in order."""
-        return [word for word in dict.fromkeys(filter(is_telling, words_in(text))) if not self._has(word)]
+        return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
 
     def _has(self, word: str) -> bool:
         return (
@@ -54,7 +55,7 @@ def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary
     ]
     hops = [hop_words(step, "") for step in steps]
     further = words_of_kinds(schema)
-    texts = _all(hop.relation for hop in hops) | _all(map(kinds_in, concepts))
+    texts = _all((*hop.relation, *hop.hints) for hop in hops) | _all(map(kinds_in, concepts))
     texts |= _all(further.get(concept, ()) for concept in concepts)
     words = {singular(word) for text in texts for word in text.lower().split()}
     return SchemaVocabulary(frozenset(words), frozenset(_all(hop.verbs | verbs_said(hop.further) for hop in hops)))

@@ -16,6 +16,7 @@ _TABLE: Final[dict[str, dict[str, Any]]] = tomllib.loads(
 )
 _BACKWARDS: Final = "backwards"
 _KINDS: Final = "kinds"
+_PLAINER: Final = "plainer"
 _VERBAL: Final = 2
 """Words at the front of a relation that may say it: `admitted to` of `admitted to ward`."""
 
@@ -29,9 +30,12 @@ def _words(parts: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
     return dict(said)
 
 
-_SAID: Final = _words(part for field, part in _TABLE.items() if field not in (_BACKWARDS, _KINDS))
+_SAID: Final = _words(part for field, part in _TABLE.items() if field not in (_BACKWARDS, _KINDS, _PLAINER))
 _SAID_BACKWARDS: Final = _words([_TABLE[_BACKWARDS]])
 _SAME: Final = tuple(frozenset(line.split(", ")) for line in _TABLE[_KINDS]["same"].strip().splitlines())
+
+PLAINER: Final[Mapping[str, str]] = _TABLE[_PLAINER]
+"""What people say, parted by commas, with the plainer words that are read instead."""
 
 
 @lru_cache(maxsize=50_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
@@ -23,6 +24,8 @@ _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
+_NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
+_WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,8 @@ class AnswerForms:
             yield from self._groups.totals(each, text)
         elif form == "group":
             yield from self._groups.per_group(each, text)
+        elif each.value == "truth" and (self._asked.wh in _NO_TRUTHS or self._asked.words[:2] in _WHAT_IT_DOES):
+            return  # "When was it fixed" is answered by no yes.
         elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):

@@ -94,7 +94,9 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
 
 def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
     """True where there is a step that no word says for each run of words that says none: "electric" of electric trucks
-    narrows them, and no context explains it away."""
+    narrows them, and no context explains it away; nor a word that another step of the schema is called by."""
+    if any(found.builder.is_elsewhere(at) for at in range(len(found.asked.words)) if meaning.left >> at & 1):
+        return False
     labels = set(_LABEL.findall(meaning.expression))
     unsaid = sum(not found.builder.explained(label) & ~meaning.left & found.asked.content for label in labels)
     return _runs(meaning.left) <= unsaid

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.llm.embedded.language.people_and_groups import names_a_group
-from app.llm.embedded.language.relation_wording import unmask_words
+from app.llm.embedded.language.relation_wording import particle_verbs, unmask_words
 from app.llm.embedded.meaning.answer_forms import AnswerForms, Meaning
 from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context, sense_of
 from app.llm.embedded.meaning.question.one_question import one_question
@@ -18,6 +18,7 @@ from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 from app.llm.embedded.meaning.spoken_of import points_back, spoken_of, wordings
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import ReadingScores, StepInput
+from kg_store.text.further_words import with_words
 
 MIN_MARGIN = 0.14
 MIN_WEAKEST = 0.65
@@ -129,7 +130,9 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     for wording in wordings(given, plain, persons):
         question, graph = _unmasked(wording, given, plain)
         phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
-        asked = read_question(question, units, phrases, numbers)
+        said = [with_words(hop.shown, given.wordings.get(hop.label.split("|")[-1], ())) for hop in graph.hops]
+        verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
+        asked = read_question(question, units, phrases, numbers, verbs)
         builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
         ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())

@@ -33,9 +33,9 @@ from app.llm.embedded.meaning.reading import (
     lacks,
     narrowed,
 )
-from app.llm.embedded.meaning.said_hops import Said, SaidHops
+from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
-from app.llm.embedded.scoring.directions import contrary_verb
+from app.llm.embedded.scoring.directions import contrary_verb, is_turned_superior
 from app.llm.embedded.scoring.path_scoring import PathScorer
 
 MAX_KEPT: Final = 70
@@ -95,6 +95,10 @@ class ReadingBuilder:
     def explained(self, label: str) -> int:
         """The words that say the relation `label`, be they used for it or not."""
         return self._said.explained(label, SURELY)
+
+    def is_elsewhere(self, at: int) -> bool:
+        """True where some step of the schema is called by this word: "wrote", where theses are written by somebody."""
+        return bool(self._asked.content >> at & 1) and self._said.most(at) > LEXICAL
 
     def text(self, each: Reading) -> str:
         """The expression of a reading; empty where it has none."""
@@ -217,6 +221,8 @@ class ReadingBuilder:
         """True where the question's verb says the step the other way round."""
         kinds, words = self._named.things.get(name, frozenset()), self._asked.words
         at = words.index(name) if name in words else 0
+        if is_turned_superior(words, at, hop.shown):
+            return True
         is_active = words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
         return (is_active or not kinds.isdisjoint(hop.ends)) and bool(
             contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends)))

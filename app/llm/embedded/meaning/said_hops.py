@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.morphology import is_form_of, verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import HopWords, Wordings, hop_words, verbs_said
 from app.llm.embedded.language.schema_vocabulary import is_kin
@@ -21,7 +21,7 @@ from kg_store.text.plurals import singular
 
 MAX_SPAN_WORDS: Final = 3
 MAX_WAYS: Final = 3
-LEXICAL, KIN, WHOLE = 1.0, 0.95, 0.1
+LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
 FURTHER: Final = 0.25
 """Words say no step that is so much further from them than another one of the schema."""
 
@@ -165,6 +165,7 @@ class _Wording:
     """The words of a hop in the singular: those that say it alone, and those that do beside others; its verbs.
 
     `whole`: all content words of its own label. `heads`: nouns for what its values are, which say it beside others.
+    `everyday`: the words that are not its own. `hints`: words of its comment, which say it less surely.
     """
 
     alone: frozenset[str]
@@ -172,6 +173,8 @@ class _Wording:
     verbs: frozenset[str]
     whole: frozenset[str]
     heads: frozenset[str]
+    everyday: frozenset[str]
+    hints: frozenset[str]
 
     @classmethod
     @lru_cache(maxsize=16_384)
@@ -189,7 +192,9 @@ class _Wording:
         alone -= of_start if hop.inverse else set()  # Nor, from animals, the visits whose animal they are.
         heads = _HEADS.get(value, frozenset())
         verbs = hop.verbs | verbs_said(hop.further)
-        return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads)
+        everyday = frozenset(word for text in (*hop.everyday, *hop.further) for word in text.split())
+        hints = frozenset(map(singular, hop.hints))
+        return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads, everyday, hints)
 
     def surely(self, span: _Span) -> float:
         """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
@@ -199,13 +204,19 @@ class _Wording:
         words_said = span.words[:-1] if span.count > 1 and span.words[-1] in self.heads else span.words
         for word in words_said:
             if kind_words(singular(word)).isdisjoint(said) and self.verbs.isdisjoint(verbs_of(word)):
-                if not is_kin(word, said):
-                    return 0.0
+                if not (is_kin(word, said) or is_form_of(word, self.everyday & said, span.count > 1)):
+                    return self._by_hint(span)
                 found = KIN
         words = {singular(word) for word in span.words}
         verbs = frozenset[str]().union(*map(verbs_of, span.words))
         is_all = all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
         return found + WHOLE * (is_all and bool(self.whole))
+
+    def _by_hint(self, span: _Span) -> float:
+        """Likeness by the words of the relation's comment: of one word alone, in any form of it."""
+        word = singular(span.words[0])
+        is_hint = word in self.hints or not verbs_of(word).isdisjoint(self.hints)
+        return HINTED if span.count == 1 and is_hint else 0.0
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:

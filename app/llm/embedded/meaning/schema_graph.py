@@ -132,7 +132,7 @@ class SchemaGraph:
         names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
         exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))
         begun = " ".join(map(singular, words))
-        short = [kind for kind in self.kinds if len(begun) > 2 and kind.lower().startswith(begun)]
+        short = [kind for kind in self.kinds if len(begun) > 2 and _is_short(begun, kind.lower())]
         if len(short) > 1:
             short = [kind for kind in short if " " not in kind]
         if not exact and len(short) == 1:
@@ -140,6 +140,11 @@ class SchemaGraph:
         return exact or frozenset(
             kind for kind in self.kinds if " " in kind and singular(kind.lower().split()[-1]) in names
         )
+
+
+def _is_short(word: str, kind: str) -> bool:
+    """True of "prof" for a professor; what somebody drives is no driver."""
+    return kind.startswith(word) and word not in verbs_of(kind)
 
 
 def _in_singular(words: str) -> str:

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.llm.embedded.language.morphology import verbs_of
 from app.llm.embedded.language.question_words import reading_orders
 from app.llm.embedded.language.relation_wording import hop_words
 from app.llm.embedded.scoring.path_scoring import relation_direction
+
+_RISING = frozenset({"report", "answer"})
+"""What people do to those above them."""
+
+
+def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
+    """True where the step `label` goes down from the thing at `at`, and the question goes up, or the other way round:
+    "who reports to X" asks for nobody above X."""
+    said = hop_words(label, "").relation
+    if _RISING.isdisjoint(verb for text in said for word in text.split()[:1] for verb in verbs_of(word)):
+        return False
+    before, after = tuple(words[max(0, at - 2) : at]), words[at + 1 : at + 2]
+    is_below = not label.startswith("^")
+    if before[1:] == ("to",) and not _RISING.isdisjoint(verbs_of(before[0])):
+        return is_below
+    return bool(after) and not _RISING.isdisjoint(verbs_of(after[0])) and not is_below
 
 
 def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:

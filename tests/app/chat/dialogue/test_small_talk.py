@@ -14,6 +14,12 @@ KINDS = ("city", "clinic", "doctor", "ward")
     "turn",
     [
         *("hello", "Good morning!", "ok thx", "bye", "What can I ask?", "Who are you?", "how are you?"),
+        *(
+            "hey, thanks for your help earlier",
+            "good morning! can you help me with our sales stuff?",
+            "ok great, thanks!",
+        ),
+        *("who are you and what can you do?", "hi there, I'm new here", "I've got a few questions"),
         *("tell me a joke", "You're really helpful, thank you", "I don't understand, what should I type?"),
     ],
 )
@@ -22,7 +28,12 @@ def test_a_turn_that_asks_nothing_is_replied_to(turn: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "turn", ["Who has gout?", "What do you know about Alder Clinic?", "good doctors in Arnsbridge"]
+    "turn",
+    [
+        *("Who has gout?", "What do you know about Alder Clinic?", "good doctors in Arnsbridge"),
+        *("Thanks for that. Who has gout?", "hello, is there a doctor?", "can you help me find the oldest doctor?"),
+        *("thanks, and the others?", "help me with patients of Alder Clinic", "who are you and who has gout?"),
+    ],
 )
 def test_a_question_is_no_small_talk(turn: str) -> None:
     assert talk_of(turn) is None
@@ -45,13 +56,25 @@ def test_the_invitation_names_kinds_of_the_graph() -> None:
     assert "cities, clinics and doctors" in reply_to("help", KINDS)
 
 
+@pytest.mark.parametrize(
+    ("turn", "talk"),
+    [("hey, thanks for your help", "hello"), ("thanks, bye", "bye"), ("hello! what can you do?", "help")],
+)
+def test_of_several_the_one_that_leads_on_is_replied_to(turn: str, talk: str) -> None:
+    assert talk_of(turn) == talk
+
+
 @pytest.mark.parametrize(("turn", "expected"), [("hello", True), ("help", True), ("lol", True), ("thanks", False)])
 def test_what_can_be_asked_is_told_to_whoever_does_not_know(turn: str, expected: bool) -> None:
     assert invites(talk_of(turn)) is expected
 
 
 @pytest.mark.parametrize(
-    "turn", ["tell me about Eq7f2k", "Eq7f2k?", "What do you know about Eq7f2k?", "who is Eq7f2k"]
+    "turn",
+    [
+        *("tell me about Eq7f2k", "Eq7f2k?", "What do you know about Eq7f2k?", "who is Eq7f2k"),
+        *("overview of Eq7f2k", "could you give me a quick overview of Eq7f2k?"),
+    ],
 )
 def test_one_thing_is_described(turn: str) -> None:
     assert described_thing(turn) == "Eq7f2k"

@@ -73,12 +73,11 @@ _BIG: Final = Measure(
         "seats",
         "capacity",
         "number of employees",
-        "floor space",
         "surface",
     ),
 )
 _HIGH: Final = Measure(1, 0)
-_MUCH: Final = Measure(1, 0, ("price", "cost", "salary", "amount"))
+_MUCH: Final = Measure(1, 0, ("price", "cost", "salary", "amount", "rent", "fee", "stipend", "premium", "deposit"))
 _LONG: Final = Measure(1, 0, ("duration", "length", "runtime", "distance"))
 _TALL: Final = Measure(1, 0, ("height",))
 _HEAVY: Final = Measure(1, 0, ("weight",))

@@ -13,7 +13,11 @@ _COURTESIES: Final = frozenset(
     "afternoon names name only just them ones which one list and full in advance".split()
 )
 _OPENING: Final = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|ok|okay|so|well|please|pls)\b(?!\s+(?:many|much))"
+    r"^\W*(?:(?:hi|hello|hey|ok|okay|so|well|please|pls)\b(?!\s+(?:many|much))(?: (?:there|all|everyone|again)\b)?"
+    r"|good (?:morning|afternoon|evening|day)\b|(?:just )?(?:an? )?(?:quick|short|silly|stupid) question\b"
+    r"|i(?:'m|’m| am) (?:new|just starting)(?: here| to this)?\b|(?:and )?one (?:more|last|other) (?:thing|question)\b"
+    r"|(?:thanks|thank you|thx)\b[^,.;?!]*[,.;!]"
+    r"|i was (?:just )?wondering\b(?: if you (?:could|can) (?:tell me|say)\b)?"
     r"|(?:sorry|excuse me)\b[^,?]*,(?:\s*but\b)?"
     r"|(?:can|could|would|will) you (?:please |kindly |maybe )?"
     r"(?:tell me|look up|find(?: out)?|check|let me know|work out|say)\b"

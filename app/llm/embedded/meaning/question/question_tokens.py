@@ -19,7 +19,7 @@ from app.llm.embedded.language.stated_bounds import NUMBERS
 from app.llm.embedded.meaning.question.asked_form import ASKING, TRUTHS, Form, denied_in, form_of, universal_in
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
 from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
-from app.llm.embedded.meaning.question.token_roles import Role, mask, roles_of, said_words, words_of
+from app.llm.embedded.meaning.question.token_roles import Role, mask, particles_in, roles_of, said_words, words_of
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
 
 MIN_OF_ITS_OWN: Final = 5
@@ -128,12 +128,12 @@ def read_question(
     unknown: Collection[str] = (),
     phrases: Collection[tuple[str, ...]] = (),
     numbers: Collection[str] = (),
+    verbs: Collection[tuple[str, str]] = (),
 ) -> AskedQuestion:
-    """`unknown`: words that the graph does not hold. `phrases`: the words of its relations; where one stands in the
-    question, all of it is content ("full time"). `numbers`: the pseudonyms of values that are numbers."""
+    """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in` and `particles_in`."""
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
     words = words_of(said, unknown)
-    roles, first, limits, excluded = _with_values(words, phrases, numbers)
+    roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
     form, silent, group = form_of(words, roles)
     measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in _MEASURING}
     silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
@@ -169,13 +169,15 @@ def _unions(words: Sequence[str]) -> Iterator[str]:
 
 
 def _with_values(
-    words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str]
+    words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str], of_verbs: Collection[int]
 ) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
     """The roles of the words, and what the numbers and values among them limit, put in order or leave out."""
     roles = roles_of(words, _asked(words, "things"), phrases)
     first = first_in(words, roles, numbers)
+    for at in of_verbs:
+        roles[at - 1] = roles[at] = "content"
     for at in dates_between(words, roles):
-        roles[at] = "comparative"
+        roles[at] = "content" if at in of_verbs else "comparative"
     for at, each in first.items():
         roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
         roles[at] = "superlative"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
-from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, normalise_idioms, words_in
+from app.llm.embedded.language.idioms import normalise_idioms
+from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 from app.llm.embedded.language.schema_vocabulary import EMPTY, is_telling
 from app.llm.embedded.language.stated_bounds import in_reading_order
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
@@ -79,7 +82,8 @@ def mask(positions: Iterable[int]) -> int:
 
 
 def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ...]]) -> list[Role]:
-    """A role for each word; `asked`: where the noun of what is asked for may begin. `phrases`: see read_question."""
+    """A role for each word; `asked`: where the noun of what is asked for may begin. `phrases`: the words of relations;
+    where one stands in the question, all of it is content ("full time")."""
     roles: list[Role] = [_role(words, at) for at in range(len(words))]
     if 0 < asked < len(words) - 1 and roles[asked] == "grammar" and words[asked] in EMPTY - _SORTS - DETERMINERS:
         roles[asked] = "content"  # "What make is it": a word that says little elsewhere is what is asked for here.
@@ -97,6 +101,12 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
         if words[at] not in GRAMMAR and roles[at] == "grammar":
             roles[at] = "content"
     return roles
+
+
+def particles_in(words: Sequence[str], verbs: Collection[tuple[str, str]]) -> list[int]:
+    """Where the little words of `verbs` stand behind any form of them: "looked after"."""
+    pairs = enumerate(pairwise(words), start=1)
+    return [at for at, (verb, after) in pairs if any((form, after) in verbs for form in (verb, *verbs_of(verb)))]
 
 
 def _in_phrases(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> Iterator[int]:

@@ -1,0 +1,101 @@
+"""Ways of asking that are replaced by plainer ones before a question is read."""
+
+from __future__ import annotations
+
+import re
+
+from app.llm.embedded.language.synonyms import PLAINER
+
+_ELDER = "mother|father|parents?|mom|dad|ma|pa"
+_YOUNGER = "son|daughter|child|children|kid|sons|daughters|kids"
+_AMOUNT = r"(?:(?:more|less) than |over |under |above |below |at least |at most )?V[a-z0-9]{5}\b"
+_PERIOD = r"(?:a|an|per|each|every) (?:hour|day|week|month|year)\b"
+_PARTNER = "wife|husband|spouse|partner|other half"
+_DO = "(?:does|do|did|will|would|can|could)"
+_A_PERIOD = r"(?=(?:a|an|per|each|every|in a) (?:hour|day|week|month|year)\b)"
+_AS_A_JOB = "(?:here|for (?:a living|work|a job|you|us)|by profession|by trade|professionally|at work|as a job)"
+_DEGREES = {
+    "severity": "bad|serious|severe|grave",
+    "rating": "good",
+    "temperature": "hot",
+    "depth": "deep",
+    "width": "wide",
+    "thickness": "thick",
+}
+"""Adjectives that ask how much there is of what they name."""
+_PLAIN = tuple(
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in (
+        # Ways of asking that say nothing of what is asked for.
+        (
+            r"^\s*(?:please|"
+            r"(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
+            r"(?:i (?:want|would like|need)|i['’]d like) to know|do you know|tell me|give me|show me)\b",
+            " ",
+        ),
+        (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
+        (r"\babout\s*\?*\s*$", "topic"),
+        (r"\bbest[- ]paid\b", "highest paid"),
+        # "Who makes less than so much a year", "what does X make per month".
+        (rf"\bmakes?(?= {_AMOUNT}(?: \w+)? {_PERIOD})", "earns"),
+        (rf"^(?!.*\bhow many\b)(.*)\bmake(?= {_PERIOD})", r"\1earn"),
+        # Who deals with an order handles it; films that deal with the sea are about it.
+        (r"\bwho(?: is|'s|’s)? (?:deals?|dealt|dealing) with\b", "who handles"),
+        (rf"\b((?:how much(?: money)?|what) {_DO} .+? )(?:make|get|bring in) {_A_PERIOD}", r"\1earn "),
+        (rf"\b(how much(?: money)? {_DO} .+? )make(?=\W*$)", r"\1earn"),
+        (rf"\b(?:how much|what) {_DO} (.+? )(?:go|sell|retail) for\b", r"how much does \1cost"),
+        (
+            r"\b(?:show|teach)(?:es|s|ed|n)? (.{1,40}?) the (?:ropes|job|trade)\b|"
+            r"\btaught (.{1,40}?) the (?:ropes|job|trade)\b",
+            r"trained \1\2",
+        ),
+        *(
+            (rf"^\s*how (?:{adjectives})(?:ly)? (is|was|are|were)\b", rf"what \1 the {noun} of")
+            for noun, adjectives in _DEGREES.items()
+        ),
+        (r"\b(number of [a-z]+) by (?=[a-z]+\b\W*(?:please)?\W*$)", r"\1 per "),
+        (r"\bused to\b", " "),
+        (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),
+        (
+            r"\b(?:what|how) (?:do|did|does|would) people (?:think (?:of|about)|rate|like)\b",
+            "what is the rating of",
+        ),
+        (
+            r"(?<=\w )(?<!know )about\b|\b(?:deal|deals|dealing|dealt) with\b|\b(?:relate|relates|related) to\b",
+            "with topic",
+        ),
+        (rf"^\s*what (?:does|do|did) (.+?) do(?: {_AS_A_JOB})*\s*\?*\s*$", r"what is \1 's occupation"),
+        (
+            r"^\s*(?:is|are|was|were) (.+?) (?:a |an )?(?:man|male|boy) or (?:a |an )?(?:woman|female|girl)\s*\?*\s*$",
+            r"what is \1 's gender",
+        ),
+        # "Who is X's father?" asks for a person, and what that person is, is an occupation; a longer chain of
+        # relations is asked for by "what" all the same.
+        (rf"^\s*what (?:is|was) (\w+ ?'s (?:{_ELDER}|{_YOUNGER}|{_PARTNER}))\s*\?*\s*$", r"what is \1 's occupation"),
+        (rf"\bgrand ?({_ELDER})s? of\b", r"\1 of the parent of"),
+        (rf"\bgrand ?({_YOUNGER}) of\b", r"\1 of the child of"),
+        (rf"'s grand ?({_ELDER})s?\b", r"'s parent 's \1"),
+        (rf"'s grand ?({_YOUNGER})\b", r"'s child 's \1"),
+    )
+)
+
+
+_PLAINER = {way: said for ways, said in PLAINER.items() for way in ways.split(", ")}
+_WAY = re.compile(
+    rf"(?<![\w'’-])(?:{'|'.join(sorted(map(re.escape, _PLAINER), key=len, reverse=True))})(?![\w'’-])", re.IGNORECASE
+)
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def normalise_idioms(question: str) -> str:
+    """`question` with such phrases replaced, each once and in order; others stay as they are."""
+    question = plainer(question)
+    for pattern, said in _PLAIN:
+        question = pattern.sub(said, question)
+    return question.strip()
+
+
+def plainer(text: str) -> str:
+    """`text` with plainer words for what people say, and none for what says nothing; all of it where none are left."""
+    said = _WAY.sub(lambda found: _PLAINER[found[0].lower()], text)
+    return said if _LETTER.search(said) else text

@@ -1,0 +1,70 @@
+"""Ways of asking that are read as plainer ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.llm.embedded.language.idioms import normalise_idioms, plainer
+from app.llm.embedded.language.synonyms import PLAINER
+
+
+@pytest.mark.parametrize(
+    ("asked", "plain"),
+    [
+        ("What does Eq7f2k's father do?", "what is Eq7f2k's father 's occupation"),
+        ("What is Eq7f2k 's mother ?", "what is Eq7f2k 's mother 's occupation"),
+        ("What is Eq7f2k 's father 's mother ?", "What is Eq7f2k 's father 's mother ?"),
+        ("what do they do for a living", "what is they 's occupation"),
+        ("Is Eq7f2k 's child a man or a woman ?", "what is Eq7f2k 's child  's gender"),
+        ("was Eq7f2k male or female", "what is Eq7f2k 's gender"),
+        ("Who is the grandmother of Eq7f2k?", "Who is the mother of the parent of Eq7f2k?"),
+        ("Eq7f2k's grandchildren", "Eq7f2k's child 's children"),
+        ("Could you tell me who treats Eq7f2k?", "who treats Eq7f2k?"),
+        ("What is Eq7f2k about?", "What is Eq7f2k topic"),
+        ("which films are about Eq7f2k", "which films are with topic Eq7f2k"),
+        ("tell me about Eq7f2k", "about Eq7f2k"),
+        ("how would you describe Eq7f2k?", "what words describe Eq7f2k?"),
+        ("what words are used to describe Eq7f2k?", "what words are describe Eq7f2k?"),
+        ("What do people think of Eq7f2k?", "what is the rating of Eq7f2k?"),
+        ("What did Eq7f2k direct?", "What did Eq7f2k direct?"),
+        ("Is Eq7f2k a doctor or a nurse?", "Is Eq7f2k a doctor or a nurse?"),
+        ("what does Eq7f2k do here for a living?", "what is Eq7f2k 's occupation"),
+        ("what does Eq7f2k do here", "what is Eq7f2k 's occupation"),
+        ("how much does Eq7f2k make a month?", "how much does Eq7f2k earn a month?"),
+        ("what does Eq7f2k get per year", "what does Eq7f2k earn per year"),
+        ("how much money does Eq7f2k make?", "how much money does Eq7f2k earn?"),
+        ("what does Eq7f2k make?", "what does Eq7f2k make?"),
+        ("how many cars does Eq7f2k make a year?", "how many cars does Eq7f2k make a year?"),
+        ("what did Eq7f2k sell for?", "how much does Eq7f2k cost?"),
+        ("who did Eq7f2k sell for Ec1in1?", "who did Eq7f2k sell for Ec1in1?"),
+        ("who deals with Eq7f2k?", "who handles Eq7f2k?"),
+        ("films that deal with Eq7f2k", "films that with topic Eq7f2k"),
+        ("who showed Eq7f2k the ropes?", "who trained Eq7f2k?"),
+        ("who taught Eq7f2k the waltz?", "who taught Eq7f2k the waltz?"),
+        ("how bad was Eq7f2k?", "what was the severity of Eq7f2k?"),
+        ("how badly did Eq7f2k sleep?", "how badly did Eq7f2k sleep?"),
+        ("who is in the care of Eq7f2k these days?", "who is looked after by Eq7f2k  ?"),
+        ("how far is Eq7f2k from Ec1in1", "how far is Eq7f2k from Ec1in1"),
+    ],
+)
+def test_a_phrase_is_said_plainly(asked: str, plain: str) -> None:
+    assert normalise_idioms(asked).split() == plain.split()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("has it arrived so far", "has it arrived "),
+        ("Because of gout", "for gout"),
+        ("is it sold-out", "is it sold-out"),
+        ("who takes care of it", "who looks after it"),
+        ("these days", "these days"),
+        ("the so-far unknown", "the so-far unknown"),
+    ],
+)
+def test_plainer_words_stand_for_whole_phrases_alone(said: str, read: str) -> None:
+    assert plainer(said) == read
+
+
+def test_what_is_read_is_itself_plain() -> None:
+    assert all(plainer(read) == read for read in PLAINER.values() if read)
