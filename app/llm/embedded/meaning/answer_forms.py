@@ -153,11 +153,10 @@ class AnswerForms:
         elif form == "count" and self._asked.asks_how_often:
             if not (each.value or each.is_whole) and are_records(each.kinds):
                 yield f"count({text})", each.used, 0.0
+        elif form == "count" and each.value == "number" and self._noun < 0:
+            yield from self._groups.counted_values(each, text)
         elif form == "count":
-            if each.value == "number" and self._noun < 0:
-                yield from self._groups.counted_values(each, text)
-            else:
-                yield f"count({text})", each.used, self._fit(each) - (OF_KIND if each.value else 0.0)
+            yield f"count({text})", each.used, self._fit(each) - (OF_KIND if each.value else 0.0)
         elif form in ("average", "sum"):
             yield from self._groups.totals(each, text)
         elif form == "group":
