@@ -131,8 +131,7 @@ class AnswerForms:
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Expressions with the tokens they use and what they add to the score."""
         text, form = self._builder.text(each), self._asked.form
-        is_led_to = self._asks_members and text.startswith("reach(")
-        if not text or is_led_to or (each.is_implied and form != "group"):
+        if not text or (self._asks_members and text[:6] == "reach(") or (each.is_implied and form != "group"):
             return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
             text = f"difference({text}, {name})"
@@ -151,8 +150,8 @@ class AnswerForms:
         elif each.is_bare and form not in ("average", "sum"):
             return
         elif form == "count" and self._asked.asks_how_often:
-            if not (each.value or each.is_whole) and are_records(each.kinds):
-                yield f"count({text})", each.used, 0.0
+            is_done = not (each.value or each.is_whole) and are_records(each.kinds)
+            yield from [(f"count({text})", each.used, 0.0)] if is_done else []
         elif form == "count" and each.value == "number" and self._noun < 0:
             yield from self._groups.counted_values(each, text)
         elif form == "count":
