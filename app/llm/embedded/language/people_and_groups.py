@@ -16,6 +16,10 @@ _PEOPLE: Final = frozenset(
     "accountant recipient nurse author captain pilot judge lawyer coach colleague relative neighbour actor singer "
     "director writer president king queen player scientist politician parent child mother father doctor".split()
 )
+_SOMEBODY: Final = frozenset(
+    "boss head chief lead star cast crew mentor guide host aunt uncle cousin son daughter husband wife partner friend "
+    "kid heir descendant offspring brother sister dad mom mum".split()
+)
 _AGENTS: Final = ("er", "or", "ist", "ian", "ee")
 """Endings of words for who does something."""
 
@@ -43,6 +47,12 @@ def names_people(kind: str, kind_type: str, has: Collection[str]) -> bool:
         return True
     is_agent = last.endswith(_AGENTS) and last not in _GROUPS
     return kind_type == "person" and (is_agent or not _HAD_BY_PEOPLE.isdisjoint(has))
+
+
+def names_somebody(word: str) -> bool:
+    """True of a noun for who does something or is somebody's: actor, boss, child."""
+    noun = singular(word.lower())
+    return noun in _PEOPLE or noun in _SOMEBODY or noun in _HAD_BY_PEOPLE or noun.endswith(_AGENTS)
 
 
 def names_a_group(kind: str, kind_type: str) -> bool:

@@ -13,13 +13,14 @@ from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import Reading
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records, plain_words
 from app.llm.embedded.meaning.truths import Truths
 
 _LABEL = re.compile(r'"([^"]*)"')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """What those lead to by a step that they don't take: nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
+_RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
@@ -44,6 +45,16 @@ class Meaning:
     may_be_whole: bool
     weakest: float
     silent: int = 0
+
+
+def joins_records(expression: str) -> bool:
+    """True where what stands at one record of a thing is joined with what another one leads to: the cast of a film in
+    which somebody played X is not who played X."""
+    return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
+
+
+def _first_word(label: str) -> str:
+    return plain_words(label.partition("|")[0])
 
 
 class AnswerForms:
@@ -81,7 +92,7 @@ class AnswerForms:
         found: dict[str, Meaning] = {}
         for reading in readings:
             for expression, used, gain in self._answers(reading, readings):
-                if _NOTHING.search(expression):
+                if _NOTHING.search(expression) or joins_records(expression):
                     continue
                 meaning = self._judged(expression, used, reading, gain)
                 if expression not in found or found[expression].score < meaning.score:

@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Final
 
 from app.llm.embedded.language.morphology import is_form_of, verbs_of
+from app.llm.embedded.language.people_and_groups import names_somebody
 from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import HopWords, Wordings, hop_words, verbs_said
 from app.llm.embedded.language.schema_vocabulary import is_kin
-from app.llm.embedded.language.synonyms import kind_words
+from app.llm.embedded.language.synonyms import kind_words, synonyms_of
 from app.llm.embedded.meaning.question.measures import POSITIVE
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
@@ -181,6 +182,7 @@ class _Wording:
     def of(cls, hop: HopWords, starts: frozenset[str], value: str) -> _Wording:
         texts = [text.lower().split() for text in hop.relation]
         done = _done(hop, starts)
+        done |= _said_of_both(hop, starts)
         alone = {
             singular(word) for at, words in enumerate(texts) for word in words if at < 2 or len(words) == 1
         } | done
@@ -217,6 +219,15 @@ class _Wording:
         word = singular(span.words[0])
         is_hint = word in self.hints or not verbs_of(word).isdisjoint(self.hints)
         return HINTED if span.count == 1 and is_hint else 0.0
+
+
+def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
+    """Everyday words for a step walked backwards between two kinds, where nothing else can be meant: who acted in a
+    film is of its cast. Words for who does it say the other end."""
+    if not hop.inverse or not hop.relation or not starts.isdisjoint(hop.kinds):
+        return set()
+    words = {word for word in synonyms_of(hop.relation[0]) if " " not in word}
+    return {word for word in words if not names_somebody(word)}
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:

@@ -162,7 +162,9 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
         for hop in hops
     ]
     plain = {(hop.kind, hop.shown) for hop in hops if "direct " in hop.label and "|" not in hop.label}
-    for hop in hops:
+    # Nobody asks of the nodes that facts are written as; what stands at them is reached through them.
+    nodes = {hop.kind for hop in hops if hop.label.startswith("statement ")} if plain else set()
+    for hop in (hop for hop in hops if hop.kind not in nodes):
         parts = hop.shown.split("|")
         ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
         is_twice = "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)

@@ -31,6 +31,7 @@ def scorer(embedder: Embedder) -> PathScorer:
         ),
         ("Which loans were there in Vd4t33?", 'filter(Sl0001, "loaned on", =, Vd4t33)'),
         ("Is Em4b44 living blocked?", 'holds(reach(Em4b44, "blocked"))'),
+        ("Which branches does Em4b44 look after?", 'reach(Em4b44, "^managed by")'),
         ("Are there any blocked members?", 'exists(having(Sm0001, "blocked"))'),
         ("Em4b44 has which email?", 'reach(Em4b44, "email")'),
         ("Is Em4b44 an author?", "exists(intersect(Em4b44, Sa0001))"),
