@@ -112,6 +112,7 @@ class EntityLinker:
             each for each in found
             if (each.start, each.end) != (mention.start, mention.end) and each.value_kind is None
             and mention.start <= each.start and each.end <= mention.end
+            and not _is_narrowed(text, mention, each)
         ]  # fmt: skip
         rest = [text[mention.start : each.start] + " " + text[each.end : mention.end] for each in inside]
         meant = [each for each, other in zip(inside, rest, strict=True) if not self.index.looks_like_name(other)]
@@ -184,6 +185,13 @@ class EntityLinker:
                 if mids:
                     yield Mention(literal.start, literal.end, mids, kind)
                     break
+
+
+def _is_narrowed(text: str, mention: Mention, inside: Mention) -> bool:
+    """True of the everyday noun that a longer name ends in: a bass guitar is no guitar at large."""
+    before = text[mention.start : inside.start].split()
+    is_joined = not before or before[-1] in COMMON_WORDS or not is_ordinary(before[-1])
+    return inside.end == mention.end and not is_joined and is_ordinary(text[inside.start : inside.end])
 
 
 def _says_much(word: str, public: PublicWords) -> bool:

@@ -349,6 +349,14 @@ def test_a_name_is_a_mention_however_much_of_it_says_what_it_is(text: str) -> No
     assert [len(each.mids) for each in grants().find_mentions(text)] == [1]
 
 
+def test_a_noun_that_a_longer_name_ends_in_is_not_meant_by_it_and_one_that_is_joined_to_it_may_be() -> None:
+    names = ("Guitar", "Bass Guitar", "Arizona", "Governor of Arizona")
+    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
+    linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of([])))
+    assert [each.mids for each in linker.find_mentions("does zorbi zimmel play bass guitar")] in ([], [(2,)])
+    assert [each.mids for each in linker.find_mentions("who is governor of arizona")] == [(3, 4)]
+
+
 def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
     named = enumerate(("Ann Zilmer", "Bo Zilmer"), start=1)
     zilmers = [NameEntry(mid, name, "name", None, True, True) for mid, name in named]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
@@ -21,10 +22,13 @@ _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")
 """What those lead to by a step that they don't take: nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
 _RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
+_AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
+MIN_HEAD: Final = 0.72
+"""The least likeness of the noun that is asked for to a step."""
 _NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
 _WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
 
@@ -68,6 +72,9 @@ class AnswerForms:
         self._head = self._head_of_asked()
         words, self._asks_members = asked.words, asked.asks_members
         self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
+        # "Who got X prescribed" asks for those it was prescribed to, and not by.
+        got = words[:1] == ("who",) and words[1:2] in (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
+        self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
         self._light = mask(at for at, word in enumerate(words) if word in _LIGHT)
         self._groups = Groups(asked, graph, builder, self._noun)
 
@@ -81,7 +88,7 @@ class AnswerForms:
     def _head_of_asked(self) -> int:
         """The bit of the first content word behind where the asked noun may begin, if it names no kind; else 0."""
         asked = self._asked
-        if asked.asked < 0 or asked.form != "things":
+        if asked.asked < 0 or asked.form not in ("things", "count"):
             return 0
         at = next((n for n in range(asked.asked, len(asked.roles)) if asked.roles[n] != "grammar"), -1)
         is_kind = any(used >> at & 1 for used, _ in self._builder.nouns.values()) if at >= 0 else True
@@ -117,15 +124,17 @@ class AnswerForms:
         )
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
         fits = (
-            fits and not self._strays(used, reading.final) and not (asked.asks_members and expression[:6] == "reach(")
+            fits and not self._strays(used, reading) and not (asked.asks_members and expression[:6] == "reach(")
         )
+        fits = fits and not (self._asks_recipient and _AGENT.search(expression))
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
-    def _strays(self, used: int, final: int) -> bool:
-        """True where the noun of what is asked for says a step on the way, and not what the way leads to: "clients
-        without an animal" are no animals of those who have been clients since a date."""
-        return bool(self._head & used) and not self._head & final
+    def _strays(self, used: int, reading: Reading) -> bool:
+        """True where the noun of what is asked for says a step on the way, and not what the way leads to ("clients
+        without an animal" are no animals of those who have been clients since a date), or hardly says it: songs are no
+        performer."""
+        return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
 
     def _denies(self, expression: str) -> bool:
         """ "Doctors that treat no smokers": the doctors are left out, and not the smokers among whom they treat."""

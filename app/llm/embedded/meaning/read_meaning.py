@@ -15,7 +15,7 @@ from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, rea
 from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.said_hops import SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
-from app.llm.embedded.meaning.spoken_of import points_back, spoken_of, wordings
+from app.llm.embedded.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordings
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import ReadingScores, StepInput
 from kg_store.text.further_words import with_words
@@ -151,6 +151,8 @@ def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, 
 def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
     """True where a question with turns before it leaves to them what it is about: it asks nothing of what it names, or
     names nothing itself."""
+    if OF_THEM.search(" ".join(asked.words)):
+        return True
     if any(role in ("thing", "value") for role in asked.roles):
         joins = asked.asks_members and asked.roles.count("thing") > 1
         return not (asked.content | asked.working or joins)

@@ -227,7 +227,7 @@ def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
     if not hop.inverse or not hop.relation or not starts.isdisjoint(hop.kinds):
         return set()
     words = {word for word in synonyms_of(hop.relation[0]) if " " not in word}
-    return {word for word in words if not names_somebody(word)}
+    return {word for word in words if verbs_of(word) and not names_somebody(word)}
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:

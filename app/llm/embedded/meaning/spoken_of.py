@@ -25,6 +25,7 @@ _SINGULAR: Final = re.compile(
 )
 _PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORECASE)
 _ONLY: Final = re.compile(r"^\W*(?:(?:and|but|no|ok),?\s+)?(?:only|just)\b(?!\s+(?:one|[0-9]))\s*", re.IGNORECASE)
+OF_THEM: Final = re.compile(r"\bof (?:them|those|these)\b", re.IGNORECASE)
 _THOSE: Final = re.compile(r"^(?:the\s+)?(?:those|them|these|ones)\b\s*(?:(?:who|that|which)\b\s*)?", re.IGNORECASE)
 _WHO_IN: Final = re.compile(
     r"^\W*(?:and\s+)?who(?:\s+(?:all|else))?(?:\s+(?:is|are|was|were)|'s)\s+in\s+(?-i:(E\w{5}))\W*$", re.IGNORECASE
@@ -66,7 +67,8 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
     question = _without_only(question, given)
     words = words_in(question)
     if any(map(is_pseudonym, words)):
-        yield _as_before(words, given) or question
+        of_them = OF_THEM.search(question) is not None
+        yield _as_before(words, given) or (_resolved(question, given, persons) if of_them else question)
         return
     resolved = _resolved(question, given, persons)
     if resolved == question and not _names_kind(words, graph):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.meaning.comparisons import Answer, Comparisons
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.reading import HAVING, HOP, MEDIATED, Reading, gain_of
@@ -13,6 +14,8 @@ from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 
 _CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
+_BEFORE_KIND: Final = frozenset("a an the one of also our my your their these those".split())
+_HAS: Final = frozenset({"has", "have", "had"})
 _OF_SOME: Final = frozenset({"there", "any", "some"})
 FIRST_NAMED: Final = 0.02
 NO_CHAIN: Final = 0.3
@@ -31,6 +34,9 @@ class Truths:
         self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
 
         self._subject = self._of_any()
+        # "Has X got children?" asks what X has, and not whether X is a child.
+        told = next((word for word, role in zip(asked.words, asked.roles, strict=True) if role == "content"), "")
+        self._asks_what_is_had = asked.words[0] in _HAS and not is_participle(told)
 
     def _of_any(self) -> int:
         """The noun of "is there an office"; -1 where something stands before it, or there is none."""
@@ -103,7 +109,7 @@ class Truths:
             for noun, (used, kinds) in self._builder.nouns.items():
                 whole = self._graph.whole(kinds)
                 between = self._asked.words[each.anchor + 1 : noun]
-                if whole and noun > each.anchor and set(between) <= {"a", "an", "the", "one", "of", "also"}:
+                if whole and noun > each.anchor and _BEFORE_KIND.issuperset(between):
                     yield (
                         f"exists(intersect({each.expression}, {whole}))",
                         each.used | used,
@@ -116,6 +122,7 @@ class Truths:
                     or other.is_whole
                     or other.used & each.used
                     or other.kinds.isdisjoint(each.kinds)
+                    or (self._asks_what_is_had and other.anchor < 0)
                 ):
                     continue
                 # Of two ways to say it the one that begins with what is named first.

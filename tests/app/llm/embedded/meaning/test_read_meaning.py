@@ -32,6 +32,8 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("Which loans were there in Vd4t33?", 'filter(Sl0001, "loaned on", =, Vd4t33)'),
         ("Is Em4b44 living blocked?", 'holds(reach(Em4b44, "blocked"))'),
         ("Which branches does Em4b44 look after?", 'reach(Em4b44, "^managed by")'),
+        ("Is Em4b44 one of our members?", "exists(intersect(Em4b44, Sm0001))"),
+        ("Has Eb1k11 got an author?", 'exists(reach(Eb1k11, "written by"))'),
         ("Are there any blocked members?", 'exists(having(Sm0001, "blocked"))'),
         ("Em4b44 has which email?", 'reach(Em4b44, "email")'),
         ("Is Em4b44 an author?", "exists(intersect(Em4b44, Sa0001))"),
@@ -109,6 +111,7 @@ def test_a_question_is_read_as_an_expression(scorer: PathScorer, question: str, 
         "Which is the oldest loan?",
         "Who comes after Em4b44?",
         "Was Em4b44 in Eb1k11?",
+        "Which songs are in Eb1k11?",
     ],
 )
 def test_what_is_left_over_makes_a_reading_unsure(scorer: PathScorer, question: str) -> None:
@@ -150,6 +153,10 @@ def test_a_pronoun_stands_for_what_was_spoken_of_last(scorer: PathScorer) -> Non
     )
     assert found is not None
     assert found.meaning.expression == 'reach(Er3h33, "managed by")'
+
+
+def test_one_of_those_that_nothing_tells_is_not_one_of_all(scorer: PathScorer) -> None:
+    assert read(scorer, "Which of them was managed by Em4b44?", Turn(role="user", text="Show books of Ea2t22.")) is None
 
 
 def test_a_question_about_earlier_ones_is_not_read_over_everybody(scorer: PathScorer) -> None:
