@@ -353,7 +353,7 @@ def test_a_noun_that_a_longer_name_ends_in_is_not_meant_by_it_and_one_that_is_jo
     names = ("Guitar", "Bass Guitar", "Arizona", "Governor of Arizona")
     entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
     linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of([])))
-    assert [each.mids for each in linker.find_mentions("does zorbi zimmel play bass guitar")] in ([], [(2,)])
+    assert [each.mids for each in linker.find_mentions("who plays bass guitar")] == [(2,)]
     assert [each.mids for each in linker.find_mentions("who is governor of arizona")] == [(3, 4)]
 
 
