@@ -16,8 +16,8 @@ from app.llm.embedded.sentences.meaning_words import MeaningWords
 from kg_store.terms import is_mask_word
 
 MIN_LIKENESS: Final = 0.69
-MIN_LIKENESS_OF_SILENT: Final = 0.85
-"""Where no word of the question says two steps."""
+MAX_SILENT: Final = 1
+"""Steps that no word of the question says, where its single words don't decide."""
 MIN_AHEAD: Final = 0.02
 MIN_LIKENESS_OF_ANY: Final = 0.76
 MIN_AHEAD_OF_ANY: Final = 0.1
@@ -74,7 +74,7 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
     best = order[0]
     ahead = scores[best] - scores[order[1]] if len(order) > 1 else 1.0
     nearest = NearestMeaning(compared[best], likeness[best], ahead)
-    if nearest.likeness < MIN_LIKENESS_OF_SILENT and nearest.meaning.silent > 1:
+    if nearest.meaning.silent > MAX_SILENT:
         return None
     is_told = nearest.is_near and _is_accounted_for(found, nearest.meaning) and _joins_by_words(found, nearest.meaning)
     return nearest if is_told else None

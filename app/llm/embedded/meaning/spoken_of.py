@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
+from app.llm.embedded.meaning.question.measures import SUPERLATIVE
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.tasks import StepInput
@@ -31,6 +32,7 @@ _WHO_IN: Final = re.compile(
     r"^\W*(?:and\s+)?who(?:\s+(?:all|else))?(?:\s+(?:is|are|was|were)|'s)\s+in\s+(?-i:(E\w{5}))\W*$", re.IGNORECASE
 )
 _MEMBERS: Final = frozenset("cast actor starring star member player participant attendee passenger crew".split())
+_LEADING: Final = frozenset("and the one what about which who is are".split())
 _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
@@ -66,6 +68,9 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
         question = question.replace(kind.name, kind.concept)
     question = _without_only(question, given)
     words = words_in(question)
+    if turned := _other_extreme(words, given):
+        yield turned
+        return
     if any(map(is_pseudonym, words)):
         of_them = OF_THEM.search(question) is not None
         yield _as_before(words, given) or (_resolved(question, given, persons) if of_them else question)
@@ -137,3 +142,13 @@ def _as_before(words: Sequence[str], given: StepInput) -> str:
     asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
     named = [word for word in words_in(asked) if is_pseudonym(word)]
     return asked.replace(named[0], words[1]) if len(named) == 1 and named[0][0] == "E" else ""
+
+
+def _other_extreme(words: Sequence[str], given: StepInput) -> str:
+    """ "And the smallest?" asks what the turn before asked of the largest; empty where it asks something else."""
+    said = [word for word in words if word not in _LEADING]
+    if not words or words[0] != "and" or len(said) != 1 or said[0] not in SUPERLATIVE:
+        return ""
+    asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
+    before = [word for word in words_in(asked) if word in SUPERLATIVE]
+    return re.sub(rf"\b{before[0]}\b", said[0], asked, flags=re.IGNORECASE) if len(before) == 1 else ""

@@ -33,6 +33,15 @@ def test_what_is_left_to_earlier_turns_is_filled_in(scorer: PathScorer, question
     assert (found.meaning.expression, found.is_sure) == (expression, True), found
 
 
+def test_the_other_extreme_is_taken_of_all_and_not_of_the_one_that_was_told(scorer: PathScorer) -> None:
+    earlier = (Turn(role="user", text="What is the cheapest book?"), Turn(role="assistant", text="It is Eb1k11."))
+    found = read(scorer, "and the most expensive?", *earlier)
+    dearest = read(scorer, "and the latest?", Turn(role="user", text="Who is the oldest author?"))
+    assert dearest is not None
+    assert dearest.meaning.expression == 'argmax(Sa0001, "date of birth")'
+    assert found is None or found.meaning.expression != 'argmax(Eb1k11, "price")'
+
+
 @pytest.mark.parametrize("question", ["When was that loan due?", "Who was the translator?", "What for?"])
 def test_what_no_earlier_turn_tells_is_not_asked_of_everybody(scorer: PathScorer, question: str) -> None:
     found = read(scorer, question, *EARLIER)
