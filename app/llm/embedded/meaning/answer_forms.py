@@ -123,9 +123,7 @@ class AnswerForms:
             or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)
         )
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
-        fits = (
-            fits and not self._strays(used, reading) and not (asked.asks_members and expression[:6] == "reach(")
-        )
+        fits = fits and not self._strays(used, reading) and not (asked.asks_members and expression[:6] == "reach(")
         fits = fits and not (self._asks_recipient and _AGENT.search(expression))
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)

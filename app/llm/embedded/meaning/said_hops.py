@@ -158,6 +158,7 @@ _HEADS: Final = {
     "number": frozenset("number amount count total value level rate".split()),
     "text": frozenset("number code name type kind status level".split()),
 }
+_PLACING: Final = frozenset((*PREPOSITIONS, "under", "over", "within", "behind", "during", "via", "out"))
 _SAYING_LITTLE: Final = frozenset({"code", "type"}) | _HEADS["date"] | _HEADS["number"]
 
 
@@ -189,7 +190,8 @@ class _Wording:
         beside = {singular(word) for words in texts for word in words} | done
         whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
         of_start = {singular(word) for kind in starts for word in kind.lower().split()}
-        for little in (_SAYING_LITTLE, of_start):  # "Shipment status" is said by no shipments.
+        # "Shipment status" is said by no shipments, and "under embargo" by no "under".
+        for little in (_SAYING_LITTLE, of_start, _PLACING):
             alone -= little if whole - little else set()
         alone -= of_start if hop.inverse else set()  # Nor, from animals, the visits whose animal they are.
         heads = _HEADS.get(value, frozenset())

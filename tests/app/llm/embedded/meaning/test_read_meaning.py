@@ -156,7 +156,8 @@ def test_a_pronoun_stands_for_what_was_spoken_of_last(scorer: PathScorer) -> Non
 
 
 def test_one_of_those_that_nothing_tells_is_not_one_of_all(scorer: PathScorer) -> None:
-    assert read(scorer, "Which of them was managed by Em4b44?", Turn(role="user", text="Show books of Ea2t22.")) is None
+    earlier = Turn(role="user", text="Show books of Ea2t22.")
+    assert read(scorer, "Which of them was managed by Em4b44?", earlier) is None
 
 
 def test_a_question_about_earlier_ones_is_not_read_over_everybody(scorer: PathScorer) -> None:
