@@ -44,6 +44,7 @@ class Extremes:
         self._narrows_first = asked.form == "truth" or asked.narrows_first
         self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
         self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
+        self.compares = bool(self._compared)
         totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
         self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
 

@@ -92,8 +92,14 @@ class Reading:
         """With the words of one more step, and what it costs."""
         if said is None:
             return replace(self, score=self.score - cost, silent=self.silent + 1)
-        score = self.score + gain_of(said) - cost - self._disorder(said)
-        return replace(self.spanning(said.used), score=score, weakest=min(self.weakest, said.likeness))
+        return replace(
+            self,
+            used=self.used | said.used,
+            near=min(self.near, said.first),
+            far=max(self.far, said.last),
+            score=self.score + gain_of(said) - cost - self._disorder(said),
+            weakest=min(self.weakest, said.likeness),
+        )
 
     def _disorder(self, said: Said) -> float:
         """Words further out say steps further out: "X's mother's children" are not her children's mother."""

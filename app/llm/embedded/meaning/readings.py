@@ -169,23 +169,26 @@ class ReadingBuilder:
                     yield from self._along(narrow, text, hop)
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
+        taken = self._cost(text, hop, each.is_whole)
         for said, cost in self._ways_to_say(hop, each):
             if not each.is_implied and not each.is_exclusive:
-                stepped = self._stepped(each, text, hop, said, cost)
+                stepped = self._stepped(each, text, hop, said, cost, taken)
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or self._may_have(each)
             if said and is_had and not each.is_bare and not text.startswith("having(") and not lacks(text, hop.label):
                 yield self._having(each, text, hop, said)
             yield from self._limits.lacking(each, text, hop, said)
-            yield from self._limits.of(each, text, hop, said, self._cost(text, hop, each.is_whole))
-        if hop.value:
-            yield from self._limits.of(each, text, hop, None, self._cost(text, hop, each.is_whole))
-        else:
-            yield from self._limits.counted(each, text, hop, self._cost(text, hop, is_whole=False))
+            yield from self._limits.of(each, text, hop, said, taken)
+        if self._asked.limits:
+            if hop.value:
+                yield from self._limits.of(each, text, hop, None, taken)
+            else:
+                yield from self._limits.counted(each, text, hop, self._cost(text, hop, is_whole=False))
         if not each.is_implied or self._asked.frequent or not (self.nouns or "person" in self._asked.roles):
             yield from self.extremes.of(each, text, hop)
-        yield from self.extremes.than(each, text, hop)
+        if self.extremes.compares:
+            yield from self.extremes.than(each, text, hop)
 
     def _may_have(self, each: Reading) -> bool:
         return self._speaks_of_having and (not each.is_implied or "negation" in self._asked.roles)
@@ -235,8 +238,10 @@ class ReadingBuilder:
         has = is_whole and hop.shown.startswith("has ") and not _HAS.isdisjoint(self._asked.words)
         return HOP + MEDIATED * hop.label.count("|") + TURNED * turned - SAYS_HAS * has
 
-    def _stepped(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Reading:
-        longer = each.paid(said, cost + self._cost(text, hop, each.is_whole))
+    def _stepped(
+        self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float, taken: float
+    ) -> Reading:
+        longer = each.paid(said, cost + taken)
         reached = f'reach({text}, "{hop.label}")'
         if each.partner:
             reached = f'intersect({reached}, reach({each.partner}, "{hop.label}"))'

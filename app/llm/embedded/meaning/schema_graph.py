@@ -85,18 +85,21 @@ class SchemaGraph:
         }
         self.kinds = {kind.concept: kind.name for kind in kinds}
         self._by_kind: defaultdict[str, list[SchemaHop]] = defaultdict(list)
+        self._leaving: dict[frozenset[str], list[tuple[SchemaHop, frozenset[str]]]] = {}
         for hop in _each_once(steps):
             self._by_kind[hop.kind].append(hop)
         self.hops = tuple(hop for hops in self._by_kind.values() for hop in hops)
 
-    def leaving(self, kinds: frozenset[str]) -> Iterator[tuple[SchemaHop, frozenset[str]]]:
+    def leaving(self, kinds: frozenset[str]) -> Sequence[tuple[SchemaHop, frozenset[str]]]:
         """The hops that leave things of `kinds`, each label once, with the kinds among them that have it."""
-        found: dict[str, list[SchemaHop]] = {}
-        for kind in sorted(kinds):
-            for hop in self._by_kind.get(kind, ()):
-                found.setdefault(hop.label, []).append(hop)
-        for hops in found.values():
-            yield hops[0], frozenset(hop.kind for hop in hops)
+        known = self._leaving.get(kinds)
+        if known is None:
+            found: dict[str, list[SchemaHop]] = {}
+            for kind in sorted(kinds):
+                for hop in self._by_kind.get(kind, ()):
+                    found.setdefault(hop.label, []).append(hop)
+            known = self._leaving[kinds] = [(hops[0], frozenset(hop.kind for hop in hops)) for hops in found.values()]
+        return known
 
     def whole(self, kinds: frozenset[str]) -> str:
         """An expression of everything of `kinds`; empty where one of them has no pseudonym."""
