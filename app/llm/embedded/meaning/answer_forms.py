@@ -75,6 +75,8 @@ class AnswerForms:
         # "Who got X prescribed" asks for those it was prescribed to, and not by.
         got = words[:1] == ("who",) and words[1:2] in (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
         self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
+        told = zip(words, asked.roles, strict=True)
+        self._asks_people = any(role == "person" and word not in ("who", "whom") for word, role in told)
         self._light = mask(at for at, word in enumerate(words) if word in _LIGHT)
         self._groups = Groups(asked, graph, builder, self._noun)
 
@@ -205,7 +207,7 @@ class AnswerForms:
                 return OF_KIND
             return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
         wh = self._asked.wh
-        if wh in ("who", "whom") or (self._noun < 0 and "person" in self._asked.roles):
+        if wh in ("who", "whom") or (self._noun < 0 and self._asks_people):
             return self._fits_people(each)
         if wh == "when":
             return OF_KIND if each.value == "date" or self._is_year(each) else -WRONG_KIND

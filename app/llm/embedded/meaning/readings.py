@@ -35,7 +35,7 @@ from app.llm.embedded.meaning.reading import (
 )
 from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
-from app.llm.embedded.scoring.directions import contrary_verb, is_turned_superior
+from app.llm.embedded.scoring.directions import contrary_verb, is_turned_clause, is_turned_superior
 from app.llm.embedded.scoring.path_scoring import PathScorer
 
 MAX_KEPT: Final = 70
@@ -198,7 +198,7 @@ class ReadingBuilder:
         is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in _names(start.expression))
         free = self._asked.content & ~start.used
         for said in self._said.of(hop, free, MIN_LIKENESS):
-            if not (start.is_bare and self._is_contrary(start.expression, hop)):
+            if not self._is_contrary(start, hop, said):
                 yield said, 0.0 if is_own else NOT_OWN
         if hop.value or start.unsaid or not is_own or start.is_implied:
             return
@@ -220,9 +220,12 @@ class ReadingBuilder:
         words = self._asked.words[max(0, start.anchor - 2) : start.anchor] if start.is_bare else ()
         return BY_PREPOSITION if set(words) & set(PREPOSITIONS) & set(hop.shown.split()) else 0.0
 
-    def _is_contrary(self, name: str, hop: SchemaHop) -> bool:
+    def _is_contrary(self, start: Reading, hop: SchemaHop, said: Said) -> bool:
         """True where the question's verb says the step the other way round."""
-        kinds, words = self._named.things.get(name, frozenset()), self._asked.words
+        name, words = start.expression, self._asked.words
+        if not start.is_bare:
+            return start.near > said.last and is_turned_clause(words, said.first, hop.label)
+        kinds = self._named.things.get(name, frozenset())
         at = words.index(name) if name in words else 0
         if is_turned_superior(words, at, hop.shown):
             return True

@@ -130,7 +130,7 @@ def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
 
 def _may_stand_for(pronoun: str, is_person: bool, is_any_person: bool) -> bool:
     """It is no person; and he is one, where people were spoken of at all."""
-    if pronoun in PERSONAL:
+    if pronoun in PERSONAL or pronoun == "their":
         return is_person or not is_any_person
     return not (pronoun in OF_THINGS and is_person)
 

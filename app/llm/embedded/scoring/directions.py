@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.morphology import is_third_person, verbs_of
 from app.llm.embedded.language.question_words import reading_orders
-from app.llm.embedded.language.relation_wording import hop_words
+from app.llm.embedded.language.relation_wording import hop_words, voice_of
 from app.llm.embedded.scoring.path_scoring import relation_direction
 
+_RELATIVE = frozenset({"who", "that", "which"})
 _RISING = frozenset({"report", "answer"})
 """What people do to those above them."""
 
@@ -24,6 +25,15 @@ def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
     if before[1:] == ("to",) and not _RISING.isdisjoint(verbs_of(before[0])):
         return is_below
     return bool(after) and not _RISING.isdisjoint(verbs_of(after[0])) and not is_below
+
+
+def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
+    """True where the verb at `at` of a clause says who does it to those behind it, and the step `label` from these goes
+    to whom they do it: the doctor who supervises X's doctor."""
+    if at < 1 or words[at - 1] not in _RELATIVE or not is_third_person(words[at]):
+        return False
+    voice = voice_of(label.removeprefix("^"))
+    return voice != "noun" and label.startswith("^") == (voice == "passive")
 
 
 def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:

@@ -104,7 +104,8 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     found = [part for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "many") for part in (at - 1, at)]
     found += occurrences_in(words)
     for at, word in enumerate(words[:-1]):
-        if word in ("number", "count") and words[at + 1] in ("of", "by") and (not at or roles[at - 1] != "content"):
+        is_said = not at or roles[at - 1] not in ("content", "comparative", "superlative")  # No "larger number".
+        if word in ("number", "count") and words[at + 1] in ("of", "by") and is_said:
             found.append(at)
     return [*found, 0] if words[:1] in (("count",), ("number",)) else found
 

@@ -34,6 +34,11 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("Which branches does Em4b44 look after?", 'reach(Em4b44, "^managed by")'),
         ("Is Em4b44 one of our members?", "exists(intersect(Em4b44, Sm0001))"),
         ("Has Eb1k11 got an author?", 'exists(reach(Eb1k11, "written by"))'),
+        ("Which has the larger number of seats, Er3h33 or Er9h99?", 'compare(Er3h33, Er9h99, "number of seats")'),
+        (
+            "When was the author born who mentors the author of Eb1k11?",
+            'reach(reach(reach(Eb1k11, "written by"), "mentored by"), "date of birth")',
+        ),
         ("Are there any blocked members?", 'exists(having(Sm0001, "blocked"))'),
         ("Em4b44 has which email?", 'reach(Em4b44, "email")'),
         ("Is Em4b44 an author?", "exists(intersect(Em4b44, Sa0001))"),

@@ -42,6 +42,18 @@ def test_the_other_extreme_is_taken_of_all_and_not_of_the_one_that_was_told(scor
     assert found is None or found.meaning.expression != 'argmax(Eb1k11, "price")'
 
 
+def test_their_is_of_people_where_people_were_spoken_of(scorer: PathScorer) -> None:
+    earlier = (
+        Turn(role="user", text="Who manages Er3h33?"),
+        Turn(role="assistant", text="Em4b44."),
+        Turn(role="user", text="Where are the books of Em4b44?"),
+        Turn(role="assistant", text="At Er9h99."),
+    )
+    found = read(scorer, "What is their email?", *earlier)
+    assert found is not None
+    assert found.meaning.expression == 'reach(Em4b44, "email")'
+
+
 @pytest.mark.parametrize("question", ["When was that loan due?", "Who was the translator?", "What for?"])
 def test_what_no_earlier_turn_tells_is_not_asked_of_everybody(scorer: PathScorer, question: str) -> None:
     found = read(scorer, question, *EARLIER)
