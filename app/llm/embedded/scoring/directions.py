@@ -28,8 +28,8 @@ def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
-    """True where the verb at `at` of a clause says who does it to those behind it, and the step `label` from these goes
-    to whom they do it: the doctor who supervises X's doctor."""
+    """True where the verb at `at` of a clause says who does it to those behind it, and the step `label` from these
+    goes to whom they do it: the doctor who supervises X's doctor."""
     if at < 1 or words[at - 1] not in _RELATIVE or not is_third_person(words[at]):
         return False
     voice = voice_of(label.removeprefix("^"))
