@@ -33,6 +33,23 @@ _PLAIN = tuple(
             r"(?:i (?:want|would like|need)|i['’]d like) to know|do you know|tell me|give me|show me)\b",
             " ",
         ),
+        (r"^\s*since (?:when|(?:which|what) (?:year|date|day))\b", "when"),
+        (r"\b(in|at|by|from|of|for|to|with|on) (E\w{5}) or \1 (E\w{5})", r"\1 \2 or \3"),
+        (r"^\s*every\b(?! (?:day|week|month|quarter|year|hour)\b)", "all"),
+        # "Whose email is missing among the nurses": they have none.
+        (r"^\s*whose (.+?) (?:is|are) (?:missing|unknown) among (?:all )?(?:the )?(.+)", r"which \2 have no \1"),
+        (
+            r"\b(?:except|apart from|other than|excluding|all but)(?: for)? (?:those|the ones|people)"
+            r"(?: (?:who|that|which))?(?: (?:is|are))?\b",
+            "not",
+        ),
+        *(
+            (rf"\b(has|have|had|having|with|got|are|is) the (?:{most}) number of\b", rf"\1 the {said}")
+            for most, said in (("highest|largest|biggest|greatest", "most"), ("lowest|smallest|least", "fewest"))
+        ),
+        # What somebody got done is done for them, and not by them.
+        (r"\bwho (?:got|gets|had) (E\w{5}|the \w+) (\w+ed)\b", r"who was \2 \1"),
+        (r"\bhow much cash\b", "how much money"),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
         (r"\babout\s*\?*\s*$", "topic"),
         (r"\bbest[- ]paid\b", "highest paid"),

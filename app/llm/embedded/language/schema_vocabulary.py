@@ -21,7 +21,7 @@ EMPTY: Final = frozenset(
     "same together share shared shares sharing common actually really just still yet different certain "
     "respective following given altogether total know known find see tell looking want like new own use used "
     "made make makes making go goes involve involved involving include including includes included found "
-    "happen happened take took taken many pls all listed each recently recent came come comes "
+    "happen happened took taken many pls all listed each recently recent came come comes "
     "something anything stuff doing done".split()
 )
 """Words that say little by themselves: no path has to explain them."""

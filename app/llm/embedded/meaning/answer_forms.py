@@ -26,7 +26,7 @@ _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
-UNEXPLAINED, UNEXECUTED = 1.0, 1.5
+UNEXPLAINED, UNEXECUTED, NO_WHAT = 1.0, 1.5, 0.3
 MIN_HEAD: Final = 0.72
 """The least likeness of the noun that is asked for to a step."""
 _NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
@@ -101,7 +101,9 @@ class AnswerForms:
         found: dict[str, Meaning] = {}
         for reading in readings:
             for expression, used, gain in self._answers(reading, readings):
-                if _NOTHING.search(expression) or joins_records(expression):
+                if _NOTHING.search(expression) or joins_records(expression) or not self._holds_pairs(expression):
+                    continue
+                if self._asks_recipient and _AGENT.search(expression):
                     continue
                 meaning = self._judged(expression, used, reading, gain)
                 if expression not in found or found[expression].score < meaning.score:
@@ -126,7 +128,6 @@ class AnswerForms:
         )
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
         fits = fits and not self._strays(used, reading) and not (asked.asks_members and expression[:6] == "reach(")
-        fits = fits and not (self._asks_recipient and _AGENT.search(expression))
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
@@ -146,7 +147,11 @@ class AnswerForms:
         """True where any of what stands before and behind an "or" will do, if the question has one."""
         asked = self._asked
         is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth") or asked.is_choice
-        return all(pair in expression for pair in asked.either) and (is_read or "union(" in expression)
+        return is_read or "union(" in expression
+
+    def _holds_pairs(self, expression: str) -> bool:
+        """True where of each two things that an "or" stands between any will do."""
+        return all(pair in expression for pair in self._asked.either)
 
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Expressions with the tokens they use and what they add to the score."""
@@ -207,20 +212,31 @@ class AnswerForms:
                 return OF_KIND
             return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
         wh = self._asked.wh
+        if self._asked.words[0] == "whose" and each.said == 1:
+            return -WRONG_KIND  # "Whose books are kept at X" asks for those who have them.
         if wh in ("who", "whom") or (self._noun < 0 and self._asks_people):
             return self._fits_people(each)
         if wh == "when":
             return OF_KIND if each.value == "date" or self._is_year(each) else -WRONG_KIND
         if "how" in self._asked.words and self._asked.form == "things":
             return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
-        return 0.0
+        return -NO_WHAT if self._is_no_what(each) else 0.0
+
+    def _is_no_what(self, each: Reading) -> bool:
+        """True of days and people, which nobody asks for by a "what" and a verb: "what was X prescribed"."""
+        words = self._asked.words
+        if words[0] != "what" or words[1:2] == ("is",) or "of" in words or "'s" in words:
+            return False
+        last = (_LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
+        return last in ("on", "by") and (each.value == "date" or each.kinds <= self._named.persons)
 
     def _is_year(self, each: Reading) -> bool:
         labels = _LABEL.findall(each.expression)
         return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
 
     def _fits_people(self, each: Reading) -> float:
-        may_be_group = self._asked.wh in ("who", "whom")
+        words = {self._asked.words[at] for at in self._asked.at("person")}
+        may_be_group = self._asked.wh in ("who", "whom") and words <= {"who", "whom"}
         if each.value or not each.kinds & (
             self._named.persons | (self._named.groups if may_be_group else frozenset())
         ):

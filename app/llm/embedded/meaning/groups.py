@@ -58,7 +58,9 @@ class Groups:
         behind = sum(used for at, (used, _) in self._builder.nouns.items() if at > self._asked.grouped)
         if each.value or each.is_bare or each.used & behind:
             return  # "Per city of the clinic" is said of the group.
-        if each.is_implied or self._asked.function:
+        if self._asked.function == "average" and each.is_whole and each.said == self._asked.grouped:
+            yield from self._of_each(each, text)
+        elif each.is_implied or self._asked.function:
             yield from self._measured(each)
         elif self._asked.period:
             yield from self._per_period(each, text)
@@ -66,6 +68,12 @@ class Groups:
             fit = 0.0 if self._noun in (-1, self._asked.grouped) or each.said == self._noun else -WRONG_KIND
             for label, used, score in self._ways_to_group(each):
                 yield f'group({text}, "{label}")', used, score + fit
+
+    def _of_each(self, each: Reading, text: str) -> Iterator[Answer]:
+        """The average of a number that each of the noun behind "per" has itself: "beds per ward"."""
+        for hop, _ in self._graph.leaving(each.kinds):
+            for said in self._builder.said(hop, each.used) if hop.value == "number" and "|" not in hop.label else ():
+                yield f'average({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP
 
     def _ways_to_group(self, each: Reading) -> Iterator[tuple[str, int, float]]:
         """The labels that lead to what is behind "per", in one step or in two, with all tokens and the score."""

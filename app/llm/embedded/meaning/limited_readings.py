@@ -119,7 +119,8 @@ class Limits:
                 narrow = f'counted({{}}, "{hop.label}", {operator}, {limit.name})'.format
                 chosen = narrowed(text, narrow, self._narrows_first)
                 score = longer.score + 1.0 + noun.bit_count()
-                yield replace(longer, expression=chosen, score=score, is_whole=False, is_bare=False)
+                having = each.kinds & {other.kind for other in self._graph.hops if other.label == hop.label}
+                yield replace(longer, expression=chosen, kinds=having, score=score, is_whole=False, is_bare=False)
 
     def lacking(self, each: Reading, text: str, hop: SchemaHop, said: Said | None) -> Iterator[Reading]:
         """ "Non-smokers", "who has no boss": those of a set that do not have it, where a "no" stands before its words.

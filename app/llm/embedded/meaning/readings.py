@@ -35,8 +35,9 @@ from app.llm.embedded.meaning.reading import (
 )
 from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
-from app.llm.embedded.scoring.directions import contrary_verb, is_turned_clause, is_turned_superior
+from app.llm.embedded.scoring.directions import contrary_verb, filled_in, is_turned_clause, is_turned_superior
 from app.llm.embedded.scoring.path_scoring import PathScorer
+from kg_store.text.plurals import singular
 
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7
@@ -56,6 +57,7 @@ class ReadingBuilder:
         self.extremes = Extremes(asked, graph, said, self.nouns, named)
         self._narrows_first, self._speaks_of_having = asked.narrows_first, asked.speaks_of_having
         self._says_having = not _HAS.isdisjoint(asked.words)
+        self._filler, self._filled = filled_in(asked.words)
         self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 
     def readings(self) -> list[Reading]:
@@ -138,7 +140,7 @@ class ReadingBuilder:
 
     def _nouns(self) -> Iterator[tuple[int, int, frozenset[str]]]:
         """Runs of one or two content words that name kinds; the longer ones first."""
-        words, taken = self._asked.words, 0
+        words, taken = self._asked.words, self._said.modifiers
         for length in (2, 1):
             for at in range(len(words) - length + 1):
                 used = mask(range(at, at + length))
@@ -197,6 +199,9 @@ class ReadingBuilder:
         """The words that say `hop`, or none, with what it costs that they are not said."""
         is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in _names(start.expression))
         free = self._asked.content & ~start.used
+        if start.is_bare and start.anchor == self._filler:
+            yield from self._said.of_filler(hop, start.kinds, self._filled, self.nouns)
+            return
         for said in self._said.of(hop, free, MIN_LIKENESS):
             if not self._is_contrary(start, hop, said):
                 yield said, 0.0 if is_own else NOT_OWN
@@ -218,6 +223,8 @@ class ReadingBuilder:
     def _by_preposition(self, start: Reading, hop: SchemaHop) -> float:
         """ "Doctors at X" rather work at X than lead it."""
         words = self._asked.words[max(0, start.anchor - 2) : start.anchor] if start.is_bare else ()
+        if words[1:] == ("of",) and start.anchor - 2 in self.nouns and words[0] != singular(words[0]):
+            return -BY_PREPOSITION * (not hop.label.startswith("^"))  # "Doctors of X" hardly ask for its head.
         return BY_PREPOSITION if set(words) & set(PREPOSITIONS) & set(hop.shown.split()) else 0.0
 
     def _is_contrary(self, start: Reading, hop: SchemaHop, said: Said) -> bool:
@@ -225,8 +232,7 @@ class ReadingBuilder:
         name, words = start.expression, self._asked.words
         if not start.is_bare:
             return start.near > said.last and is_turned_clause(words, said.first, hop.label)
-        kinds = self._named.things.get(name, frozenset())
-        at = words.index(name) if name in words else 0
+        kinds, at = self._named.things.get(name, frozenset()), words.index(name) if name in words else 0
         if is_turned_superior(words, at, hop.shown):
             return True
         is_active = words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
@@ -253,7 +259,7 @@ class ReadingBuilder:
             said=-1, final=said.used if said else 0, is_bare=False, is_whole=False,
             unsaid=each.unsaid + (cost == UNSAID), is_of_whole=each.is_whole or each.is_of_whole,
         )  # fmt: skip
-        return self._called(longer, said) if said and not hop.value else longer
+        return self._called(longer, said) if said and not (hop.value or said.used & mask(self._filled)) else longer
 
     def _called(self, each: Reading, said: Said) -> Reading:
         """A noun that says a step says what it leads to, too: "the patients of X" are no nurses."""

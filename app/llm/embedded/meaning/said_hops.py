@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -15,7 +15,9 @@ from app.llm.embedded.language.schema_vocabulary import is_kin
 from app.llm.embedded.language.synonyms import kind_words, synonyms_of
 from app.llm.embedded.meaning.question.measures import POSITIVE
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
-from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop
+from app.llm.embedded.meaning.question.token_roles import mask
+from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop, are_records
+from app.llm.embedded.scoring.directions import names_other_end
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from kg_store.text.further_words import with_words
 from kg_store.text.plurals import singular
@@ -23,6 +25,9 @@ from kg_store.text.plurals import singular
 MAX_SPAN_WORDS: Final = 3
 MAX_WAYS: Final = 3
 LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
+LEAST, CALLED_SO = 0.55, 0.15
+"""The likeness of what X is to the step that leads from X, and what it costs that only its kind is called so."""
+
 FURTHER: Final = 0.25
 """Words say no step that is so much further from them than another one of the schema."""
 
@@ -42,12 +47,13 @@ class SaidHops:
     """The likeness of every span of a question to every hop."""
 
     def __init__(self, scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, wordings: Wordings) -> None:
-        self._wordings = wordings
+        self._wordings, self._asked, self._graph = wordings, asked, graph
         self._spans = list(_spans(asked))
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
         self._best = [max(each) for each in zip(*self._likeness, strict=True)]
         self._saying: dict[SchemaHop, list[Said]] = {}
+        self.modifiers = _modifiers(asked.words, graph)
 
     def _all(self, scorer: PathScorer, graph: SchemaGraph) -> list[list[float]]:
         texts = [text for span in self._spans for text in span.texts]
@@ -87,6 +93,26 @@ class SaidHops:
         found = [each for each in saying if each.likeness >= least and each.used & free == each.used]
         return found[:MAX_WAYS]
 
+    def of_filler(
+        self, hop: SchemaHop, kinds: frozenset[str], words: range, nouns: Mapping[int, tuple[int, frozenset[str]]]
+    ) -> Iterator[tuple[Said, float]]:
+        """ "Whose doctor is X": the spans among `words` that say `hop` from what it leads to, with what each costs.
+
+        `kinds` are those of X.
+        """
+        back = self._graph.turned(hop)
+        plain = (one for one, _ in self._graph.leaving(kinds) if "|" not in one.label and one.ends == hop.ends)
+        if back is None or are_records(hop.ends) or ("|" in hop.label and next(plain, None)):
+            return
+        if back.label.startswith("^") and names_other_end([self._asked.words[at] for at in words], hop.shown):
+            return  # "Whose child is X": X is no parent.
+        tokens = mask(words)
+        for said in self.of(back, self._asked.content & tokens, LEAST):
+            yield said, 0.0
+        used, called = nouns.get(words.start, (0, frozenset[str]()))
+        if used == tokens and hop.kind not in hop.ends and not back.ends.isdisjoint(called):
+            yield Said(used, 1.0, words.start, words.stop - 1, len(words)), CALLED_SO
+
     def _all_saying(self, hop: SchemaHop) -> list[Said]:
         """All spans that say `hop` hardly less well than they say another one, best first."""
         line = self._likeness[self._rows[_key(hop)]]
@@ -109,6 +135,16 @@ class SaidHops:
         """The likeness of the token `at` alone to the step that it says best."""
         found = (best for span, best in zip(self._spans, self._best, strict=True) if span.used == 1 << at)
         return max(found, default=0.0)
+
+
+def _modifiers(words: tuple[str, ...], graph: SchemaGraph) -> int:
+    """The tokens that only say which value is meant: the insurance of an "insurance number" is no insurer."""
+    used, names = 0, {tuple(hop.shown.lower().split()) for hop in graph.hops if hop.value not in ("", "truth")}
+    for name in names if len(words) > 1 else ():
+        for at in range(len(words) - len(name) + 1):
+            is_said = len(name) > 1 and GRAMMAR.isdisjoint(name) and words[at : at + len(name)] == name
+            used |= sum(1 << each for each in range(at, at + len(name) - 1)) if is_said else 0
+    return used
 
 
 def _key(hop: SchemaHop) -> tuple[str, str, str]:

@@ -101,6 +101,12 @@ class SchemaGraph:
             known = self._leaving[kinds] = [(hops[0], frozenset(hop.kind for hop in hops)) for hops in found.values()]
         return known
 
+    def turned(self, hop: SchemaHop) -> SchemaHop | None:
+        """The same step walked from what `hop` leads to; None where it leads to values."""
+        label = reversed_label(hop.label)
+        ways = (each for kind in sorted(hop.ends) for each in self._by_kind.get(kind, ()) if each.label == label)
+        return next(ways, None)
+
     def whole(self, kinds: frozenset[str]) -> str:
         """An expression of everything of `kinds`; empty where one of them has no pseudonym."""
         names = [self.kinds.get(kind, "") for kind in sorted(kinds)]

@@ -28,6 +28,9 @@ _PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORE
 _ONLY: Final = re.compile(r"^\W*(?:(?:and|but|no|ok),?\s+)?(?:only|just)\b(?!\s+(?:one|[0-9]))\s*", re.IGNORECASE)
 OF_THEM: Final = re.compile(r"\bof (?:them|those|these)\b", re.IGNORECASE)
 _THOSE: Final = re.compile(r"^(?:the\s+)?(?:those|them|these|ones)\b\s*(?:(?:who|that|which)\b\s*)?", re.IGNORECASE)
+_SAME: Final = frozenset({"and", "and for", "same for", "the same for", "and the same for"})
+_COURTESIES: Final = frozenset("please pls plz thanks".split())
+_AND: Final = re.compile(r"^\W*(?:and|but)\s+(?=which\b)", re.IGNORECASE)
 _WHO_IN: Final = re.compile(
     r"^\W*(?:and\s+)?who(?:\s+(?:all|else))?(?:\s+(?:is|are|was|were)|'s)\s+in\s+(?-i:(E\w{5}))\W*$", re.IGNORECASE
 )
@@ -73,7 +76,7 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
         return
     if any(map(is_pseudonym, words)):
         of_them = OF_THEM.search(question) is not None
-        yield _as_before(words, given) or (_resolved(question, given, persons) if of_them else question)
+        yield _as_before(words, given) or (_resolved(_AND.sub("", question), given, persons) if of_them else question)
         return
     resolved = _resolved(question, given, persons)
     if resolved == question and not _names_kind(words, graph):
@@ -137,11 +140,12 @@ def _may_stand_for(pronoun: str, is_person: bool, is_any_person: bool) -> bool:
 
 def _as_before(words: Sequence[str], given: StepInput) -> str:
     """ "And X?" asks of X what the turn before asked of one thing; empty where it asks more."""
-    if len(words) != 2 or words[0] != "and" or words[1][0] != "E":
+    said = [word for word in words if word not in _COURTESIES]
+    if not said or " ".join(said[:-1]) not in _SAME or said[-1][0] != "E":
         return ""
     asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
     named = [word for word in words_in(asked) if is_pseudonym(word)]
-    return asked.replace(named[0], words[1]) if len(named) == 1 and named[0][0] == "E" else ""
+    return asked.replace(named[0], said[-1]) if len(named) == 1 and named[0][0] == "E" else ""
 
 
 def _other_extreme(words: Sequence[str], given: StepInput) -> str:

@@ -5,13 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.llm.embedded.language.morphology import is_third_person, verbs_of
-from app.llm.embedded.language.question_words import reading_orders
+from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, reading_orders
 from app.llm.embedded.language.relation_wording import hop_words, voice_of
 from app.llm.embedded.scoring.path_scoring import relation_direction
+from kg_store.text.plurals import singular
 
 _RELATIVE = frozenset({"who", "that", "which"})
 _RISING = frozenset({"report", "answer"})
 """What people do to those above them."""
+_COPULAS = frozenset("is are was were".split())
+
+
+def filled_in(words: Sequence[str]) -> tuple[int, range]:
+    """The token of the thing that is somebody's something, and the tokens of what it is: "whose doctor is X", "who is
+    X the doctor of". -1 where none is."""
+    at = next((n for n, word in enumerate(words) if is_pseudonym(word)), -1)
+    if words[:1] == ("whose",) and 3 <= at + 1 == len(words) and words[at - 1] in _COPULAS:
+        return at, range(1, at - 1)
+    if at == 0 and words[1:3] in (("is", "the"), ("was", "the")) and words[-2:] in (("of", "who"), ("of", "whom")):
+        return at, range(3, len(words) - 2)
+    is_asked = at == 2 and words[0] in ("who", "whom", "what") and words[1] in _COPULAS
+    if is_asked and words[at + 1 : at + 2] == ("the",) and words[-1] == "of" and len(words) > at + 3:
+        return at, range(at + 2, len(words) - 1)
+    return -1, range(0)
+
+
+def names_other_end(words: Sequence[str], label: str) -> bool:
+    """True where `words` are the noun of the step `label`, or the one for who does it: its end is called so."""
+    own = {word for word in label.lower().split() if word not in GRAMMAR}
+    verbs = frozenset[str]().union(*map(verbs_of, own))
+    return any(singular(word) in own or not verbs.isdisjoint({word, *verbs_of(word)}) for word in words)
 
 
 def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:

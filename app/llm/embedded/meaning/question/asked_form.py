@@ -113,7 +113,7 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     """The words that ask for yes or no, the first verb and a tag at the end; none where none do."""
     if len(words) > 1 and roles[0] == "thing" and words[1] in TRUTHS:
-        if words[2:3] and words[2] in (*ASKING, "how"):
+        if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING:
             return []  # "X has which siblings?"
         return [1, len(words) - 2, len(words) - 1] if words[-2] in TRUTHS else [1]
     if len(words) > 1 and words[0] in TRUTHS and "or" not in words:

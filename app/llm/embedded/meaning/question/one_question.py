@@ -20,9 +20,20 @@ _OPENING: Final = re.compile(
     r"|i was (?:just )?wondering\b(?: if you (?:could|can) (?:tell me|say)\b)?"
     r"|(?:sorry|excuse me)\b[^,?]*,(?:\s*but\b)?"
     r"|(?:can|could|would|will) you (?:please |kindly |maybe )?"
-    r"(?:tell me|look up|find(?: out)?|check|let me know|work out|say)\b"
+    r"(?:tell me|look up|find(?: out)?|check|let me know|work out|say)\b(?: for (?:me|us)\b)?"
+    r"|(?:i(?:'m|’m| am)|we(?:'re|’re| are)) (?:looking|searching) for\b"
+    r"|(?:one of (?:the|our|my|your) [a-z]+|somebody|someone|(?:my|our|the) [a-z]+)"
+    r" (?:wants|needs|would like) to know\b"
     r"|(?:i|we)(?:'d| would)? (?:need|want|like) to (?:know|see|find(?: out)?|learn)\b|(?:i|we) (?:need|want)\b"
     r"|do you (?:happen to )?know\b|any idea\b|let me know\b|i wonder\b|remind me\b)\W*",
+    re.IGNORECASE,
+)
+_TAIL: Final = re.compile(
+    r"[,.;?!]\s*(?:(?:can|could|would|will) you (?:please |kindly )?(?:look (?:that|this|it|them) up"
+    r"|help(?: (?:me|us))?(?: out| with (?:that|this|it))?|check(?: (?:that|this|it))?"
+    r"|find (?:that|it) out|tell me|let me know)"
+    r"(?: for (?:me|us))?|(?:i|we)(?: just| only)? (?:need|want)(?: to know)? (?:their names|the names|them(?: all)?|"
+    r"all of them|(?:a|the) list))(?:,? (?:please|thanks))?\W*$",
     re.IGNORECASE,
 )
 _IDLE: Final = re.compile(
@@ -41,18 +52,75 @@ _WHAT: Final = re.compile(r"what (?=(?:was|were|is|are|has|have)\b)", re.IGNOREC
 
 def one_question(text: str) -> str:
     """Empty where a turn asks several things."""
+    while (tail := _TAIL.search(text)) and words_in(text[: tail.start()]):
+        text = text[: tail.start()]
     asked = [part for part in _END.split(text.strip()) if not _COURTESIES.issuperset(words_in(part))]
     if len(asked) == 2 and (which := _WHICH.fullmatch(asked[1])) and _WHAT.match(asked[0]):
         return _plain(_WHAT.sub(f"which {which[1].lower()} ", asked[0], count=1))
     return _plain(asked[0]) if len(asked) == 1 else ""
 
 
-_IS_IT_TRUE: Final = re.compile(r"^\W*is it (?:true|correct|right|so|the case) that\b", re.IGNORECASE)
+_IS_IT_TRUE: Final = re.compile(
+    r"^\W*is it (?:true|correct|right|so|the case) that\b|^\W*(?:whether|if)\b(?: or not\b)?", re.IGNORECASE
+)
+_IS_THAT_TRUE: Final = re.compile(
+    r"\W+(?:(?:is|was) (?:that|this|it) (?:still )?(?:true|correct|right|so|the case)|right|correct|true)\s*\?\s*$",
+    re.IGNORECASE,
+)
+_TOLD: Final = re.compile(
+    r"^\W*(?:(?:i|we) (?:was|were|have been) told|(?:i|we) (?:heard|read|think|thought|believe|guess|suppose|assume)"
+    r"|(?:somebody|someone|they) (?:told (?:me|us)|said|says|say))\b(?: that\b)?",
+    re.IGNORECASE,
+)
+_AUXILIARY: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do|did|can)\b", re.IGNORECASE)
+_WITHIN: Final = re.compile(r"\b(?:who|whom|whose|that|which|where)\b", re.IGNORECASE)
+# "The husband of X, which doctor treats him?": what is asked about, in front of the question.
+_TOPIC: Final = re.compile(
+    r"^\W*((?:[a-z'’.]+ ){0,6}(?-i:E\w{5})),\s*"
+    r"((?:who|whom|whose|what|which|when|where|how|is|are|was|were|does|do|did|has|have|had)\b.*)$",
+    re.IGNORECASE,
+)
+_OF_TOPIC: Final = re.compile(
+    r"\b(?:(his|its|their|her)(?= [a-z])|he|him|she|her|it|they|them|that(?=\W*$))\b", re.IGNORECASE
+)
+_OWNED: Final = re.compile(r" ((?:[a-z]+ ){0,2}[a-z]+)\W*", re.IGNORECASE)
 
 
 def _plain(question: str) -> str:
     """`question` without its opening and its idle words; all of it where nothing else is left."""
-    rest = _IS_IT_TRUE.sub("is", _WHOEVER.sub("", _IDLE.sub("", question)))
+    rest = _without_opening(_WHOEVER.sub("", _IDLE.sub("", question)))
+    stated = _IS_THAT_TRUE.sub("", rest)
+    if stated != rest and (told := _TOLD.sub("", stated)).strip():
+        rest = _as_truth(told)
+    elif found := _IS_IT_TRUE.match(rest):
+        rest = _as_truth(rest[found.end() :])
+    rest = _with_topic(rest)
+    return rest if words_in(rest) else question
+
+
+def _without_opening(rest: str) -> str:
     while (opening := _OPENING.match(rest)) and words_in(rest[opening.end() :]):
         rest = rest[opening.end() :]
-    return rest if words_in(rest) else question
+    return rest
+
+
+def _as_truth(statement: str) -> str:
+    """The yes or no that asks for what is stated: "whether X is a smoker", "is X a smoker"."""
+    statement = statement.strip()
+    verb, within = _AUXILIARY.search(statement), _WITHIN.search(statement)
+    if verb is None or (within and within.start() < verb.start()):
+        return f"does {statement}"
+    return f"{verb[0].lower()} {statement[: verb.start()].strip()} {statement[verb.end() :].strip()}"
+
+
+def _with_topic(question: str) -> str:
+    """The question with what stands in front of it in place of its only pronoun."""
+    found = _TOPIC.match(question)
+    pronouns = list(_OF_TOPIC.finditer(found[2])) if found else []
+    if found is None or len(pronouns) != 1 or _WITHIN.search(found[1]):
+        return question
+    at, said, rest = pronouns[0], found[1], found[2][pronouns[0].end() :]
+    if at[1]:
+        owned = _OWNED.fullmatch(rest)
+        said, rest = (f"the {owned[1]} of {said}", "") if owned else (f"{said}'s", rest)
+    return f"{found[2][: at.start()]}{said}{rest}"

@@ -34,6 +34,7 @@ _ANY = frozenset({"any", "some"})
 _MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
+_VERBS_OF_WHAT = frozenset("have did do does".split())
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
 
 
@@ -230,6 +231,8 @@ def _asked(words: Sequence[str], form: Form) -> int:
         return -1
     for at, word in enumerate(words):
         is_compound = word in ("number", "name", "count") and at > 0 and words[at - 1] not in _BEFORE_ASKED
+        if word == "what" and words[at + 1 : at + 2] and words[at + 1] in _VERBS_OF_WHAT:
+            return -1  # "What have the children of X": these are no answer.
         if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
             is_part = words[at + 1 : at + 2] == ("of",) and words[at + 3 : at + 4] == ("'s",)
             return at + 4 if is_part else at + 1  # "Which of X's films".

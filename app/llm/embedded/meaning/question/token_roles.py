@@ -144,9 +144,8 @@ def _role(words: Sequence[str], at: int) -> Role:
 def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool:
     """ "A month" and "per month" say how often; "her brother X" only what X is, "Dr X" as well."""
     often = "many" not in words
-    if often and (
-        (word in _PERIODS and before in ("a", "per", "each", "every")) or (word == "per" and after in _PERIODS)
-    ):
+    each = ("per", "each", "every")
+    if often and ((word in _PERIODS and before in ("a", *each)) or (word in each and after in _PERIODS)):
         return True
     if word in _TITLES and is_pseudonym(after):
         return True
