@@ -23,6 +23,10 @@ from kg_store.text.numbers.number_words import find_number_expressions
 MAX_SHARING: Final = 20
 """A word that more names have as a part of theirs names none of them: a title, a kind."""
 
+_ASKS_WHEN: Final = re.compile(r"\W*(?:when|where|why|how) (?:did|does|do|will|is going to)\b", re.IGNORECASE)
+"""The last word of such a question is what is done, and no state: "when did X open"."""
+_WORD: Final = re.compile(r"\w")
+
 _RARE: Final = re.compile(r"\b[a-zA-Z]{5,}\b")
 
 _INDEFINITE: Final = [[word] for word in "a an any some no every each many several which what other more".split()]
@@ -93,6 +97,7 @@ class EntityLinker:
             Mention(hit.start, hit.end, hit.mids, ValueKind.TEXT)
             for hit in hits
             if hit.value_kind is ValueKind.TEXT and _says_much(hit.text, public) and not has_capitals(hit.text)
+            if not (_ASKS_WHEN.match(text) and not _WORD.search(text, hit.end))
         ]
         return _merge(_longest(mentions, EmphasisMarks.of(text)))
 

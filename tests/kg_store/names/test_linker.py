@@ -371,6 +371,13 @@ def test_an_everyday_word_that_is_a_whole_value_is_a_category_and_no_word_of_the
     assert [(each.mids, each.value_kind) for each in found] == [((9,), ValueKind.TEXT)]
 
 
+@pytest.mark.parametrize(("text", "found"), [("which cases are open", 1), ("when did the case open", 0)])
+def test_the_verb_that_a_question_about_a_time_ends_in_is_no_category(text: str, found: int) -> None:
+    index = NameIndex.build([NameEntry(9, "open", "value", ValueKind.TEXT, True, True)])
+    public = PublicWords.of(["cases"])
+    assert len(EntityLinker(index.with_public(public)).find_categories(text, public)) == found
+
+
 JOBS = ("Accountant", "Sales Representative", "Machines", "Prescription", "Phlebotomist")
 
 

@@ -70,6 +70,16 @@ _PLAIN = tuple(
             (rf"^\s*how (?:{adjectives})(?:ly)? (is|was|are|were)\b", rf"what \1 the {noun} of")
             for noun, adjectives in _DEGREES.items()
         ),
+        (
+            r"\bsince when (?:is|are|has|have) (.+?) (?:been )?(?:working|employed)(?: (?:here|for us|with us))?\W*$",
+            r"when was \1 hired",
+        ),
+        # "Has X got children, and who are they": the first question goes without saying.
+        (
+            r"^\s*(?:has|have|does|do) (E\w{5}) (?:got |have |had )?(?:any |an? |some )?([a-z]+),? (?:and |if so,? )*"
+            r"(?:who|what|which) (?:ones? )?(?:are they|is it|is he|is she|is that)\W*$",
+            r"which \2 does \1 have",
+        ),
         (r"\b(number of [a-z]+) by (?=[a-z]+\b\W*(?:please)?\W*$)", r"\1 per "),
         (r"\bused to\b", " "),
         (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.llm.embedded.language.morphology import is_participle
+from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
@@ -24,9 +25,12 @@ _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), fi
 _RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
+_OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
 _LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
 UNEXPLAINED, UNEXECUTED, NO_WHAT = 1.0, 1.5, 0.3
+_PLACED = frozenset({"based", "located", "situated"})
+"""Verbs that say nothing beside the noun of a place that is asked for: "in what country is X based"."""
 MIN_HEAD: Final = 0.72
 """The least likeness of the noun that is asked for to a step."""
 _NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
@@ -69,14 +73,17 @@ class AnswerForms:
         self._comparisons = Comparisons(asked, graph, builder)
         self._truths = Truths(asked, graph, builder, self._comparisons)
         self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
-        self._head = self._head_of_asked()
+        self._head, self._value = self._head_of_asked(), self._asked_value()
         words, self._asks_members = asked.words, asked.asks_members
         self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
         # "Who got X prescribed" asks for those it was prescribed to, and not by.
         got = words[:1] == ("who",) and words[1:2] in (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
         self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
-        told = zip(words, asked.roles, strict=True)
+        # Of "the job of the person who" it is the job that is asked for.
+        told = list(zip(words, asked.roles, strict=True))[: self._head.bit_length() if self._head else None]
         self._asks_people = any(role == "person" and word not in ("who", "whom") for word, role in told)
+        self._placed = mask(at for at, word in enumerate(words) if word in _PLACED)
+        self._given = mask(at for at in builder.nouns if self._is_given(at))
         self._light = mask(at for at, word in enumerate(words) if word in _LIGHT)
         self._groups = Groups(asked, graph, builder, self._noun)
 
@@ -116,6 +123,7 @@ class AnswerForms:
         for label in set(_LABEL.findall(expression)) if left & asked.content else ():
             explained = self._builder.explained(label) & asked.content
             left &= ~(explained | (explained >> 1 & self._light if expression.startswith("holds(") else 0))
+        left &= ~self._placed if self._head & reading.final else -1
         left &= ~self._how_much if reading.value == "number" else -1
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
@@ -123,13 +131,36 @@ class AnswerForms:
         bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
         bound = (
             bound
+            or self._is_asked_value(expression)
             or asked.asks_members
             or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)
         )
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
-        fits = fits and not self._strays(used, reading) and not (asked.asks_members and expression[:6] == "reach(")
+        fits = (
+            fits
+            and not self._strays(used, reading)
+            and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
+        )
+        fits = fits and not self._given & reading.final
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
+
+    def _is_given(self, at: int) -> bool:
+        """True of the band in "what does X play in the band": it is no answer."""
+        words = self._asked.words
+        return at > 1 and words[:2] in _WHAT_IT_DOES and words[at - 1] == "the" and words[at - 2] in PREPOSITIONS
+
+    def _is_asked_value(self, expression: str) -> bool:
+        """True of things of the value that stands for their noun: "the accountants in X"."""
+        return bool(self._value) and _OF_VALUE.match(expression) is not None and f"=, {self._value})" in expression
+
+    def _asked_value(self) -> str:
+        """The value behind where the asked noun may begin, if the question names a thing as well; else nothing."""
+        asked = self._asked
+        if asked.asked < 0 or asked.form not in ("things", "count") or "thing" not in asked.roles:
+            return ""
+        at = next((n for n in range(asked.asked, len(asked.roles)) if asked.roles[n] != "grammar"), -1)
+        return asked.words[at] if at >= 0 and asked.roles[at] == "value" else ""
 
     def _strays(self, used: int, reading: Reading) -> bool:
         """True where the noun of what is asked for says a step on the way, and not what the way leads to ("clients
@@ -177,10 +208,10 @@ class AnswerForms:
         elif form == "count" and self._asked.asks_how_often:
             is_done = not (each.value or each.is_whole) and are_records(each.kinds)
             yield from [(f"count({text})", each.used, 0.0)] if is_done else []
-        elif form == "count" and each.value == "number" and self._noun < 0:
+        elif form == "count" and each.value == "number" and self._noun < 0 and "different" not in self._asked.words:
             yield from self._groups.counted_values(each, text)
         elif form == "count":
-            yield f"count({text})", each.used, self._fit(each) - (OF_KIND if each.value else 0.0)
+            yield self._counted(each, text)
         elif form in ("average", "sum"):
             yield from self._groups.totals(each, text)
         elif form == "group":
@@ -193,6 +224,11 @@ class AnswerForms:
             return
         else:
             yield text, each.used, self._fit(each)
+
+    def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
+        """ "In how many countries": values are counted where their relation is what is asked for."""
+        is_other = bool(each.value) and not self._head & each.final
+        return f"count({text})", each.used, self._fit(each) - OF_KIND * is_other
 
     def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
         """ "Who else": all but those that are named, where they are of the kind that is asked for."""
@@ -218,6 +254,8 @@ class AnswerForms:
             return self._fits_people(each)
         if wh == "when":
             return OF_KIND if each.value == "date" or self._is_year(each) else -WRONG_KIND
+        if wh == "where" and each.value in ("date", "number"):
+            return -WRONG_KIND
         if "how" in self._asked.words and self._asked.form == "things":
             return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
         return -NO_WHAT if self._is_no_what(each) else 0.0

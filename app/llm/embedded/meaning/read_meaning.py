@@ -154,6 +154,6 @@ def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
     if OF_THEM.search(" ".join(asked.words)):
         return True
     if any(role in ("thing", "value") for role in asked.roles):
-        joins = asked.asks_members and asked.roles.count("thing") > 1
+        joins = asked.asks_members and (asked.roles.count("thing") > 1 or "value" in asked.roles)
         return not (asked.content | asked.working or joins or asked.wh in ("where", "when"))
     return points_back(asked) or not (builder.nouns or "person" in asked.roles)

@@ -32,10 +32,16 @@ _SAME: Final = frozenset({"and", "and for", "same for", "the same for", "and the
 _COURTESIES: Final = frozenset("please pls plz thanks".split())
 _AND: Final = re.compile(r"^\W*(?:and|but)\s+(?=which\b)", re.IGNORECASE)
 _WHO_IN: Final = re.compile(
-    r"^\W*(?:and\s+)?who(?:\s+(?:all|else))?(?:\s+(?:is|are|was|were)|'s)\s+in\s+(?-i:(E\w{5}))\W*$", re.IGNORECASE
+    r"^\W*(?:and\s+)?who(?:\s+(?:all|else))?(?:\s+(?:is|are|was|were)|'s)\s+in"
+    r"\s+(?:both\s+)?(?-i:(E\w{5})(?:\s+and\s+(E\w{5}))?)\W*$",
+    re.IGNORECASE,
 )
 _MEMBERS: Final = frozenset("cast actor starring star member player participant attendee passenger crew".split())
 _LEADING: Final = frozenset("and the one what about which who is are".split())
+_FROM: Final = re.compile(
+    r"^\W*where (?:(?:does|do|did) (?-i:(E\w{5})) come|(?:is|are|was) (?-i:(E\w{5}))(?: originally)?) from\W*$",
+    re.IGNORECASE,
+)
 _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
@@ -45,7 +51,15 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
     `persons`: the kinds that are people.
     """
     for wording in _filled_in(given, graph, persons):
-        yield _of_members(wording, given, graph, persons)
+        yield _of_members(_of_origin(wording, given, persons), given, graph, persons)
+
+
+def _of_origin(question: str, given: StepInput, persons: Collection[str]) -> str:
+    """Where a person comes from is where they were born."""
+    found = _FROM.match(question)
+    name = (found[1] or found[2]) if found else ""
+    is_person = any(each.name == name and set(each.concept.split(", ")) <= {*persons} for each in given.things)
+    return f"where was {name} born" if is_person else question
 
 
 def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> str:
@@ -62,7 +76,8 @@ def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Co
         and not hop.ends.isdisjoint(persons)
         and not _MEMBERS.isdisjoint(map(singular, hop.shown.lower().split()))
     }
-    return f"who is the {shown.pop()} of {thing.name}" if len(shown) == 1 else question
+    named = " and ".join(filter(None, found.groups())) if found else ""
+    return f"who is the {shown.pop()} of {named}" if len(shown) == 1 else question
 
 
 def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> Iterator[str]:

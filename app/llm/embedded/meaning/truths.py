@@ -16,6 +16,9 @@ from app.llm.embedded.meaning.schema_graph import SchemaGraph
 _CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _BEFORE_KIND: Final = frozenset("a an the one of also our my your their these those".split())
 _HAS: Final = frozenset({"has", "have", "had"})
+_DATED: Final = re.compile(r'reach\((E\w{5}), "([^"|]*)"\)')
+_DEAD: Final = frozenset({"dead", "deceased"})
+_IN_THE_PAST: Final = frozenset("was were has have did".split())
 _OF_SOME: Final = frozenset({"there", "any", "some"})
 FIRST_NAMED: Final = 0.02
 NO_CHAIN: Final = 0.3
@@ -95,10 +98,20 @@ class Truths:
             return 0 < used < 1 << self._all and whole.near > self._all
         return used > 1 << whole.far
 
+    def _was_done(self, each: Reading) -> Iterator[Answer]:
+        """ "Was X shipped", "is X dead": there is a date of it."""
+        found, words = _DATED.fullmatch(each.expression), self._asked.words
+        if found is None or each.value != "date":
+            return
+        said = [words[at] for at in range(len(words)) if each.used >> at & 1 and self._asked.roles[at] == "content"]
+        if len(said) == 1 and (said[0] in _DEAD or (is_participle(said[0]) and words[0] in _IN_THE_PAST)):
+            yield f'exists(having({found[1]}, "{found[2]}"))', each.used, -HAVING
+
     def _any(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
         if each.value == "truth" and _OF_SOME.isdisjoint(self._asked.words):
             yield f"holds({each.expression})", each.used, 0.0
         if each.value:
+            yield from self._was_done(each)
             return
         if each.expression.startswith("filter(E") and each.expression.count("(") == 1:
             yield f"exists({each.expression})", each.used, 0.0

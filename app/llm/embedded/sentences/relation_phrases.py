@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from app.llm.embedded.language.concept_nouns import NOUNS
 from app.llm.embedded.language.morphology import is_done, is_participle, is_past, may_be_noun
@@ -139,12 +139,15 @@ def _singular(words: list[str]) -> str:
     return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
 
 
+_NO_MEN: Final = frozenset("human german roman norman ottoman shaman talisman caiman".split())
+
+
 def _plural_word(word: str) -> str:
     if word in _OF_ONE_FORM:
         return word
     if word in _PLURALS:
         return _PLURALS[word]
-    if word.endswith("man") and len(word) > 3:
+    if word.endswith("man") and len(word) > 3 and word not in _NO_MEN:
         return word[:-3] + "men"
     if word.endswith("sis"):
         return word[:-2] + "es"

@@ -38,7 +38,8 @@ _TAIL: Final = re.compile(
 )
 _IDLE: Final = re.compile(
     r"\s+(?:in (?:the|our|your) (?:system|database|records|books|data|graph|list)|on (?:record|file|the books)"
-    r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us)(?=\W|$)",
+    r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us"
+    r"|on (?:our|your) (?:side|end))(?=\W|$)",
     re.IGNORECASE,
 )
 # "The phone of whoever owns it" asks for no person.

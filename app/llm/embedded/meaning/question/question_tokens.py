@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS, is_pseudonym
 from app.llm.embedded.language.ranked_words import (
     FREQUENT,
     FirstOf,
@@ -21,6 +22,7 @@ from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUP
 from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
 from app.llm.embedded.meaning.question.token_roles import Role, mask, particles_in, roles_of, said_words, words_of
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
+from kg_store.text.plurals import singular
 
 MIN_OF_ITS_OWN: Final = 5
 """Words of a question that begins with and, and needs no earlier one."""
@@ -36,6 +38,7 @@ _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
 _VERBS_OF_WHAT = frozenset("have did do does".split())
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
+_HOW_LONG = ("how", "long")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +216,7 @@ def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
     is_asked = bool({*words[1:3]} & {*ASKING, "how"})
     if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
         yield 0
-    if words[-1:] == ("for",) and form == "things":
+    if words[-1:] == ("for",) and form == "things" and words[:2] != _HOW_LONG:
         yield len(words) - 1
 
 
@@ -225,6 +228,13 @@ def _measure(words: Sequence[str], at: int) -> Measure:
     return known
 
 
+def _is_relative(before: Sequence[str]) -> bool:
+    """True of a "which" behind what is asked for: "the films which came out", "the films in which somebody plays"."""
+    noun = before[:-1] if before[-1:] and before[-1] in PREPOSITIONS else before
+    is_named = any(map(is_pseudonym, noun)) or not {*noun}.isdisjoint({*ASKING, *TRUTHS, "how"})
+    return bool(noun) and not is_named and noun[-1] not in GRAMMAR and singular(noun[-1]) != noun[-1]
+
+
 def _asked(words: Sequence[str], form: Form) -> int:
     """Where the noun of what is asked for may begin."""
     if form == "truth" or occurrences_in(words):
@@ -233,6 +243,8 @@ def _asked(words: Sequence[str], form: Form) -> int:
         is_compound = word in ("number", "name", "count") and at > 0 and words[at - 1] not in _BEFORE_ASKED
         if word == "what" and words[at + 1 : at + 2] and words[at + 1] in _VERBS_OF_WHAT:
             return -1  # "What have the children of X": these are no answer.
+        if word == "which" and _is_relative(words[:at]):
+            return 0
         if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
             is_part = words[at + 1 : at + 2] == ("of",) and words[at + 3 : at + 4] == ("'s",)
             return at + 4 if is_part else at + 1  # "Which of X's films".

@@ -60,6 +60,9 @@ def without_units(
         kept.append(words[at])
         at += 1
         if not (is_pseudonym(kept[-1]) and kept[-1][0] == "V"):
+            if kept[-1] == "in" and (asked := _unit_behind(words, at, of_labels))[0] in of_labels:
+                kept.pop()  # "The weight in kilos", where it is in kilos.
+                at += asked[1]
             continue
         unit, length = _unit_behind(words, at, of_labels)
         at += length

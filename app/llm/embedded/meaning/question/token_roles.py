@@ -40,6 +40,9 @@ _SILENT = frozenset(
 )
 
 
+# "A Golden Heron or a Silver Heron".
+_OF_TWO = re.compile(r"(?:\b(?:an?|the) )?\b(E[a-z0-9]{5}) or (?:an?|the) (E[a-z0-9]{5})\b")
+
 _SHORT = {
     "whats": "what is", "whos": "who is", "wheres": "where is", "hows": "how is", "whens": "when is", "avg": "average",
     "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "isnt": "isn't", "arent": "aren't", "wasnt": "wasn't",
@@ -64,7 +67,7 @@ def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str,
 def said_words(question: str) -> list[str]:
     """The words of `question`, short forms in full."""
     whole = re.sub(r"\bwho or what\b", "what", normalise_idioms(question), flags=re.IGNORECASE)
-    return _contracted(words_in(whole))
+    return _contracted(words_in(_OF_TWO.sub(r"\1 or \2", whole)))
 
 
 def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:

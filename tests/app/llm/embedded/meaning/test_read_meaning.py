@@ -110,6 +110,21 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("Which books are over Vn4m44 g?", 'filter(Sb0001, "weight g", >, Vn4m44)'),
         ("Which books are heavier than Vn4m44 grams?", 'filter(Sb0001, "weight g", >, Vn4m44)'),
         ("books of Vn4m44 grams or more", 'filter(Sb0001, "weight g", >=, Vn4m44)'),
+        (
+            "List the books which were published between Vd4t33 and Vd5t55",
+            'filter(filter(Sb0001, "published on", >=, Vd4t33), "published on", <=, Vd5t55)',
+        ),
+        ("Which books are by either the Ea2t22 or the Ea3t33?", 'reach(union(Ea2t22, Ea3t33), "^written by")'),
+        ("What is the weight of Eb1k11, in grams?", 'reach(Eb1k11, "weight g")'),
+        ("Was El1k11 loaned?", 'exists(having(El1k11, "loaned on"))'),
+        ("In how many different branches do we keep books?", 'count(reach(Sb0001, "kept at"))'),
+        ("How many different prices do books have?", 'count(reach(Sb0001, "price"))'),
+        ("What is the email of the person who manages Er3h33?", 'reach(reach(Er3h33, "managed by"), "email")'),
+        ("Has Ea2t22 got books, and which ones are they", 'reach(Ea2t22, "^written by")'),
+        (
+            "list the Vs6c66 of Eb1k11",
+            'intersect(filter(Sl0001, "loan status", =, Vs6c66), reach(Eb1k11, "^of book"))',
+        ),
         ("Is El1k11 a Vs6c66 or a Vs7c77?", 'reach(El1k11, "loan status")'),
         (
             "Do Em4b44 and Em5b55 have the same email?",
@@ -140,6 +155,9 @@ def test_a_question_is_read_as_an_expression(scorer: PathScorer, question: str, 
         "Whose books are kept at Er3h33?",
         "Was Em4b44 in Eb1k11?",
         "Which songs are in Eb1k11?",
+        "Where does Em4b44 come from?",
+        "What is the weight of Eb1k11 in kg?",
+        "What did Ea2t22 write in the book?",
     ],
 )
 def test_what_is_left_over_makes_a_reading_unsure(scorer: PathScorer, question: str) -> None:

@@ -101,3 +101,8 @@ def film_question(question: str, steps: tuple[SchemaStep, ...]) -> StepInput:
         question=question, dialogue=[], things=[thing("Ef1m11", "film")], evidence=[], candidates=[], steps=steps,
         kinds=kinds, own=own,
     )  # fmt: skip
+
+
+def test_which_of_them_asks_for_some_of_them_and_not_for_what_they_lead_to(scorer: PathScorer) -> None:
+    found = read(scorer, "which of them are Vs6c66", *SEVERAL)
+    assert found is None or not found.is_sure, found
