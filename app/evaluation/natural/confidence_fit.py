@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from app.evaluation.checks.metrics import calibration_error
 from app.evaluation.natural.confidence_examples import ConfidenceExample
@@ -14,6 +14,9 @@ from app.llm.embedded.confidence import INTERCEPT, chance
 
 STRENGTHS: Final = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Room for weights to grow (scikit-learn's C); the one is taken that predicts best on graphs left out."""
+LOWERING: Final = frozenset({"doubtful_names", "silent", "steps"})
+"""Figures that never speak for an answer."""
+
 _Examples = Sequence[ConfidenceExample]
 
 
@@ -64,8 +67,22 @@ def _weights(examples: _Examples, strength: float) -> dict[str, float]:
     # Takes a second to load: only whoever fits waits for it.
     from sklearn.linear_model import LogisticRegression
 
-    names = sorted(examples[0].features)
-    model = LogisticRegression(C=strength, max_iter=1000)
+    return _signed(LogisticRegression, examples, sorted(examples[0].features), strength)
+
+
+def _signed(regression: Any, examples: _Examples, names: list[str], strength: float) -> dict[str, float]:
+    """Fitted without the figures of LOWERING that would come out as raising it: few examples have them."""
+    found = _fitted(regression, examples, names, strength)
+    wrong = {name for name in LOWERING.intersection(names) if found[name] > 0}
+    if not wrong:
+        return found
+    return dict.fromkeys(wrong, 0.0) | _signed(
+        regression, examples, [name for name in names if name not in wrong], strength
+    )
+
+
+def _fitted(regression: Any, examples: _Examples, names: list[str], strength: float) -> dict[str, float]:
+    model = regression(C=strength, max_iter=1000)
     model.fit(
         [[each.features[name] for name in names] for each in examples],
         [each.is_right for each in examples],

@@ -49,6 +49,16 @@ def test_answers_that_would_not_be_given_teach_and_are_not_counted() -> None:
     assert chance({"margin": 0.9}, found.weights) < chance({"margin": 0.9}, fit("meaning", given).weights)
 
 
+def test_a_figure_that_never_speaks_for_an_answer_is_left_out_where_chance_says_it_does() -> None:
+    told = [
+        ConfidenceExample("meaning", each.group, {**each.features, "silent": float(each.is_right)}, each.is_right)
+        for each in examples(right=1.0)
+    ]
+    found = fit("meaning", told)
+    assert found.weights["silent"] == 0.0
+    assert found.weights["margin"] > 0
+
+
 def test_what_is_written_is_what_the_service_reads() -> None:
     found = fit("meaning", examples(right=1.0))
     written = tomllib.loads(as_toml([found]))
