@@ -44,6 +44,9 @@ _MIN_BEFORE_COMMA: Final = 1000
 
 _MAX_BETWEEN: Final = 24
 _SIGN: Final = re.compile(r"\b(?:minus|negative)\s+\Z", re.IGNORECASE)
+_BESIDE_TODAY: Final = re.compile(r"\b(?:last|past|previous|next|coming)\s+\Z", re.IGNORECASE)
+"""In front of a number of days or months that is no amount: what is meant depends on the day."""
+
 _ARTICLE_BEFORE: Final = re.compile(r"\b(?:a|an)\s+\Z", re.IGNORECASE)
 _THE_BEFORE: Final = re.compile(r"\b(?:the|early|mid|late)[\s-]+\Z", re.IGNORECASE)
 
@@ -213,7 +216,10 @@ def _expression(text: str, run: Sequence[Token]) -> NumberExpression:
     start, end = run[0].start, run[-1].end
     parts = parts_of(text, run)
     sign = _SIGN.search(text[max(0, start - 12) : start])
-    unit = None if run[-1].month or (parts and parts[-1].is_ordinal) else _UNIT.match(text, end)
+    is_bare = (
+        run[-1].month or (parts and parts[-1].is_ordinal) or _BESIDE_TODAY.search(text[max(0, start - 12) : start])
+    )
+    unit = None if is_bare else _UNIT.match(text, end)
     meant = canonical_of(parts, is_marked_decade=_THE_BEFORE.search(text[max(0, start - 8) : start]) is not None)
     is_everyday = sign is None and _is_everyday(run, parts, unit is not None)
     if meant is not None and sign is not None:

@@ -220,3 +220,8 @@ def test_a_text_in_figures_has_the_values_that_are_written_out() -> None:
 
 def test_no_expression_shows_what_it_says() -> None:
     assert "1960" not in repr(find_number_expressions("nineteen sixty"))
+
+
+def test_what_depends_on_the_day_is_no_amount() -> None:
+    (found,) = find_number_expressions("admitted in the last ninety days")
+    assert (found.lexical, found.end) == ("90", len("admitted in the last ninety"))

@@ -22,6 +22,8 @@ _NEGATIONS = frozenset("non outside not never no none without nobody lacking lac
 _PERSONS = frozenset("who whom people person persons anyone anybody someone somebody everyone everybody".split())
 TOTALS = frozenset({"total", "altogether", "combined", "sum", "together"})
 _PERIODS = frozenset("day week month quarter year".split())
+_SPANS = frozenset("day days week weeks month months quarter quarters year years hour hours".split())
+_BESIDE_TODAY = frozenset({"last", "past", "previous", "next", "coming"})
 _BEFORE_SECOND = frozenset("and or have has had do does did is are was were".split())
 _WH = frozenset("who whom which what when where how".split())
 _SORTS = frozenset("kind kinds type types sort sorts one ones thing things person people total time".split())
@@ -160,6 +162,8 @@ def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
     word = words[at]
     if at > 1 and word in _WH and before in _BEFORE_SECOND and not _WH.isdisjoint(words[:at]):
         return True
+    if word in _BESIDE_TODAY and _SPANS.intersection(words[at + 1 : at + 3]):
+        return True  # "In the last six months": nothing here knows what day it is.
     if word in TOTALS and not SUPERLATIVE.keys().isdisjoint(words):
         return True
     return word in _UNREAD and not (word == "how" and after in {"many", *POSITIVE})
