@@ -166,9 +166,20 @@ def _masked_by_owner(triples: SortedTriples, policy: Policy, classes: NodeClasse
 def _shown_classes(
     policy: Policy, classes: NodeClasses, triples: SortedTriples, masked: Container[str]
 ) -> frozenset[int]:
-    """The classes whose words are told as concepts."""
-    told = classes.word_of if policy.types == "concept" else ()
-    return frozenset(position for position in told if triples.raw.text(position) not in masked)
+    """The classes whose words are told as concepts, to every role."""
+    words = classes.word_of if policy.types == "concept" else {}
+    terms = {position: (triples.raw.text(position), word) for position, word in words.items()}
+    return frozenset(
+        position for position, named in terms.items() if named[0] not in masked and _is_told_to_all(policy, *named)
+    )
+
+
+def _is_told_to_all(policy: Policy, term: str, word: str) -> bool:
+    return all(
+        (role.show_concepts is None or _is_listed(role.show_concepts, term, word))
+        and not _is_listed(role.withhold_concepts, term, word)
+        for role in policy.roles.values()
+    )
 
 
 def _is_listed(listed: Shown, term: str, word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, StepInput, Turn
+from kg_store.algebra.expressions import parse
 from tests.support.tasks import thing
 
 KINDS = {"member": "Sm0001", "book": "Sb0001", "author": "Sa0001", "branch": "Sr0001", "loan": "Sl0001"}
@@ -71,3 +72,16 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
             kinds=kinds, own=own,
         ),
     )  # fmt: skip
+
+
+def assert_read_as(scorer: PathScorer, question: str, expression: str) -> None:
+    """The question is surely read as the expression, which the algebra can execute."""
+    found = read(scorer, question)
+    assert found is not None
+    assert parse(found.meaning.expression)
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+def assert_unsure(scorer: PathScorer, question: str) -> None:
+    found = read(scorer, question)
+    assert found is None or not found.is_sure, found

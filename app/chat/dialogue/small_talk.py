@@ -16,7 +16,7 @@ def _turn(*ways: str) -> re.Pattern[str]:
 
 
 _VAGUE = r"(?:(?:my|our|the|some|this|these|a few) )?(?:\w+ )?(?:stuff|things?|data|numbers|figures|topics?|work|info)"
-"""What names nothing that can be asked for: "our sales stuff"."""
+"""Words that name nothing that can be asked for: "our sales stuff"."""
 _HELLO = _turn(
     r"(?:hello|hi|hey|hiya|good (?:morning|afternoon|evening|day)|greetings|howdy)"
     r"(?: there| all| everyone| again| team| folks)?",

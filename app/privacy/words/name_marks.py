@@ -40,7 +40,7 @@ _OFFICE: Final = re.compile(
     r"(?<=\w )(?<!\bhis )(?<!\bher )(?<!\bmy )(?<!\bour )(?<!\btheir )(?<!\byour )(?<!'s )(?<!’s )\b"
     r"(Miss|Sir|Dame|Lady|Lord|Sister|Brother|Father|Mother|Nurse|Doctor|Professor|Reverend|Captain|Judge)[ \u00a0]\Z"
 )
-"""What stands with a capital before a name inside a sentence; "her sister" says who it is."""
+"""Words with a capital before a name inside a sentence; "her sister" says who it is."""
 
 _LONGEST_TITLE: Final = 12
 

@@ -23,7 +23,7 @@ _OF_TIME: Final = re.compile(
     r"\b(?:last|past|next|previous|first)\s*\Z|^\s*(?:ago|old|older|younger|earlier|later|before|after)\b",
     re.IGNORECASE,
 )
-_LOOK_BACK: Final = 24
+_MAX_LOOK_BACK: Final = 24
 _WORDED: Final = re.compile(
     "gram|kilo|ton|ounce|pound|met|inch|feet|foot|yard|mile|hectare|acre|lit|second|minute|hour|day|week|month|year"
     "|euro|dollar|franc|yen",
@@ -73,7 +73,7 @@ def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
 
 
 def _said(text: str, each: _Quantity, of_schema: Collection[Unit]) -> Iterator[Rewording]:
-    around = text[max(0, each.start - _LOOK_BACK) : each.start], text[each.end : each.end + _LOOK_BACK]
+    around = text[max(0, each.start - _MAX_LOOK_BACK) : each.start], text[each.end : each.end + _MAX_LOOK_BACK]
     meant = chosen_unit(each.name, of_schema)
     if (meant[0] if meant else units_called(each.name)[0]).is_time and any(map(_OF_TIME.search, around)):
         return  # "In the last 12 months" is when, and not how much.
@@ -83,7 +83,7 @@ def _said(text: str, each: _Quantity, of_schema: Collection[Unit]) -> Iterator[R
             yield Rewording(each.start, each.end, f"{plain_number(each.number)} {plain[0].word}")
         return
     factor, word = meant[0].factor / meant[1].factor, _word_of(meant[1])
-    before = _BEFORE.search(text, max(0, each.start - _LOOK_BACK), each.start) if factor != 1 else None
+    before = _BEFORE.search(text, max(0, each.start - _MAX_LOOK_BACK), each.start) if factor != 1 else None
     if factor != 1 and before is None and _JOINED.search(around[0]):
         return
     if before is not None:
@@ -142,7 +142,7 @@ def _in_words(text: str) -> Iterator[_Quantity]:
         if unit is not None and is_number:
             yield _Quantity(each.start, unit.end("unit"), Decimal(each.lexical), unit["unit"].lower())
     for match in _unit_alone().finditer(text):
-        one = _ONE.search(text, max(0, match.start() - _LOOK_BACK), match.start())
+        one = _ONE.search(text, max(0, match.start() - _MAX_LOOK_BACK), match.start())
         if one is not None and not units_called(match["unit"])[0].is_time:
             yield _Quantity(one.start(1), match.end(), Decimal(1), match["unit"].lower())
 

@@ -69,6 +69,27 @@ def test_words_that_hold_a_name_digits_or_no_common_word_are_masked(
     assert reasons(tmp_path, turtle(*lines)) == masked
 
 
+LABELS = turtle(":a :recordLabel :b . :b a :k . :k rdfs:label 'record label' ; :in :a .")
+"""The class is a thing of the graph as well, as those of Wikidata are."""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"mask_classes": ("record label",)},
+        {"roles": {"office": {"withhold_concepts": ("record label",)}}},
+        {"roles": {"office": {"show_concepts": ("person",)}}},
+    ],
+)
+def test_a_relation_called_as_a_class_that_is_not_told_to_everybody_is_a_name(
+    tmp_path: Path, said: dict[str, object]
+) -> None:
+    assert reasons(tmp_path, LABELS) == {}
+    policy = Policy.model_validate(said)
+    found = loaded_of(tmp_path, LABELS, policy).masked
+    assert [(each.kind, each.reason) for each in found if each.kind == "relation"] == [("relation", MaskReason.NAME)]
+
+
 def test_what_occurs_once_is_masked_where_others_occur_often_and_nothing_declares_it(tmp_path: Path) -> None:
     often = [f":p{n} :knows :p{n + 1} ; :age {n} ." for n in range(MIN_USUAL_USES)]
     once = ":p1 :gastritis :p2 . :p1 :visited :p3 . :visited a owl:ObjectProperty ."

@@ -35,7 +35,7 @@ _SAID_BACKWARDS: Final = _words([_TABLE[_BACKWARDS]])
 _SAME: Final = tuple(frozenset(line.split(", ")) for line in _TABLE[_KINDS]["same"].strip().splitlines())
 
 PLAINER: Final[Mapping[str, str]] = _TABLE[_PLAINER]
-"""What people say, parted by commas, with the plainer words that are read instead."""
+"""Everyday phrases, parted by commas, with the plainer words that are read instead."""
 
 
 @lru_cache(maxsize=50_000)

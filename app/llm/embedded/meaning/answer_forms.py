@@ -20,7 +20,7 @@ from app.llm.embedded.meaning.truths import Truths
 
 _LABEL = re.compile(r'"([^"]*)"')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
-"""What those lead to by a step that they don't take: nothing, whatever the graph holds."""
+"""A step from those that don't take it: it leads to nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
 _RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')

@@ -64,8 +64,8 @@ class NearestMeaning:
 def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | None:
     """The meaning that says what the whole question says; None where none lies near enough, or two about as near."""
     compared = list(_to_compare(found))
-    if not compared or (len(compared) > 1 and found.asked.wh == "who" and not found.asked.content):
-        return None  # Who was in a film, its director or its composer: nothing tells.
+    if not compared or _tells_nothing(found.asked, len(compared)):
+        return None
     words = MeaningWords(found.graph.hops, found.kinds, found.graph.kinds)
     texts = [words.of(each.expression) for each in compared]
     likeness = scorer.text_likeness(words.question(found.asked.words), texts)
@@ -76,8 +76,12 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
     nearest = NearestMeaning(compared[best], likeness[best], ahead)
     if nearest.meaning.silent > MAX_SILENT:
         return None
-    is_told = nearest.is_near and _is_accounted_for(found, nearest.meaning) and _joins_by_words(found, nearest.meaning)
-    return nearest if is_told else None
+    return nearest if nearest.is_near and _is_accounted_for(found, nearest.meaning) else None
+
+
+def _tells_nothing(asked: AskedQuestion, compared: int) -> bool:
+    """True where no word says a step: who was in a film, its director or its composer; and was X in it at all."""
+    return not asked.content and (asked.form == "truth" or (asked.wh == "who" and compared > 1))
 
 
 def _to_compare(found: Meanings) -> Iterator[Meaning]:
@@ -100,12 +104,6 @@ def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
     labels = set(_LABEL.findall(meaning.expression))
     unsaid = sum(not found.builder.explained(label) & ~meaning.left & found.asked.content for label in labels)
     return _runs(meaning.left) <= unsaid
-
-
-def _joins_by_words(found: Meanings, meaning: Meaning) -> bool:
-    """True of all but a yes or no about two things whose step no word says: "was X in Y" may ask about many."""
-    words = found.asked.content
-    return found.asked.form != "truth" or bool(words) or "(" not in meaning.expression.removeprefix("exists(")
 
 
 def _is_masked(meaning: Meaning) -> bool:

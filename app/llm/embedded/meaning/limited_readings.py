@@ -29,7 +29,7 @@ from kg_store.text.plurals import singular
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 OF_NOUN: Final = 0.3
-"""What a limit gains that no word says, where the noun says it: orders in May were ordered in May."""
+"""Gain of a limit that no word says, where the noun says it: orders in May were ordered in May."""
 
 _FILLING: Final = frozenset("a an any the been be ever have has had work works".split())
 SURELY: Final = 0.8

@@ -12,7 +12,7 @@ from kg_store.text.plurals import singular
 
 _RELATIVE = frozenset({"who", "that", "which"})
 _RISING = frozenset({"report", "answer"})
-"""What people do to those above them."""
+"""Verbs for what people do to those above them."""
 _COPULAS = frozenset("is are was were".split())
 
 

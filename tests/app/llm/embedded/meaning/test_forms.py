@@ -6,8 +6,7 @@ import pytest
 
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
-from kg_store.algebra.expressions import parse
-from tests.support.library import read
+from tests.support.library import assert_read_as, assert_unsure
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +134,7 @@ COUNTED = [
 
 @pytest.mark.parametrize(("question", "expression"), COUNTED, ids=[question for question, _ in COUNTED])
 def test_the_numbers_of_two_sets_are_compared(scorer: PathScorer, question: str, expression: str) -> None:
-    found = read(scorer, question)
-    assert found is not None
-    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+    assert_read_as(scorer, question, expression)
 
 
 @pytest.mark.parametrize(
@@ -150,8 +147,7 @@ def test_the_numbers_of_two_sets_are_compared(scorer: PathScorer, question: str,
     ],
 )
 def test_numbers_are_not_compared_where_one_side_is_not_told_whole(scorer: PathScorer, question: str) -> None:
-    found = read(scorer, question)
-    assert found is None or not found.is_sure, found
+    assert_unsure(scorer, question)
 
 
 QUANTIFIED = [
@@ -174,10 +170,7 @@ QUANTIFIED = [
 
 @pytest.mark.parametrize(("question", "expression"), QUANTIFIED, ids=[question for question, _ in QUANTIFIED])
 def test_all_any_and_none_are_executed(scorer: PathScorer, question: str, expression: str) -> None:
-    found = read(scorer, question)
-    assert found is not None
-    assert parse(found.meaning.expression)
-    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+    assert_read_as(scorer, question, expression)
 
 
 @pytest.mark.parametrize(
@@ -190,26 +183,19 @@ def test_all_any_and_none_are_executed(scorer: PathScorer, question: str, expres
     ],
 )
 def test_all_and_none_are_never_left_out(scorer: PathScorer, question: str) -> None:
-    found = read(scorer, question)
-    assert found is None or not found.is_sure, found
+    assert_unsure(scorer, question)
 
 
 @pytest.mark.parametrize(("question", "expression"), CHOSEN, ids=[question for question, _ in CHOSEN])
 def test_a_superlative_chooses_among_what_the_rest_of_its_question_tells(
     scorer: PathScorer, question: str, expression: str
 ) -> None:
-    found = read(scorer, question)
-    assert found is not None
-    assert parse(found.meaning.expression)
-    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+    assert_read_as(scorer, question, expression)
 
 
 @pytest.mark.parametrize(("question", "expression"), READ, ids=[question for question, _ in READ])
 def test_the_form_is_read(scorer: PathScorer, question: str, expression: str) -> None:
-    found = read(scorer, question)
-    assert found is not None
-    assert parse(found.meaning.expression)
-    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+    assert_read_as(scorer, question, expression)
 
 
 @pytest.mark.parametrize(
@@ -236,5 +222,4 @@ def test_the_form_is_read(scorer: PathScorer, question: str, expression: str) ->
     ],
 )
 def test_what_can_not_be_executed_whole_is_refused(scorer: PathScorer, question: str) -> None:
-    found = read(scorer, question)
-    assert found is None or not found.is_sure, found
+    assert_unsure(scorer, question)

@@ -7,7 +7,7 @@ import pytest
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import Turn
-from tests.support.library import read
+from tests.support.library import assert_read_as, assert_unsure, read
 
 
 @pytest.fixture(scope="module")
@@ -133,9 +133,7 @@ def scorer(embedder: Embedder) -> PathScorer:
     ],
 )  # fmt: skip
 def test_a_question_is_read_as_an_expression(scorer: PathScorer, question: str, expression: str) -> None:
-    found = read(scorer, question)
-    assert found is not None
-    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+    assert_read_as(scorer, question, expression)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +161,7 @@ def test_a_question_is_read_as_an_expression(scorer: PathScorer, question: str, 
     ],
 )
 def test_what_is_left_over_makes_a_reading_unsure(scorer: PathScorer, question: str) -> None:
-    found = read(scorer, question)
-    assert found is None or not found.is_sure
+    assert_unsure(scorer, question)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +175,7 @@ def test_what_is_left_over_makes_a_reading_unsure(scorer: PathScorer, question: 
 def test_the_whole_question_says_what_its_single_words_don_t(
     scorer: PathScorer, question: str, expression: str
 ) -> None:
-    found = read(scorer, question)
-    assert found is not None
-    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+    assert_read_as(scorer, question, expression)
 
 
 @pytest.mark.parametrize(
