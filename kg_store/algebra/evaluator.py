@@ -57,7 +57,7 @@ class ValueAlgebra:
     Where expressions leave room: `count` counts distinct members. `!=` keeps what has a value outside of V, other
     operators what has a value that compares so with any of V. Of several values of an entity, the greatest
     counts for argmax, compare and descending order, the least for argmin and ascending order. `compare` gives
-    nothing when one side has no value. Over no values a sum is 0; average, min and max are the empty set.
+    nothing when one side has no value. Over no values sum, average, min and max are the empty set: nothing says 0.
     Measures count a value for each mediator that one relation reaches it by.
     """
 
@@ -148,7 +148,8 @@ class _Evaluation:
         return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
 
     def _sum(self, call: Call) -> Result:
-        return sum(self._numbers(call), start=Decimal(0))
+        numbers = self._numbers(call)
+        return sum(numbers, start=Decimal(0)) if numbers else ResultSet(NO_MIDS)
 
     def _average(self, call: Call) -> Result:
         numbers = self._numbers(call)
