@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 import typer
 
@@ -13,19 +13,20 @@ from client_sdk.cli import devices
 from client_sdk.cli.errors import tell_wait
 from client_sdk.cli.mcp import mcp
 from client_sdk.cli.proxy import proxy
-from client_sdk.cli.settings import TAKES_ID, ApiKey, PlainHttp, Url, choose
+from client_sdk.cli.settings import TAKES_ID, ApiKey, Language, Names, PlainHttp, Url, choose, names_options
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
     from client_sdk.client import Chat
+    from client_sdk.options import ChatOptions
 
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy", "mcp"})
 
 # The same as client_sdk.protocol's, whose models take longer to import than a help page to show.
 StrategyName = Literal["sets", "arog"]
+
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
 Strategy = Annotated[StrategyName, typer.Option(help="The way to search; arog asks the model more often")]
-Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 app = typer.Typer(
@@ -80,6 +81,7 @@ def ask(
     graph: Graph = None,
     strategy: Strategy = "sets",
     names: Names = 50,
+    language: Language = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Show the facts behind the answer")] = False,
     why: Annotated[bool, typer.Option("--why", help="Show the path to the answer")] = False,
     seen: Annotated[bool, typer.Option("--seen", help="Show what the model saw")] = False,
@@ -91,7 +93,7 @@ def ask(
     if stream and as_json:
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
-    chat = _open_chat(url, api_key, graph, strategy, names, plain_http)
+    chat = _open_chat(url, api_key, graph, plain_http=plain_http, strategy=strategy, **names_options(names, language))
     from client_sdk.cli.render import answer_as_json, make_console, show_parts
     from client_sdk.cli.stream import show_stream
 
@@ -112,6 +114,7 @@ def chat(
     graph: Graph = None,
     strategy: Strategy = "sets",
     names: Names = 50,
+    language: Language = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line that is read")] = False,
     history_file: Annotated[
         Path | None, typer.Option(help="Keep what is typed in this file (it will hold names); else it is forgotten")
@@ -121,7 +124,9 @@ def chat(
     """Talk with a graph. /help lists the commands: /why, /seen, /graph and others."""
 
     def open_chat(other: str | None) -> Chat:
-        return _open_chat(url, api_key, other or graph, strategy, names, plain_http)
+        return _open_chat(
+            url, api_key, other or graph, plain_http=plain_http, strategy=strategy, **names_options(names, language)
+        )
 
     choose(url, api_key, graph)
     from client_sdk.cli.chat import COMMANDS, ChatLoop
@@ -158,7 +163,7 @@ def ledger(
     """List what the model was sent for your questions. A line has its step, size, digest, and what the guard said."""
     if context.invoked_subcommand is not None:
         return
-    dialogue = _open_chat(url, api_key, None, "sets", 50, plain_http)
+    dialogue = _open_chat(url, api_key, None, plain_http=plain_http)
     from client_sdk.cli.render import make_console, show_ledger
 
     with dialogue:
@@ -185,7 +190,7 @@ def trace(
     plain_http: PlainHttp = False,
 ) -> None:
     """Show each prompt and reply of an answer. They stand as they left, beside the same with names, restored here."""
-    dialogue = _open_chat(url, api_key, None, "sets", 50, plain_http)
+    dialogue = _open_chat(url, api_key, None, plain_http=plain_http)
     from client_sdk.cli.render import make_console
     from client_sdk.cli.trace import show_trace, trace_as_dict
 
@@ -197,13 +202,10 @@ def trace(
     show_trace(make_console(), traced)
 
 
-def _open_chat(
-    url: str | None, api_key: str | None, graph: str | None, strategy: StrategyName, names: int, plain_http: bool
-) -> Chat:
+def _open_chat(url: str | None, api_key: str | None, graph: str | None, **options: Unpack[ChatOptions]) -> Chat:
     where = choose(url, api_key, graph)
     # Loaded where there is a key to ask with.
     from client_sdk.client import Chat
 
-    return Chat(
-        where.url, where.api_key, where.graph, strategy=strategy, plain_http=plain_http, names=names, on_wait=tell_wait
-    )
+    options.setdefault("on_wait", tell_wait)
+    return Chat(where.url, where.api_key, where.graph, **options)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from client_sdk.cli.settings import ApiKey, PlainHttp, Url, choose
+from client_sdk.cli.settings import ApiKey, Language, Names, PlainHttp, Url, choose, names_options
 from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import TIMEOUT_S, checked_url, secret_of
 
@@ -32,7 +32,8 @@ def proxy(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Where to listen; 0 takes a free one")] = PORT,
     key: ProxyKey = "",
     evidence: Annotated[bool, typer.Option("--evidence", help="End each answer with the path to it")] = False,
-    names: Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")] = 50,
+    names: Names = 50,
+    language: Language = None,
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one question")] = TIMEOUT_S,
     allow_host: Annotated[
         list[str] | None, typer.Option(help="A name by which clients may call this machine, e.g. host.docker.internal")
@@ -58,6 +59,8 @@ def proxy(
             raise
         raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=_GET_PROXY) from None
     where_to = checked_url(where.url, plain_http)
-    upstream = Upstream(where_to, where.api_key, load_or_create_key(), timeout_s, plain_http, names)
+    upstream = Upstream(
+        where_to, where.api_key, load_or_create_key(), timeout_s, plain_http, names_options(names, language)
+    )
     hosts = frozenset(name.lower() for name in allow_host or ())
     serve(upstream, AccessDecision(key, hosts, frozenset(allow_origin or ())), host, port, evidence=evidence)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from client_sdk.transport.address import DEFAULT_GRAPH, checked_key, secret_of, url_on_this_machine
+
+if TYPE_CHECKING:
+    from client_sdk.options import AskOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,17 @@ ApiKey = Annotated[
     typer.Option(envvar="AROG_API_KEY", help="Better there, or in AROG_API_KEY_FILE: others see options of a command"),
 ]
 PlainHttp = Annotated[bool, typer.Option("--plain-http", help="Allow http to another machine")]
+Names = Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        envvar="AROG_LANGUAGE",
+        metavar="TAG",
+        help="Names in this language (de, fr), where things have several  [default: the question's]",
+    ),
+]
+
+
+def names_options(names: int, language: str | None) -> AskOptions:
+    """What a question says of names; their language where one is chosen."""
+    return {"names": names} if language is None else {"names": names, "language": language}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from client_sdk.protocol.base import Wire
 from client_sdk.protocol.capsule import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM
@@ -23,6 +25,24 @@ class Message(Wire):
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS)]
 
 
+_LANGUAGE_TAG = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
+_MAX_LANGUAGE_TAG_CHARS = 35
+
+
+def _as_language_tag(text: str) -> str:
+    if len(text) <= _MAX_LANGUAGE_TAG_CHARS and re.fullmatch(_LANGUAGE_TAG, text):
+        return text
+    raise PydanticCustomError("language_tag", "Give a language by its tag, as en, de or pt-BR")
+
+
+LanguageTag = Annotated[
+    str,
+    AfterValidator(_as_language_tag),
+    Field(json_schema_extra={"pattern": _LANGUAGE_TAG, "maxLength": _MAX_LANGUAGE_TAG_CHARS}),
+]
+"""A language as BCP 47 tags it: `de`, `pt-BR`."""
+
+
 class ChatOptions(Wire):
     """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; and the
     `language` of these."""
@@ -31,10 +51,8 @@ class ChatOptions(Wire):
     depth: int = Field(default=3, ge=1, le=5, strict=True)
     relations_per_concept: int = Field(default=5, ge=1, le=20, strict=True)
     names: int = Field(default=50, ge=1, le=10_000, strict=True, description="names restored of one set")
-    language: str | None = Field(
+    language: LanguageTag | None = Field(
         default=None,
-        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$",
-        max_length=35,
         description="names in this language, where things have labels in it; else that of the names in the question",
     )
 

@@ -18,6 +18,7 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Turn
 from client_sdk.dialogue_cache import CachedDialogue, DialogueCache, earlier
 from client_sdk.errors import UnknownConversationError
+from client_sdk.options import AskOptions
 from client_sdk.protocol import GraphNames, Usage
 from client_sdk.proxy.events import Finished
 from client_sdk.proxy.questions import Question, model_ids
@@ -32,14 +33,14 @@ MODELS_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """The service, and the key pair that its names are sealed to."""
+    """The service, the key pair that its names are sealed to, and limits of each question."""
 
     url: str
     api_key: str = field(repr=False)
     key: KeyPair = field(repr=False)
     timeout_s: float = TIMEOUT_S
     plain_http: bool = False
-    names: int = 50
+    options: AskOptions = field(default_factory=AskOptions)
 
 
 class Sessions:
@@ -118,7 +119,7 @@ class Sessions:
             timeout_s=upstream.timeout_s,
             plain_http=upstream.plain_http,
             http=self._http,
-            names=upstream.names,
+            **upstream.options,
         )
 
     def _keep(self, question: Question, text: str, chat: AsyncChat, answer: Answer) -> None:

@@ -60,10 +60,12 @@ def crowd() -> tuple[str, ...]:
 
 
 def crowded_graph() -> str:
-    """One doctor with all those patients."""
+    """One doctor with all those patients, and the town that she works in, which has two names."""
     lines = "".join(f':p{at} a :Patient ; rdfs:label "{name}" ; :treatedBy :d .\n' for at, name in enumerate(crowd()))
     prefixes = "@prefix : <http://crowd.invalid/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
-    return prefixes + ':treatedBy rdfs:label "treated by" . :d a :Doctor ; rdfs:label "Ottilie Krummhorn" .\n' + lines
+    doctor = ':treatedBy rdfs:label "treated by" . :d a :Doctor ; rdfs:label "Ottilie Krummhorn" ; :worksIn :t .\n'
+    town = ':worksIn rdfs:label "works in" . :t a :Town ; rdfs:label "Arnsbridge"@en, "Arnsbrück"@de .\n'
+    return prefixes + doctor + town + lines
 
 
 @dataclass(slots=True)

@@ -94,6 +94,16 @@ def test_a_large_set_is_one_node_until_all_are_wanted(visit: Visit) -> None:
     assert {chip.removesuffix(" patient") for chip in chips.all_inner_texts()} == set(crowd())
 
 
+def test_names_are_told_in_the_language_that_is_chosen(visit: Visit) -> None:
+    visit.begin("crowd")
+    question = "Where does Ottilie Krummhorn work?"
+    expect(visit.ask(question)).to_contain_text("Arnsbridge")
+    visit.page.get_by_role("button", name="Settings").click()
+    visit.page.get_by_label("Names in").select_option(label="German")
+    visit.page.get_by_role("button", name="Close").click()
+    expect(visit.ask(question)).to_contain_text("Arnsbrück")
+
+
 def test_what_the_model_saw_is_in_pseudonyms_and_each_tells_its_name(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("Which patients are treated by Dr. Mbekani?")

@@ -130,8 +130,9 @@ def test_the_options_of_the_command_hold_for_another_graph(
     env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pipe(monkeypatch, "/graph clinic\nWho?\n")
-    assert run(["chat", "--strategy", "arog", "--names", "7"]) == 0
-    assert (env.seen[0]["strategy"], env.seen[0]["options"]["names"]) == ("arog", 7)
+    assert run(["chat", "--strategy", "arog", "--names", "7", "--language", "de"]) == 0
+    options = env.seen[0]["options"]
+    assert (env.seen[0]["strategy"], options["names"], options["language"]) == ("arog", 7, "de")
 
 
 class Interrupted(ConsoleDisplay):

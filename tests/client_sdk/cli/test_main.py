@@ -156,6 +156,19 @@ def test_ask_reads_the_question_from_standard_input(env: FakeService, monkeypatc
     assert (request["strategy"], request["options"]["names"], request["graph"]) == ("arog", 9, "clinic")
 
 
+def test_ask_wants_names_in_a_language(env: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(["ask", "Who?", "--language", "de"]) == 0
+    monkeypatch.setenv("AROG_LANGUAGE", "fr")
+    assert run(["ask", "Who?"]) == 0
+    assert [request["options"]["language"] for request in env.seen] == ["de", "fr"]
+
+
+def test_ask_says_what_a_language_looks_like(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--language", "in German"]) == 4
+    assert "language" in capsys.readouterr().err
+    assert env.seen == []
+
+
 @pytest.mark.parametrize(
     ("status", "exit_code"), [(401, 4), (403, 4), (404, 4), (422, 4), (429, 4), (500, 5), (503, 5), (302, 6)]
 )

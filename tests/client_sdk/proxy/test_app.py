@@ -453,6 +453,14 @@ def test_where_it_can_not_listen_it_says_why(service: FakeService) -> None:
             serve(upstream, AccessDecision(), host, 0)
 
 
+def test_each_question_is_asked_within_the_limits_of_the_proxy(service: FakeService) -> None:
+    asked = {"model": "demo", "messages": [{"role": "user", "content": "Who?"}]}
+    with proxy_thread(Upstream(service.url, API_KEY, KEY, options={"names": 7, "language": "de"})) as url:
+        httpx2.post(f"{url}/chat/completions", json=asked).raise_for_status()
+    (request,) = service.seen
+    assert (request["options"]["names"], request["options"]["language"]) == (7, "de")
+
+
 def test_pages_get_no_leave_unless_they_are_named(service: FakeService) -> None:
     asks = {"origin": "http://localhost:3000", "access-control-request-method": "POST"}
     with proxy_thread(Upstream(service.url, API_KEY, KEY)) as url:

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { newConversation, newTurn, requestOf } from "../src/ask/conversation";
+import { newConversation, newTurn, optionsOf, requestOf } from "../src/ask/conversation";
 import { pictureOf, rowsOf, sizeOf } from "../src/ask/evidence";
 import { questionsOf, wordsRead } from "../src/ask/readings";
 import { readablePayload } from "../src/protocol/trace";
@@ -40,6 +40,12 @@ describe("what is sent", () => {
     ]);
     expect(JSON.stringify(request)).not.toContain("Keller");
     expect(request.conversation).toBe("c");
+  });
+
+  test("names are wanted in a language where one is chosen", () => {
+    expect(optionsOf({ names: 50 })).toEqual({ names: 50 });
+    expect(optionsOf({ names: 50, language: "" })).toEqual({ names: 50 });
+    expect(optionsOf({ names: 50, language: "de" })).toEqual({ names: 50, language: "de" });
   });
 
   test("turns without an answer are left out, and so is what no longer fits", () => {

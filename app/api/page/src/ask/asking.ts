@@ -10,7 +10,7 @@ import { change, session, type Session, settings } from "../shared/session";
 import { dropConversation, keepConversation, keptConversations } from "../shared/store";
 import type { Conversation, Turn } from "../shared/stored_types";
 import { wordsOf } from "./progress";
-import { newConversation, newTurn, requestOf } from "./conversation";
+import { newConversation, newTurn, optionsOf, requestOf } from "./conversation";
 
 /** The turn that is being answered now: how far it is, and the text so far. */
 export interface Live {
@@ -138,7 +138,7 @@ async function answer(now: Session, asked: Conversation, turn: Turn): Promise<vo
 }
 
 async function streamed(now: Session, asked: Conversation, turn: Turn, signal: AbortSignal) {
-  const request = requestOf(asked, turn, now.key.publicText, { names: settings.value.names });
+  const request = requestOf(asked, turn, now.key.publicText, optionsOf(settings.value));
   const reader = new AnswerReader(now.key, asked.graph, asked.conversation);
   for await (const event of now.service.stream("/chat", { method: "POST", body: request, signal })) {
     const shown = await reader.read(event);

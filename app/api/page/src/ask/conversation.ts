@@ -1,6 +1,7 @@
 /** Begins a dialogue and its turns, and makes the request that asks the next one, names still sealed. */
 
 import { type ChatOptions, type ChatRequest, MAX_MESSAGES, type Message } from "../protocol/wire";
+import type { KeptSettings } from "../shared/store";
 import type { Conversation, Turn } from "../shared/stored_types";
 
 export function newConversation(graph: string): Conversation {
@@ -10,6 +11,11 @@ export function newConversation(graph: string): Conversation {
 
 export function newTurn(typed: string, sent: string = typed): Turn {
   return { id: crypto.randomUUID(), typed, sent, at: Date.now(), reply: null };
+}
+
+/** What the settings say of names. */
+export function optionsOf({ names, language }: Pick<KeptSettings, "names" | "language">): ChatOptions {
+  return language ? { names, language } : { names };
 }
 
 /**

@@ -155,6 +155,7 @@ export interface ChatOptions {
   depth?: number;
   relations_per_concept?: number;
   names?: number;
+  language?: string;
 }
 
 export interface ChatRequest {

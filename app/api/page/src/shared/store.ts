@@ -7,6 +7,8 @@ export interface KeptSettings {
   apiKey: string;
   graph: string;
   names: number;
+  /** The language of names, as its tag; the question's where there is none. */
+  language?: string;
 }
 
 interface Kept extends DBSchema {

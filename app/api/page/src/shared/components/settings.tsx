@@ -4,8 +4,13 @@ import { Dialog } from "./dialog";
 import { THEMES, chosenTheme, chooseTheme } from "../theme";
 
 const NAMES_OF_A_SET = [50, 200, 1000];
+const LANGUAGES = [
+  "ar", "bg", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "he", "hi", "hr", "hu", "id", "it", "ja", "ko", "lt",
+  "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "th", "tr", "uk", "vi", "zh",
+];
+const IN_ENGLISH = new Intl.DisplayNames("en", { type: "language" });
 
-/** How it looks, how many names of a set are asked for, and the way out. */
+/** How it looks, how many names of a set are asked for and in which language, and the way out. */
 export function Settings({ onClose }: { onClose: () => void }) {
   const [isLeaving, setLeaving] = useState(false);
   return (
@@ -17,6 +22,16 @@ export function Settings({ onClose }: { onClose: () => void }) {
           onChange={(event) => void change({ names: Number(event.currentTarget.value) })}
         >
           {NAMES_OF_A_SET.map((count) => <option key={count} value={count}>{count}</option>)}
+        </select>
+      </label>
+      <label class="field">
+        <span>Names in</span>
+        <select
+          value={settings.value.language ?? ""}
+          onChange={(event) => void change({ language: event.currentTarget.value })}
+        >
+          <option value="">The language of the question</option>
+          {LANGUAGES.map((tag) => <option key={tag} value={tag}>{IN_ENGLISH.of(tag)}</option>)}
         </select>
       </label>
       <fieldset class="field">
