@@ -9,6 +9,7 @@ from typing import Final
 
 from kg_store.lexicon import in_lexicon
 from kg_store.names.fuzzy_index import Fits, IsName
+from kg_store.names.fuzzy_match import SCORE_OF_PART
 from kg_store.names.fuzzy_search import InexactHit
 from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
@@ -143,7 +144,9 @@ class EntityLinker:
             return (start, end) in rare or is_name(start, end)
 
         hits = self.index.find_inexact(text, (), lambda *at: at in rare or is_more(*at), may_hold, fits)
+        values = {(each.start, each.end) for each in exact if each.value_kind is ValueKind.TEXT}
         able = [hit for hit in hits if not (_is_common_noun(text, hit) or _is_shared(hit, rare))]
+        able = [hit for hit in able if not (_is_of_title(hit) and (hit.start, hit.end) in values)]
         chosen = choose_inexact(text, spans, marks.enclosed, able, may_name)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
@@ -219,6 +222,12 @@ def _is_common_noun(text: str, hit: InexactHit) -> bool:
     before = text[: hit.start].split()[-1:]
     is_family = before == ["the"] and is_plural(written)
     return len(hit.mids) > MAX_SHARING or before in _INDEFINITE or (is_plural(written) and not is_family)
+
+
+def _is_of_title(hit: InexactHit) -> bool:
+    """True of a word out of a name of several: what is a whole value goes before it. Of people's names, which are
+    shorter, it may be the last one, which the graph may hold as a value too."""
+    return not hit.whole and hit.score < SCORE_OF_PART
 
 
 def _is_shared(hit: InexactHit, rare: Collection[tuple[int, int]]) -> bool:

@@ -357,6 +357,18 @@ def test_a_noun_that_a_longer_name_ends_in_is_not_meant_by_it_and_one_that_is_jo
     assert [each.mids for each in linker.find_mentions("who is governor of arizona")] == [(3, 4)]
 
 
+def test_a_whole_value_goes_before_a_word_of_a_title_and_not_before_the_last_word_of_a_persons_name() -> None:
+    things = {1: "Vowel Length in Connacht Irish", 2: "Anna Lindqvist", 3: "Fleets of Wexford"}
+    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in things.items()]
+    texts = {4: "Irish", 5: "Lindqvist"}
+    entries += [NameEntry(mid, text, "value", ValueKind.TEXT, True, True) for mid, text in texts.items()]
+    linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of([])))
+    mids = {
+        word: linker.find_mentions(f"Who knows {word} here?")[0].mids for word in ("Irish", "Lindqvist", "Wexford")
+    }
+    assert mids == {"Irish": (4,), "Lindqvist": (2,), "Wexford": (3,)}
+
+
 def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
     named = enumerate(("Ann Zilmer", "Bo Zilmer"), start=1)
     zilmers = [NameEntry(mid, name, "name", None, True, True) for mid, name in named]
