@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlalchemy import Connection, Engine, bindparam, insert, select
 
@@ -19,6 +21,8 @@ PURPOSE = "vault"
 NO_NAME = "(no name)"
 _QUERY_MIDS = 500
 _INSERT_ROWS = 5_000
+_MIDNIGHT: Final = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:\d\d)?$")
+"""A day that its source writes as a moment."""
 # Rows are padded to multiples of this, so that a stolen disk does not show the length of each name.
 _PAD_BYTES = 64
 # Built once: SQLAlchemy takes longer over a new statement than SQLite over its rows.
@@ -140,7 +144,7 @@ def readable_name(record: VaultRecord, language: str = "") -> str:
     if record.lexical is None:
         return NO_NAME
     if record.value_kind is ValueKind.DATE:
-        return record.lexical.replace("T", " ")
+        return _MIDNIGHT.sub("", record.lexical).replace("T", " ")
     return record.lexical
 
 

@@ -94,6 +94,20 @@ def test_a_name_is_the_preferred_one_and_a_value_reads_well(vault: Vault) -> Non
     assert readable_name(VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, "T-cell")) == "T-cell"
 
 
+@pytest.mark.parametrize(
+    ("lexical", "shown"),
+    [
+        ("1995-02-08T00:00:00Z", "1995-02-08"),
+        ("1995-02-08T00:00:00", "1995-02-08"),
+        ("1995-02-08T00:00:00.000+02:00", "1995-02-08"),
+        ("1995-02-08T10:00:00Z", "1995-02-08 10:00:00Z"),
+        ("1995-02-08", "1995-02-08"),
+    ],
+)
+def test_a_day_that_is_written_as_a_moment_is_shown_as_a_day(lexical: str, shown: str) -> None:
+    assert readable_name(VaultRecord(NodeKind.VALUE, (), ValueKind.DATE, lexical)) == shown
+
+
 def test_a_name_is_in_a_language_where_there_is_one() -> None:
     labels = (("de", "Arnsbrück"), ("en", "Arnsbridge"))
     city = VaultRecord(NodeKind.ENTITY, ("Arnsbridge", "Arnsbrück"), labels=labels)

@@ -82,6 +82,15 @@ _PLAIN = tuple(
         ),
         (r"\b(number of [a-z]+) by (?=[a-z]+\b\W*(?:please)?\W*$)", r"\1 per "),
         (r"\bused to\b", " "),
+        # Whoever is dead has died, and whoever is alive has not.
+        (r"\b(?:is|are)(?:n['’]t| not| no longer) (?:still )?alive\b", "has died"),
+        (r"^\s*(?:is|are) (.+?) (?:not|no longer) (?:still )?alive\b", r"has \1 died"),
+        (r"^\s*(?:is|are) (.+?) (?:still )?alive\b", r"has \1 not died"),
+        (
+            r"\b(?:is|are) (?:(?:still )?alive|not dead|not (?:yet )?deceased)\b|\b(?:is|are)n['’]t dead\b",
+            "has not died",
+        ),
+        (r"(?<=\w )(?:is|are) (?:already )?(?:dead|deceased)\b", "has died"),
         (r"\bhow (?:do|does|would|could|can|should) (?:people|you|one|we|i) describe\b", "what words describe"),
         (
             r"\b(?:what|how) (?:do|did|does|would) people (?:think (?:of|about)|rate|like)\b",

@@ -44,6 +44,14 @@ def may_be_noun(word: str) -> bool:
     return "NOUN" in kinds or not kinds
 
 
+@lru_cache(maxsize=50_000)
+def is_compared(word: str) -> bool:
+    """True of an adjective in a comparative or superlative, and of no noun that looks like one: thicker, busiest."""
+    lemmas = lemminflect.getAllLemmas(word)
+    is_adjective = "ADJ" in lemmas and lemmas.keys() <= {"ADJ", "ADV"}
+    return is_adjective and word.endswith(("er", "est")) and word not in lemmas["ADJ"]
+
+
 def is_participle(word: str) -> bool:
     """True where `word` is a past participle: directed, written, born; the ending decides for unknown words."""
     is_unknown = not lemminflect.getAllLemmas(word)

@@ -33,6 +33,11 @@ _PLACED = frozenset({"based", "located", "situated"})
 """Verbs that say nothing beside the noun of a place that is asked for: "in what country is X based"."""
 MIN_HEAD: Final = 0.72
 """The least likeness of the noun that is asked for to a step."""
+_WHERE: Final = frozenset(
+    "in at from to on near inside location place address street city town country region venue room site origin "
+    "destination residence home based located headquarters office building floor".split()
+)
+"""Words of relations that say where something is."""
 _NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
 _WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
 
@@ -142,6 +147,8 @@ class AnswerForms:
             and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
         )
         fits = fits and not self._given & reading.final
+        # That two things are joined by steps which no word says is no yes.
+        fits = fits and not (asked.form == "truth" and reading.silent > 1)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
@@ -254,11 +261,18 @@ class AnswerForms:
             return self._fits_people(each)
         if wh == "when":
             return OF_KIND if each.value == "date" or self._is_year(each) else -WRONG_KIND
-        if wh == "where" and each.value in ("date", "number"):
-            return -WRONG_KIND
+        if wh == "where":
+            return 0.0 if self._is_place(each) else -WRONG_KIND
         if "how" in self._asked.words and self._asked.form == "things":
             return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
         return -NO_WHAT if self._is_no_what(each) else 0.0
+
+    def _is_place(self, each: Reading) -> bool:
+        """True of places, and of what a relation leads to that says where: "lives in", "home address"."""
+        if each.value in ("date", "number", "truth") or (each.kinds and each.kinds <= self._named.persons):
+            return False
+        last = (_LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
+        return not (each.kinds.isdisjoint(self._named.places) and _WHERE.isdisjoint(last.lower().split()))
 
     def _is_no_what(self, each: Reading) -> bool:
         """True of days and people, which nobody asks for by a "what" and a verb: "what was X prescribed"."""

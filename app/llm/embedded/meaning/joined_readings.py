@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, follows_directly
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import (
     BEHIND_COUNTED,
@@ -88,7 +88,8 @@ class Joins:
             if (whole.used | taken.used) >> at & 1:
                 continue
             between = mask(range(max(taken.near, 0), taken.far))
-            if taken.near < at or (whole.used & between):
+            further = follows_directly(self._asked, taken.far)
+            if taken.near < at or (whole.used & between) or (further >= 0 and not taken.used >> further & 1):
                 continue
             next_said = next((n for n in range(at + 1, len(roles)) if roles[n] in ("content", "thing", "value")), -1)
             if next_said >= 0 and taken.used >> next_said & 1:

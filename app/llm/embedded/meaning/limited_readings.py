@@ -10,7 +10,7 @@ from typing import Final
 from app.llm.embedded.language.question_words import GRAMMAR
 from app.llm.embedded.language.relation_wording import voice_of
 from app.llm.embedded.meaning.extremes import Nouns
-from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, follows_directly
 from app.llm.embedded.meaning.question.value_limits import ValueLimit
 from app.llm.embedded.meaning.reading import (
     HAVING,
@@ -31,7 +31,9 @@ _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "
 OF_NOUN: Final = 0.3
 """Gain of a limit that no word says, where the noun says it: orders in May were ordered in May."""
 
-_FILLING: Final = frozenset("a an any the been be ever have has had work works".split())
+_FILLING: Final = frozenset(
+    "a an any the been be ever have has had work works got get gets left leave given give gave us".split()
+)
 SURELY: Final = 0.8
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
@@ -130,10 +132,22 @@ class Limits:
         if said is None or each.is_bare or not self._may_deny:
             return
         asked, at, filling = self._asked, said.first - 1, 0
-        while at > 0 and asked.words[at] in _FILLING:
+        explained = self._said.explained(hop.label, SURELY)
+        while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
+            is_of = asked.words[at] == "of"  # "No date of death".
+            if is_of and not explained >> (at - 1) & 1:
+                return
+            at -= is_of
             filling |= 1 << at & asked.content & ~each.used
             at -= 1
+        before = at - 1  # "Left no phone number".
+        while before > 0 and asked.words[before] in _FILLING:
+            filling |= 1 << before & asked.content & ~each.used
+            before -= 1
         is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
+        rest = follows_directly(asked, said.last)
+        if rest >= 0 and not explained >> rest & 1:
+            return  # "No date of death" is more than no date.
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
         if not (is_negated and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):

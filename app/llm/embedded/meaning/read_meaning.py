@@ -25,7 +25,10 @@ MIN_WEAKEST = 0.65
 MAX_OTHERS = 5
 NO_OTHER = 9.0
 """The margin of a reading beside which there is none."""
+_PLACES = frozenset({"place", "group"})
 _LABEL = re.compile(r'"[^"]*"')
+_RANGE = re.compile(r', ("[^"]*"), >=, \w+\), \1, <=')
+"""Both ends of a range are of one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class ReadMeaning:
     def scores(self) -> ReadingScores:
         """The figures that the confidence of an answer is worked out from."""
         best = self.meaning
-        steps = len(_LABEL.findall(best.expression))
+        steps = len(_LABEL.findall(best.expression)) - len(_RANGE.findall(best.expression))
         return ReadingScores("meaning", best.score, self.margin, best.weakest, steps, best.silent, self.likeness)
 
     @property
@@ -119,13 +122,15 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     numbers = [name for name, kind in values.items() if kind == "number"]
     plain = SchemaGraph(given.steps, given.kinds, given.kind_words)
     persons = frozenset(kind for kind in plain.kinds if plain.is_person(kind, scorer.type_of(kind)))
+    groups = frozenset(kind for kind in plain.kinds if names_a_group(kind, scorer.type_of(kind)))
     named = NamedThings(
         things={thing.name: frozenset(thing.concept.split(", ")) for thing in given.things},
         values=values,
         own=given.own,
         persons=persons,
         spoken=spoken_of(given),
-        groups=frozenset(kind for kind in plain.kinds if names_a_group(kind, scorer.type_of(kind))),
+        groups=groups,
+        places=groups | {kind for kind in plain.kinds if scorer.type_of(kind) in _PLACES},
     )
     for wording in wordings(given, plain, persons):
         question, graph = _unmasked(wording, given, plain)

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from app.llm.embedded.language.morphology import noun_lemma, verbs_of
 from app.llm.embedded.language.people_and_groups import names_people
-from app.llm.embedded.language.relation_wording import Wordings
+from app.llm.embedded.language.relation_wording import Wordings, without_storage
 from app.llm.embedded.language.synonyms import kind_words as synonyms_of_kind
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, Thing
@@ -39,8 +39,6 @@ _UNITS = frozenset(
     "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft "
     "sqkm m2 km2 m3 ft2".split()
 )
-# Words that sources put before every relation to say how it is stored.
-_STORED = ("direct ", "statement ", "prop ", "qualifier ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +186,7 @@ def plain_words(label: str) -> str:
 
 def _bare(part: str) -> str:
     mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
-    prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
-    parts = words.removeprefix(prefix).split(" ")
+    parts = without_storage(words).split(" ")
     while len(parts) > 1 and parts[-1].lower() in _UNITS:
         parts.pop()
     return mark + " ".join(parts)
@@ -206,8 +203,8 @@ def reversed_label(label: str) -> str:
 class NamedThings:
     """All that the question names, by pseudonym: kinds of things, kinds of values, and the steps that leave each.
 
-    `persons`: the kinds of people; `groups`: those of firms, teams and the like. `spoken`: things of
-    earlier turns, the latest first.
+    `persons`: the kinds of people; `groups`: those of firms, teams and the like; `places`: where one may be, which
+    firms are too. `spoken`: things of earlier turns, the latest first.
     """
 
     things: Mapping[str, frozenset[str]]
@@ -215,6 +212,7 @@ class NamedThings:
     own: Mapping[str, tuple[str, ...]]
     persons: frozenset[str]
     groups: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
     spoken: tuple[str, ...] = ()
 
     def has(self, name: str, label: str) -> bool:

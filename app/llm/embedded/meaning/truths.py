@@ -105,7 +105,11 @@ class Truths:
             return
         said = [words[at] for at in range(len(words)) if each.used >> at & 1 and self._asked.roles[at] == "content"]
         if len(said) == 1 and (said[0] in _DEAD or (is_participle(said[0]) and words[0] in _IN_THE_PAST)):
-            yield f'exists(having({found[1]}, "{found[2]}"))', each.used, -HAVING
+            having, denied = f'having({found[1]}, "{found[2]}")', words.index(said[0]) - 1
+            if self._asked.roles[denied] == "negation":  # "Has X not died" asks whether there is none.
+                yield f"none({having})", each.used | 1 << denied, -HAVING
+            else:
+                yield f"exists({having})", each.used, -HAVING
 
     def _any(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
         if each.value == "truth" and _OF_SOME.isdisjoint(self._asked.words):

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from app.llm.embedded.language.concept_nouns import NOUNS
 from app.llm.embedded.language.morphology import is_done, is_participle, is_past, may_be_noun
+from app.llm.embedded.language.relation_wording import without_storage
 from kg_store.terms import is_mask_word
 from kg_store.text.plurals import IRREGULAR, singular
 
@@ -84,7 +85,7 @@ def base_form(verb: str) -> str:
 
 def _words(label: str) -> list[str]:
     """`people.person.place of birth` as its last part; a capital at the front is no name's."""
-    words = label.lstrip("^").rsplit(".", 1)[-1].replace("_", " ").split()
+    words = without_storage(label.lstrip("^").rsplit(".", 1)[-1].replace("_", " ")).split()
     return [word if word[1:] != word[1:].lower() else word.lower() for word in words]
 
 

@@ -71,6 +71,8 @@ _BIG: Final = Measure(
         "size",
         "number of beds",
         "seats",
+        "seat count",
+        "bed count",
         "capacity",
         "number of employees",
         "surface",
@@ -86,6 +88,11 @@ _PAID: Final = Measure(1, 0, ("salary", "wage", "income", "pay"))
 _WORTH: Final = Measure(1, 0, ("price", "total", "amount", "value", "cost"))
 _FAST: Final = Measure(1, 0, ("speed",))
 _FAR: Final = Measure(1, 0, ("distance",))
+_THICK: Final = Measure(1, 0, ("thickness", "pages", "page count", "number of pages"))
+_DEEP: Final = Measure(1, 0, ("depth",))
+_WIDE: Final = Measure(1, 0, ("width",))
+_HOT: Final = Measure(1, 0, ("temperature",))
+_STRONG: Final = Measure(1, 0, ("strength", "dose", "dose mg", "power"))
 
 POSITIVE: Final[dict[str, Measure]] = {
     "old": _OLD, "young": _OLD, "new": _NEW, "big": _BIG, "large": _BIG, "small": _BIG, "long": _LONG,
@@ -99,6 +106,9 @@ COMPARATIVE: Final[dict[str, Measure]] = {
     "sooner": _LATE.turned(), "bigger": _BIG, "larger": _BIG, "greater": _HIGH, "smaller": _BIG.turned(),
     "higher": _HIGH, "lower": _HIGH.turned(), "longer": _LONG, "shorter": _LONG.turned(), "taller": _TALL,
     "heavier": _HEAVY, "lighter": _HEAVY.turned(), "cheaper": _DEAR.turned(), "pricier": _DEAR, "dearer": _DEAR,
+    "thicker": _THICK, "thinner": _THICK.turned(), "deeper": _DEEP, "shallower": _DEEP.turned(), "wider": _WIDE,
+    "narrower": _WIDE.turned(), "hotter": _HOT, "warmer": _HOT, "colder": _HOT.turned(), "cooler": _HOT.turned(),
+    "stronger": _STRONG, "weaker": _STRONG.turned(), "poorer": _PAID.turned(), "farther": _FAR, "further": _FAR,
     "faster": _FAST, "slower": _FAST.turned(), "richer": _PAID, "more": _HIGH, "less": _HIGH.turned(),
     "fewer": _HIGH.turned(), "before": _LATE.turned(), "after": _LATE,
 }  # fmt: skip
@@ -108,6 +118,9 @@ SUPERLATIVE: Final[dict[str, Measure]] = {
     "earliest": _LATE.turned(), "first": _LATE.turned(), "biggest": _BIG, "largest": _BIG, "greatest": _HIGH,
     "smallest": _BIG.turned(), "highest": _HIGH, "lowest": _HIGH.turned(), "maximum": _HIGH,
     "minimum": _HIGH.turned(), "longest": _LONG, "shortest": _LONG.turned(), "tallest": _TALL, "heaviest": _HEAVY,
+    "thickest": _THICK, "thinnest": _THICK.turned(), "deepest": _DEEP, "shallowest": _DEEP.turned(), "widest": _WIDE,
+    "narrowest": _WIDE.turned(), "hottest": _HOT, "warmest": _HOT, "coldest": _HOT.turned(), "coolest": _HOT.turned(),
+    "strongest": _STRONG, "weakest": _STRONG.turned(), "poorest": _PAID.turned(), "farthest": _FAR, "furthest": _FAR,
     "lightest": _HEAVY.turned(), "cheapest": _DEAR.turned(), "priciest": _DEAR, "dearest": _DEAR, "fastest": _FAST,
     "slowest": _FAST.turned(), "richest": _PAID, "most": _HIGH, "fewest": _HIGH.turned(), "least": _HIGH.turned(),
     "top": _HIGH,

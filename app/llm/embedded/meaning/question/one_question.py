@@ -68,11 +68,19 @@ _IS_THAT_TRUE: Final = re.compile(
     r"\W+(?:(?:is|was) (?:that|this|it) (?:still )?(?:true|correct|right|so|the case)|right|correct|true)\s*\?\s*$",
     re.IGNORECASE,
 )
+# "X is a nurse, isn't she?"
+_TAG: Final = re.compile(
+    r"(?:,\s*(?:is|are|was|were|do|does|did|has|have|had|can|will|would)(?:n['’]?t)?"
+    r"|\s(?:is|are|was|were|do|does|did|has|have|had|ca|wo|would)n['’]t)\s+(?:it|he|she|they|there|that|this|we)\W*$",
+    re.IGNORECASE,
+)
+_DENIED: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|cannot)\b|n['’]t\b", re.IGNORECASE)
 _TOLD: Final = re.compile(
     r"^\W*(?:(?:i|we) (?:was|were|have been) told|(?:i|we) (?:heard|read|think|thought|believe|guess|suppose|assume)"
     r"|(?:somebody|someone|they) (?:told (?:me|us)|said|says|say))\b(?: that\b)?",
     re.IGNORECASE,
 )
+_ASKED: Final = re.compile(r"^\W*(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
 _AUXILIARY: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do|did|can)\b", re.IGNORECASE)
 _WITHIN: Final = re.compile(r"\b(?:who|whom|whose|that|which|where)\b", re.IGNORECASE)
 # "The husband of X, which doctor treats him?": what is asked about, in front of the question.
@@ -91,6 +99,8 @@ def _plain(question: str) -> str:
     """`question` without its opening and its idle words; all of it where nothing else is left."""
     rest = _without_opening(_WHOEVER.sub("", _IDLE.sub("", question)))
     stated = _IS_THAT_TRUE.sub("", rest)
+    if (tag := _TAG.search(stated)) and not (_DENIED.search(stated[: tag.start()]) or _ASKED.match(stated)):
+        return _plain(f"is it true that {stated[: tag.start()]}?")
     if stated != rest and (told := _TOLD.sub("", stated)).strip():
         rest = _as_truth(told)
     elif found := _IS_IT_TRUE.match(rest):

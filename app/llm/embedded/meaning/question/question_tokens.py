@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS, is_pseudonym
 from app.llm.embedded.language.ranked_words import (
     FREQUENT,
@@ -37,6 +38,8 @@ _MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
 _VERBS_OF_WHAT = frozenset("have did do does".split())
+_GOING_ON = frozenset("of a an the".split())
+_GOING_ON = frozenset({"of", "a", "an", "the"})
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
 _HOW_LONG = ("how", "long")
 
@@ -188,7 +191,7 @@ def _with_values(
     for at in range(1, len(words)):
         if roles[at - 1] == "value" and is_foreign_unit(words[at]):
             roles[at] = "unknown"
-    limits, excluded = limits_in(words, roles), excluded_in(words, roles)
+    limits, excluded = limits_in(words, roles, numbers), excluded_in(words, roles)
     limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
     for used in (*(limit.used for limit in limits.values()), *excluded.values()):
         kept = {at for at in limits if words[at] in NUMBERS and words[at - 1] not in _ALL_OF}
@@ -249,3 +252,13 @@ def _asked(words: Sequence[str], form: Form) -> int:
             is_part = words[at + 1 : at + 2] == ("of",) and words[at + 3 : at + 4] == ("'s",)
             return at + 4 if is_part else at + 1  # "Which of X's films".
     return 0 if words[:1] and words[0] not in ("who", "when", "where", "how", "whose", "whom") else -1
+
+
+def follows_directly(asked: AskedQuestion, last: int) -> int:
+    """The content word that goes on with what ends at the token `last`, as in "date of birth" and "left a number"; -1
+    where none does. A participle begins something new."""
+    at, is_of = last + 1, asked.words[last + 1 : last + 2] == ("of",)
+    while at < len(asked.words) and asked.words[at] in _GOING_ON:
+        at += 1
+    is_content = at < len(asked.words) and asked.roles[at] == "content"
+    return at if is_content and (is_of or not is_participle(asked.words[at])) else -1

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from app.llm.embedded.language.idioms import normalise_idioms
-from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.morphology import is_compared, verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 from app.llm.embedded.language.schema_vocabulary import EMPTY, is_telling
 from app.llm.embedded.language.stated_bounds import in_reading_order
@@ -139,6 +139,8 @@ def _role(words: Sequence[str], at: int) -> Role:
         return "comparative"
     if word in SUPERLATIVE:
         return "superlative"
+    if is_compared(word) and word not in COMPARATIVE and (word.endswith("est") or "than" in words):
+        return "unknown"
     return (
         "content"
         if (is_telling(word) and word not in _SILENT) or (word in POSITIVE and before == "how")

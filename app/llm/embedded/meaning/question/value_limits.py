@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from app.llm.embedded.language.stated_bounds import NUMBERS
@@ -23,6 +23,8 @@ _OPERATORS: tuple[tuple[tuple[str, ...], str], ...] = tuple(
     for words in phrases.split(", ")
 )
 _BEFORE_VALUE = frozenset("in on at of the year for with is was are than date a an as by".split())
+
+_ONWARDS = frozenset({"on", "onward", "onwards", "upward", "upwards"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +55,18 @@ class ValueLimit:
         return f'union({kept}, filter({things}, "{label}", =, {self.other}))' if self.other else kept
 
 
-def limits_in(words: Sequence[str], roles: Sequence[Role]) -> dict[int, ValueLimit]:
-    """Each value with what compares it; two values that make a range, or of which either will do, are one limit."""
+def limits_in(words: Sequence[str], roles: Sequence[Role], numbers: Collection[str] = ()) -> dict[int, ValueLimit]:
+    """Each value with what compares it; two values that make a range, or of which either will do, are one limit.
+
+    `numbers`: the values that are numbers; of others "from" says which one, and "from ... on" begins a range."""
     found: dict[int, ValueLimit] = {}
     taken = -1
     for at in (at for at, role in enumerate(roles) if role == "value"):
         if at == taken:
             continue
         limit, taken = _pair(words, roles, at) or (_limit(words, at), taken)
+        if words[at - 1 : at] == ("from",) or words[max(0, at - 2) : at] == ("from", "the"):
+            limit = _from(words, at, limit, is_number=words[at] in numbers)
         after = limit.used.bit_length()
         follows = after < len(roles) and roles[after] == "content" and len(limit.names) == 1
         found[at] = replace(limit, counts=after) if follows else limit
@@ -69,6 +75,14 @@ def limits_in(words: Sequence[str], roles: Sequence[Role]) -> dict[int, ValueLim
             limit = _limit([*words[:at], str(NUMBERS[word]), *words[at + 1 :]], at)
             found[at] = replace(limit, counts=at + 1)
     return found
+
+
+def _from(words: Sequence[str], at: int, limit: ValueLimit, *, is_number: bool) -> ValueLimit:
+    """ "Films from 1984" came out in that year, those "from 1984 on" then or later; "from 20 seats" is more."""
+    if words[at + 1 : at + 2] and words[at + 1] in _ONWARDS:
+        return replace(limit, used=limit.used | 1 << at + 1)
+    is_one = limit.operator == ">=" and not (is_number or limit.upper or "starting" in words[max(0, at - 3) : at])
+    return replace(limit, operator="=") if is_one else limit
 
 
 def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLimit, int] | None:
