@@ -59,5 +59,5 @@ Language = Annotated[
 
 
 def names_options(names: int, language: str | None) -> AskOptions:
-    """What a question says of names; their language where one is chosen."""
+    """Limits of a question: how many names of a set are restored, and their language where one is chosen."""
     return {"names": names} if language is None else {"names": names, "language": language}

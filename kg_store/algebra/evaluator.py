@@ -55,10 +55,10 @@ class ValueAlgebra:
     """The set algebra over a blind graph, with the values of the vault of the same version.
 
     Where expressions leave room: `count` counts distinct members. `!=` keeps what has a value outside of V, other
-    operators what has a value that compares so with any of V. Of several values of an entity, the greatest
-    counts for argmax, compare and descending order, the least for argmin and ascending order. `compare` gives
-    nothing when one side has no value. Over no values sum, average, min and max are the empty set: nothing says 0.
-    Measures count a value for each mediator that one relation reaches it by.
+    operators what has a value that compares so with any of V. Of several values of an entity, the greatest counts for
+    argmax, compare and descending order, the least for argmin and ascending order. `compare` gives nothing when one
+    side has no value. Over no values sum, average, min and max are the empty set: nothing says 0. Measures count a
+    value for each mediator that one relation reaches it by.
     """
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
@@ -143,8 +143,7 @@ class _Evaluation:
 
     def _union(self, call: Call) -> Result:
         sets = [self._set(call, position) for position in range(len(call.operands))]
-        # Sums over a union need every pair, of sets with edges and of sets without.
-        edges = joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
+        edges = joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None  # For sums.
         return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
 
     def _sum(self, call: Call) -> Result:
