@@ -55,12 +55,10 @@ def proxy(
         from client_sdk.proxy.server import serve
         from client_sdk.proxy.sessions import Upstream
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
-            raise
-        raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=_GET_PROXY) from None
-    where_to = checked_url(where.url, plain_http)
-    upstream = Upstream(
-        where_to, where.api_key, load_or_create_key(), timeout_s, plain_http, names_options(names, language)
-    )
-    hosts = frozenset(name.lower() for name in allow_host or ())
-    serve(upstream, AccessDecision(key, hosts, frozenset(allow_origin or ())), host, port, evidence=evidence)
+        if (missing.name or "").partition(".")[0] in ("starlette", "uvicorn"):
+            raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=_GET_PROXY) from None
+        raise
+    where_to, limits = checked_url(where.url, plain_http), names_options(names, language)
+    upstream = Upstream(where_to, where.api_key, load_or_create_key(), timeout_s, plain_http, limits)
+    access = AccessDecision(key, frozenset(map(str.lower, allow_host or ())), frozenset(allow_origin or ()))
+    serve(upstream, access, host, port, evidence=evidence)
