@@ -52,7 +52,8 @@ _ABOUT = _turn(
     r"(?:overview|summary|rundown) (?:of|on)"
     r"|info(?:rmation)? (?:on|about)|details (?:on|of|about)|about|(?:please |can you |could you )*summari[sz]e)?"
     r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})"
-    r"(?:['’]s (?:file|record|profile|details|data|info(?:rmation)?))?(?: for (?:me|us))?\W*(?:please)?",
+    r"(?:['’]s (?:file|record|profile|details|data|info(?:rmation)?))?(?: for (?:me|us))?"
+    r"\W*(?:please|thanks|thank you|i(?:'m|’m| am) new(?: here)?)?",
 )
 _SORT = _turn(
     r"what (?:kind|sort|type)s? of (?:a )?(?:thing|person|place|object|entity) (?:is|was)"

@@ -33,8 +33,23 @@ _PLAIN = tuple(
             r"(?:i (?:want|would like|need)|i['’]d like) to know|do you know|tell me|give me|show me)\b",
             " ",
         ),
+        (
+            r"\bsince when (?:is|are|has|have) (.+?) (?:been )?(?:(?:working|employed)(?: (?:here|for us|with us))?"
+            r"|with (?:us|(?:the|our) (?:company|firm|team|business)))\W*$",
+            r"when was \1 hired",
+        ),
         (r"^\s*since (?:when|(?:which|what) (?:year|date|day))\b", "when"),
         (r"\b(in|at|by|from|of|for|to|with|on) (E\w{5}) or \1 (E\w{5})", r"\1 \2 or \3"),
+        (r"\bon (?:which|what) (?:exact )?(?:date|day)\b(?! of\b)", "when"),
+        (r"\b(which|what) one of (?=(?:them|these|those)\b)", r"\1 of "),
+        (r"^\s*(?:which|what) (?:one )?of us\b|\bwho all\b", "who"),
+        (r"\bthan the one (?:in|at|from|of) (?=E\w{5})", "than "),
+        (r"\bdo we (?:work|deal|do business|cooperate|trade) with\b", "do we have"),
+        (
+            r"\bperson (?:to|i should|we should) (?:ask for|ask|talk to|speak to|speak with|contact|turn to)\b",
+            "contact",
+        ),
+        (r"\b(?:make|get)(s?) (more|less|the most|the least) (?:money|cash)\b", r"earn\1 \2"),
         (r"^\s*every\b(?! (?:day|week|month|quarter|year|hour)\b)", "all"),
         # "Whose email is missing among the nurses": they have none.
         (r"^\s*whose (.+?) (?:is|are) (?:missing|unknown) among (?:all )?(?:the )?(.+)", r"which \2 have no \1"),
@@ -59,6 +74,7 @@ _PLAIN = tuple(
         # Who deals with an order handles it; films that deal with the sea are about it.
         (r"\bwho(?: is|'s|’s)? (?:deals?|dealt|dealing) with\b", "who handles"),
         (rf"\b((?:how much(?: money)?|what) {_DO} .+? )(?:make|get|bring in) {_A_PERIOD}", r"\1earn "),
+        (rf"\b((?:how much(?: money)?|what) {_DO} .+? )(?:make|get) (?=on average\b)", r"\1earn "),
         (rf"\b(how much(?: money)? {_DO} .+? )make(?=\W*$)", r"\1earn"),
         (rf"\b(?:how much|what) {_DO} (.+? )(?:go|sell|retail) for\b", r"how much does \1cost"),
         (
@@ -69,10 +85,6 @@ _PLAIN = tuple(
         *(
             (rf"^\s*how (?:{adjectives})(?:ly)? (is|was|are|were)\b", rf"what \1 the {noun} of")
             for noun, adjectives in _DEGREES.items()
-        ),
-        (
-            r"\bsince when (?:is|are|has|have) (.+?) (?:been )?(?:working|employed)(?: (?:here|for us|with us))?\W*$",
-            r"when was \1 hired",
         ),
         # "Has X got children, and who are they": the first question goes without saying.
         (

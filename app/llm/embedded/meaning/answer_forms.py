@@ -26,9 +26,12 @@ _RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "(
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
-_LIGHT = frozenset("work works working live lives living stay stays run runs come comes go goes".split())
+_LIGHT = frozenset(
+    "work works working live lives living stay stays run runs come comes go goes employed hired".split()
+)
 """Verbs that say nothing in front of what holds or not: "does X work full time"."""
 UNEXPLAINED, UNEXECUTED, NO_WHAT = 1.0, 1.5, 0.3
+_GOT = (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
 _PLACED = frozenset({"based", "located", "situated"})
 """Verbs that say nothing beside the noun of a place that is asked for: "in what country is X based"."""
 MIN_HEAD: Final = 0.72
@@ -82,7 +85,7 @@ class AnswerForms:
         words, self._asks_members = asked.words, asked.asks_members
         self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
         # "Who got X prescribed" asks for those it was prescribed to, and not by.
-        got = words[:1] == ("who",) and words[1:2] in (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
+        got = words[:1] == ("who",) and (words[1:2] in _GOT or words[1:3] in (("has", "been"), ("have", "been")))
         self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
         # Of "the job of the person who" it is the job that is asked for.
         told = list(zip(words, asked.roles, strict=True))[: self._head.bit_length() if self._head else None]
@@ -148,7 +151,7 @@ class AnswerForms:
         )
         fits = fits and not self._given & reading.final
         # That two things are joined by steps which no word says is no yes.
-        fits = fits and not (asked.form == "truth" and reading.silent > 1)
+        fits = fits and not (asked.form == "truth" and reading.silent > 1 and not asked.content)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 

@@ -37,12 +37,12 @@ from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
 from app.llm.embedded.scoring.directions import contrary_verb, filled_in, is_turned_clause, is_turned_superior
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from kg_store.text.plurals import singular
 
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7
 MAX_LEVELS: Final = 5
 _SHARING: Final = frozenset("same other else share shares with together also too another others".split())
+_OF_MANY: Final = (("of",), ("from",))
 _HAS: Final = frozenset({"has", "have", "had", "having"})
 
 
@@ -171,14 +171,15 @@ class ReadingBuilder:
                     yield from self._along(narrow, text, hop)
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
-        taken = self._cost(text, hop, each.is_whole)
+        taken, may_have = self._cost(text, hop, each.is_whole), self._speaks_of_having
         for said, cost in self._ways_to_say(hop, each):
             if not each.is_implied and not each.is_exclusive:
                 stepped = self._stepped(each, text, hop, said, cost, taken)
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
-            is_had = hop.value == "truth" or self._may_have(each)
-            if said and is_had and not each.is_bare and not text.startswith("having(") and not lacks(text, hop.label):
+            is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
+            is_new = not (each.is_bare or text.startswith("having(") or lacks(text, hop.label))
+            if said and is_had and is_new:
                 yield self._having(each, text, hop, said)
             yield from self._limits.lacking(each, text, hop, said)
             yield from self._limits.of(each, text, hop, said, taken)
@@ -191,9 +192,6 @@ class ReadingBuilder:
             yield from self.extremes.of(each, text, hop)
         if self.extremes.compares:
             yield from self.extremes.than(each, text, hop)
-
-    def _may_have(self, each: Reading) -> bool:
-        return self._speaks_of_having and (not each.is_implied or "negation" in self._asked.roles)
 
     def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
         """The words that say `hop`, or none, with what it costs that they are not said."""
@@ -223,7 +221,7 @@ class ReadingBuilder:
     def _by_preposition(self, start: Reading, hop: SchemaHop) -> float:
         """ "Doctors at X" rather work at X than lead it."""
         words = self._asked.words[max(0, start.anchor - 2) : start.anchor] if start.is_bare else ()
-        if words[1:] == ("of",) and start.anchor - 2 in self.nouns and words[0] != singular(words[0]):
+        if words[1:] in _OF_MANY and start.anchor - 2 in self.nouns and self._asked.speaks_of_many(start.anchor - 2):
             return -BY_PREPOSITION * (not hop.label.startswith("^"))  # "Doctors of X" hardly ask for its head.
         return BY_PREPOSITION if set(words) & set(PREPOSITIONS) & set(hop.shown.split()) else 0.0
 

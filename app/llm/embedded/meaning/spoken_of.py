@@ -24,7 +24,7 @@ _SINGULAR: Final = re.compile(
     r"\b(?:it|(?<!is )(?<!are )(?<!was )(?<!were )there|he|she|him|that one|this one|that(?=\s*(?:\?|$))|this|one)\b",
     re.IGNORECASE,
 )
-_PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one)\b", re.IGNORECASE)
+_PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one(?! of))\b", re.IGNORECASE)
 _ONLY: Final = re.compile(r"^\W*(?:(?:and|but|no|ok),?\s+)?(?:only|just)\b(?!\s+(?:one|[0-9]))\s*", re.IGNORECASE)
 OF_THEM: Final = re.compile(r"\bof (?:them|those|these)\b", re.IGNORECASE)
 _THOSE: Final = re.compile(r"^(?:the\s+)?(?:those|them|these|ones)\b\s*(?:(?:who|that|which)\b\s*)?", re.IGNORECASE)

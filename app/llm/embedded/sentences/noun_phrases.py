@@ -109,7 +109,9 @@ def _clause_backwards(speaker: Speaker, phrase: RelationPhrase, agree: Agreement
 
 
 def _predicate(phrase: RelationPhrase, agree: Agreement, be: tuple[str, str]) -> str:
-    verb = agree(*be)
+    # What was done on a day is over: "was hired on".
+    is_dated = phrase.form == "passive" and phrase.words.endswith(" on") and not phrase.words.startswith("based ")
+    verb = agree(*(("was", "were") if is_dated else be))
     match phrase.form:
         case "passive":
             return f"{verb} {phrase.words}"

@@ -32,7 +32,8 @@ _TAIL: Final = re.compile(
     r"[,.;?!]\s*(?:(?:can|could|would|will) you (?:please |kindly )?(?:look (?:that|this|it|them) up"
     r"|help(?: (?:me|us))?(?: out| with (?:that|this|it))?|check(?: (?:that|this|it))?"
     r"|find (?:that|it) out|tell me|let me know)"
-    r"(?: for (?:me|us))?|(?:i|we)(?: just| only)? (?:need|want)(?: to know)? (?:their names|the names|them(?: all)?|"
+    r"(?: for (?:me|us))?|i(?:'m|’m| am) new(?: here| to this)?"
+    r"|(?:i|we)(?: just| only)? (?:need|want)(?: to know)? (?:their names|the names|them(?: all)?|"
     r"all of them|(?:a|the) list))(?:,? (?:please|thanks))?\W*$",
     re.IGNORECASE,
 )

@@ -126,6 +126,10 @@ class AskedQuestion:
         """True where a superlative chooses among what the rest tells, not the rest among what it chose."""
         return self.form != "truth" and not is_part_of_first(self.words, min(self.measures, default=0))
 
+    def speaks_of_many(self, at: int) -> bool:
+        """True of a noun in the plural, and of one behind an "every"."""
+        return self.words[at] != singular(self.words[at]) or self.words[max(0, at - 1)] in ("every", "each", "all")
+
     def at(self, role: Role) -> Iterator[int]:
         return (at for at, each in enumerate(self.roles) if each == role)
 

@@ -59,6 +59,7 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("books from Vd4t33", 'filter(Sb0001, "published on", =, Vd4t33)'),
         ("books from Vd4t33 on", 'filter(Sb0001, "published on", >=, Vd4t33)'),
         ("which branches have from Vn4m44 seats", 'filter(Sr0001, "number of seats", >=, Vn4m44)'),
+        ("On which day was Eb1k11 published?", 'reach(Eb1k11, "published on")'),
         ("where is Eb1k11 kept", 'reach(Eb1k11, "kept at")'),
         ("Which members are not blocked?", 'difference(Sm0001, having(Sm0001, "blocked"))'),
         ("Which books are not kept at Er3h33?", 'difference(Sb0001, reach(Er3h33, "^kept at"))'),
