@@ -18,6 +18,7 @@ from app.egress.guarded_reasoner import UsageTotals
 from app.llm.embeddings.embedder import Likeness
 from app.privacy.anonymiser import Anonymised
 from app.privacy.name_recogniser import Recogniser
+from app.privacy.plain_wording import Today, utc_today
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult
@@ -49,7 +50,7 @@ def no_remark(_question: str) -> str | None:
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
     """Fixed while a service runs. `currency` is that of the reasoner's prices. `likeness`: tells which relations lie
-    nearest to a question that has no answer; without it none are told."""
+    nearest to a question that has no answer; without it none are told. `today` gives the day of a question."""
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
@@ -59,6 +60,7 @@ class ChatOptions:
     recogniser: Recogniser | None = field(default=None, repr=False)
     profile: Profile = Profile.OPEN
     disclosure: Disclosure = NO_EGRESS
+    today: Today = utc_today
 
     def offers(self, strategy: str) -> bool:
         """True where the profile tells as much as the strategy needs to tell."""

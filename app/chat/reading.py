@@ -20,7 +20,7 @@ from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, Quest
 from app.egress.disclosure import StrategyNotOfferedError
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
-from app.privacy.words.lexicon import Lexicon, schema_units, schema_words
+from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
 from app.strategies.base import Draft, RetrievalResult
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
@@ -50,7 +50,7 @@ class QuestionOpener:
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
         )
         schema, names = graph.blind.schema, self._catalog.name_words(caller.tenant)
-        lexicon = Lexicon(graph.public, names, schema_words(schema), schema_units(schema))
+        lexicon = Lexicon(graph.public, names, schema_words(schema), schema_units(schema), schema_periods(schema))
         return QuestionRun(secrets.token_urlsafe(12), caller.tenant, request, graph, conversation, lexicon)
 
 
@@ -95,6 +95,7 @@ class QuestionReader:
             masks=masks_of(graph.blind.schema),
             holds=graph.holds,
             recogniser=self._options.recogniser,
+            today=self._options.today,
         )
         messages = without_questions(run.request.messages)
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])

@@ -9,9 +9,11 @@ from typing import Final
 
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import DEFAULT_REGIONS
+from app.privacy.plain_wording import PlainWording, Today, utc_today
 from app.privacy.pseudonym_format import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
+from app.privacy.shared_names import ambiguities_of
 from app.privacy.span_finder import Found, SpanFinder
 from app.privacy.spans import Span, SpanSource
 from app.privacy.visible_text import Visible
@@ -25,7 +27,6 @@ from kg_store.text.english import is_ordinary
 from kg_store.text.literals import parse_value, read_literal
 from kg_store.text.normalise import normalise
 
-MAX_CHOICES: Final = 20
 MAX_EARLIER_TOPICS: Final = 8
 
 Resolve = Callable[[str], Mids]
@@ -87,11 +88,13 @@ class Anonymiser:
         masks: Mapping[int, str] | None = None,
         holds: VisibilityFilter | None = None,
         recogniser: Recogniser | None = None,
+        today: Today = utc_today,
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
         what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
+        self._wording = PlainWording(names, lexicon, today)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
@@ -108,12 +111,12 @@ class Anonymiser:
         topics = tuple(_topics([words for _, words in replaced], doubtful, table, resolve))
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
         inexact = tuple(self._readings(turns[-1], table))
-        ambiguous, notes = _ambiguities(topics, table)
+        ambiguous, notes = ambiguities_of(topics, table)
         return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact)
 
     def _read(self, message: Message, table: PseudonymTable) -> _Turn:
         by_user = message.role == "user"
-        visible = self._finder.visible(message.content) if by_user else Visible.of_typed(message.content)
+        visible = self._wording.visible(message.content) if by_user else Visible.of_typed(message.content)
         found = self._finder.read(visible, message.content, table)
         turn = _Turn(message, visible, found, self._spans(found))
         return self._reread(turn, table)
@@ -269,30 +272,3 @@ def _value_kind(meaning: Meaning) -> ValueKind | None:
     if meaning.kind in ("value", "literal"):
         return meaning.value_kind or ValueKind.TEXT
     return None
-
-
-def _ambiguities(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[Ambiguity, ...], tuple[str, ...]]:
-    """Shared names of the question; where it names nothing itself, those of the turns before."""
-    asked = [topic for topic in topics if topic.newest] or topics
-    found: list[Ambiguity] = []
-    notes: list[str] = []
-    for topic in asked:
-        meaning = table.meaning(topic.pseudonym)
-        if meaning is None or meaning.kind != "group":
-            continue
-        choices = choices_among(meaning.mids, table)
-        found.append(Ambiguity(pseudonym=topic.pseudonym, choices=choices))
-        if len(choices) < len(meaning.mids):
-            notes.append(f"{topic.pseudonym} may mean {len(meaning.mids)} things; {len(choices)} of them are offered")
-    return tuple(found), tuple(notes)
-
-
-def choices_among(mids: Mids, table: PseudonymTable) -> list[str]:
-    """The things that a shared name may mean: first those named in the dialogue, then in the conversation's order."""
-    named = table.settled_among(mids.tolist())
-    return sorted(in_own_order(mids, table), key=lambda word: table.entity(word) not in named)[:MAX_CHOICES]
-
-
-def in_own_order(mids: Mids, table: PseudonymTable) -> list[str]:
-    """One pseudonym each, in the conversation's own order."""
-    return [table.of_entity(Mid(int(mids[at]))) for at in table.in_order([str(mid) for mid in mids.tolist()])]

@@ -24,7 +24,6 @@ from kg_store.names.near_spans import find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.literals import find_literals
 from kg_store.text.numbers.number_words import find_number_expressions
-from kg_store.text.numbers.quantities import in_schema_units
 from kg_store.text.numbers.shortened_dates import find_shortened_dates
 
 _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
@@ -65,15 +64,6 @@ class SpanFinder:
         """`masks` are the graph's opaque words for relations: they stand in what was answered, and stay."""
         self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
-
-    def visible(self, typed: str) -> Visible:
-        """The typed text with amounts in the units of the schema, but for those that a name or text value holds."""
-        visible = Visible.of_typed(typed)
-        said = in_schema_units(visible.text, self._lexicon.units)
-        hits = self._names.find(visible.text) if said else ()
-        named = [hit for hit in hits if hit.kind == "name" or hit.value_kind is ValueKind.TEXT]
-        kept = [each for each in said if not any(each.start < hit.end and hit.start < each.end for hit in named)]
-        return visible.reworded((each.start, each.end, each.instead) for each in kept) if kept else visible
 
     def read(self, visible: Visible, original: str, table: PseudonymTable) -> Found:
         """Finds all spans of `visible.text` but the lexicon's. Pseudonyms of this conversation are among them; a word

@@ -6,13 +6,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Literal
 
 import numpy as np
 
 from kg_store.errors import StoreError
+from kg_store.lexicon.place_adjectives import PlaceAdjectives
 from kg_store.names import index_format
 from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, MayHold
+from kg_store.names.name_hits import NameEntry, NameHit, NameReport
 from kg_store.names.name_table import NameTable
 from kg_store.names.spellings import AROUND_NAMES, can_be_found, spellings_of, stands_in
 from kg_store.terms import ValueKind
@@ -22,8 +23,6 @@ from kg_store.text.normalise import Normalised, normalise
 from kg_store.text.word_matcher import WordMatcher
 
 __all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
-
-EntryKind = Literal["name", "value"]
 
 _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
@@ -37,48 +36,6 @@ _SECTIONS = 7
 
 _NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
 """don't, in which nobody is called Don."""
-
-
-@dataclass(frozen=True, slots=True)
-class NameEntry:
-    """One spelling of one node. `linkable`: a mention of it is replaced; `protected`: the guard blocks it."""
-
-    mid: int
-    text: str = field(repr=False)
-    kind: EntryKind
-    value_kind: ValueKind | None
-    linkable: bool
-    protected: bool
-
-
-@dataclass(frozen=True, slots=True)
-class NameHit:
-    """A word-bounded match: its span in the original text, all nodes spelled so, and its normalised text."""
-
-    start: int
-    end: int
-    mids: tuple[int, ...]
-    kind: EntryKind
-    value_kind: ValueKind | None
-    public: bool
-    linkable: bool
-    protected: bool
-    text: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class NameReport:
-    """Counts of distinct spellings; the names that equal public words; the nodes that can't be guarded.
-
-    `too_short` are nodes with a spelling of punctuation alone: it is not looked for. Of `unguarded` nodes every name
-    is such a one, or a public word.
-    """
-
-    names: int
-    values: int
-    public_words: tuple[str, ...]
-    too_short: tuple[int, ...]
-    unguarded: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +57,7 @@ class NameIndex:
     _rows: NameTable | None = field(default=None, repr=False)
     _inexact: InexactNames | None = field(default=None, repr=False)
     _secret: bytes = field(default=b"", repr=False)
+    _adjectives: PlaceAdjectives = field(default=PlaceAdjectives(), repr=False)  # frozen
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
@@ -167,8 +125,10 @@ class NameIndex:
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
         rows = self._rows or NameTable.of(self._names())
-        inexact = InexactNames(rows, words)
-        return replace(self, _flags=marked, _rows=rows, _inexact=inexact, _secret=marked.translate(_SECRET))
+        return replace(
+            self, _flags=marked, _rows=rows, _inexact=InexactNames(rows, words), _secret=marked.translate(_SECRET),
+            _adjectives=PlaceAdjectives.of(lambda text: any(True for _ in self._matcher.whole(text)), words.is_own),
+        )  # fmt: skip
 
     def find(self, text: str) -> list[NameHit]:
         """Every word-bounded match, overlapping ones too, by start and then the longest first."""
@@ -181,7 +141,18 @@ class NameIndex:
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
+        hits += [hit for hit in self.find_adjectives(text) if hit.protected and not hit.public]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
+
+    def find_adjectives(self, text: str) -> list[NameHit]:
+        """The names and text values of places in the adjectives of `text`: France in French."""
+        found = ((each, hit) for each in self._adjectives.said_in(text) for hit in self._places(each.names))
+        return [replace(hit, start=each.start, end=each.end) for each, hit in found]
+
+    def _places(self, names: Iterable[str]) -> Iterator[NameHit]:
+        for name in names:
+            whole = (hit for hit in self.find(name) if hit.start == 0 and hit.end == len(name))
+            yield from (hit for hit in whole if hit.kind == "name" or hit.value_kind is ValueKind.TEXT)
 
     def find_inexact(
         self,

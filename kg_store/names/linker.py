@@ -13,8 +13,9 @@ from kg_store.names.fuzzy_match import SCORE_OF_PART
 from kg_store.names.fuzzy_search import InexactHit
 from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
-from kg_store.names.inflected_values import find_in_other_number
+from kg_store.names.name_hits import Mention
 from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
+from kg_store.names.other_forms import find_in_other_number, with_adjectives
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural, is_rare, stems
 from kg_store.text.literals import LiteralSpan, find_literals
@@ -31,20 +32,6 @@ _WORD: Final = re.compile(r"\w")
 _RARE: Final = re.compile(r"\b[a-zA-Z]{5,}\b")
 
 _INDEFINITE: Final = [[word] for word in "a an any some no every each many several which what other more".split()]
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A span of the original text and every node it may mean, ascending. `value_kind` is set for values.
-
-    `inexact`: the text does not spell a name of theirs, but comes near to one.
-    """
-
-    start: int
-    end: int
-    mids: tuple[int, ...] = field(repr=False)
-    value_kind: ValueKind | None
-    inexact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +53,7 @@ class EntityLinker:
         found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
         exact = self._with_all_alternatives(text, _merge(_longest(found, marks)), found, marks)
-        return self._with_inexact(text, exact, marks, is_name, fits)
+        return with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, fits), is_name)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
         """Public words that may name entities in a text without any capital letter, where nothing else is linked.

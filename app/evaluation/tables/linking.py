@@ -15,7 +15,7 @@ from app.evaluation.datasets.questions import Question
 from app.graphs.markdown_table import markdown_table
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import concept_of
-from kg_store.names.linker import Mention
+from kg_store.names.name_hits import Mention
 from kg_store.terms import Mids, NodeKind
 
 PEOPLE = frozenset(("person", "people", "patient", "doctor", "nurse", "relative", "customer", "employee"))

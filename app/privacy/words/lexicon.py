@@ -17,6 +17,7 @@ from kg_store.names.name_words import NameWords, is_short_name
 from kg_store.terms import Schema, cached_by_version
 from kg_store.text.english import PublicWords, stems
 from kg_store.text.normalise import MARKS
+from kg_store.text.numbers.relative_dates import relative_dates_in
 from kg_store.text.numbers.units import Unit, unit_of_label
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
@@ -62,6 +63,9 @@ class Lexicon:
 
     units: frozenset[Unit] = field(default=frozenset(), repr=False)
     """Units of the values of shown relations, as `schema_units` gives them."""
+
+    periods: frozenset[str] = field(default=frozenset(), repr=False)
+    """Words of the shown schema that sound like dates said by today, as `schema_periods` gives them."""
 
     def permits(self, word: str, language: str = "") -> bool:
         """Says whether `word` may leave, in a text of that language (ISO 639-1) besides English."""
@@ -114,6 +118,12 @@ def schema_units(schema: Schema) -> frozenset[Unit]:
     """The units that the labels of shown relations end with."""
     labels = (relation.label for relation in schema.relations if relation.mask is None)
     return frozenset(unit for label in labels if (unit := unit_of_label(label)) is not None)
+
+
+@cached_by_version
+def schema_periods(schema: Schema) -> frozenset[str]:
+    """ "Last year", of a relation "revenue last year": a part of its words, and no date."""
+    return frozenset(part for phrase in phrases_of(schema) for part in relative_dates_in(phrase.replace("_", " ")))
 
 
 def base_of(word: str) -> str:

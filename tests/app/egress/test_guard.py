@@ -304,3 +304,12 @@ def test_a_name_is_blocked_in_every_form_that_is_linked(guard: Guard, typed: str
 )
 def test_everyday_words_near_a_name_pass(guard: Guard, text: str) -> None:
     assert not blocks(guard, text.replace("Mary", "Many"))
+
+
+def test_an_adjective_of_a_place_is_blocked_as_its_name_is(statics: StaticSegments) -> None:
+    names = NameIndex.build([NameEntry(1, "Burundi", "name", None, True, True)]).with_public(PublicWords.of(["city"]))
+    guard = Guard(names, statics, EveryWord())
+    assert blocks(guard, "a city of Burundi")
+    assert blocks(guard, "a Burundian city")
+    assert blocks(guard, "a BURUNDIAN city")
+    assert not blocks(guard, "a Kenyan city")

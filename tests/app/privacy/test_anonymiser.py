@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from app.egress.guard import Guard, StaticSegments
-from app.privacy.anonymiser import MAX_CHOICES, MAX_EARLIER_TOPICS, Anonymised, Anonymiser
+from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
+from app.privacy.shared_names import MAX_CHOICES
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
@@ -486,4 +487,24 @@ def test_an_amount_goes_in_the_unit_of_the_schema_but_not_out_of_a_name(typed: s
     index = NameIndex.build(entries).with_public(public)
     kilograms = frozenset({unit for unit in [unit_of_label("weight kg")] if unit})
     lexicon = Lexicon(public, NameWords.of(()), frozenset({"weight", "kg", "price"}), kilograms)
+    assert sent(Anonymiser(EntityLinker(index), index, lexicon), typed) == safe
+
+
+@pytest.mark.parametrize(
+    ("typed", "safe"),
+    [
+        ("who was admitted last year?", "who was admitted in <V>?"),
+        ("who was admitted in the last six months?", "who was admitted between <V> and <V>?"),
+        ("whose turnover this year was high?", "whose turnover this year was high?"),
+        ("Who sang Last Week?", "Who sang <V>?"),
+        ("Who sang Yesterday?", "Who sang <E>?"),
+        ("who sang yesterday?", "who sang <E>?"),
+        ("who was admitted today?", "who was admitted on <V>?"),
+    ],
+)
+def test_a_date_that_is_said_by_today_goes_but_is_none_in_a_name_or_a_relation(typed: str, safe: str) -> None:
+    public = PublicWords.of(["turnover this year", "sang"])
+    index = NameIndex.build([NameEntry(1, "Yesterday", "name", None, True, True)]).with_public(public)
+    words = frozenset({"turnover", "this", "year", "sang"})
+    lexicon = Lexicon(public, NameWords.of(()), words, periods=frozenset({"this year"}))
     assert sent(Anonymiser(EntityLinker(index), index, lexicon), typed) == safe

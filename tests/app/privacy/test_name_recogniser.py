@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("spacy") is None, r
 PATTERNS = [
     {"label": "PERSON", "pattern": [{"LOWER": "anna"}, {"LOWER": "berg"}, {"LOWER": "happy"}]},
     {"label": "GPE", "pattern": [{"LOWER": "little"}, {"LOWER": "snoring"}]},
-    {"label": "DATE", "pattern": [{"LOWER": "yesterday"}]},
+    {"label": "DATE", "pattern": [{"LOWER": "recently"}]},
 ]
 
 
@@ -60,7 +60,7 @@ def safe(names: NameIndex, public: PublicWords, text: str, folder: Path | None) 
         ("who lives in little snoring", "who lives in little snoring", "who lives in <V>"),
         ("Did little snoring treat Anna Berg?", "Did little snoring treat <S>?", "Did <V> treat <S>?"),
         ("was anna berg happy there", "was <S> happy there", "was <S> <V> there"),
-        ("who came yesterday", "who came yesterday", "who came yesterday"),
+        ("who came recently", "who came recently", "who came recently"),
     ],
 )
 def test_names_that_it_finds_go_and_those_of_the_graph_stay_what_they_are(

@@ -1,0 +1,61 @@
+"""Adjectives of countries and other places, for a graph that names the places: "French" where it has France."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAdjective:
+    """text[start:end] is an adjective of the place that has these `names`."""
+
+    start: int
+    end: int
+    names: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceAdjectives:
+    """The adjectives whose places a graph has; none that is a name or a value of the graph itself."""
+
+    _names: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    _pattern: re.Pattern[str] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> PlaceAdjectives:
+        """`is_spelt`: true of what is a name or value of the graph, in small letters; `is_own`: of its own words."""
+        found = {
+            adjective: known
+            for adjective, names in _table().items()
+            if (known := tuple(filter(is_spelt, names))) and not (is_spelt(adjective) or is_own(adjective))
+        }
+        longest = sorted(map(re.escape, found), key=len, reverse=True)
+        pattern = rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)".replace(r"\ ", r"\s+")
+        return cls(found, re.compile(pattern, re.IGNORECASE)) if found else cls()
+
+    def said_in(self, text: str) -> Iterator[SaidAdjective]:
+        for match in self._pattern.finditer(text) if self._pattern else ():
+            adjective = " ".join(match[0].lower().split())
+            if not (match[0].islower() and adjective in _other_words()):
+                yield SaidAdjective(*match.span(), self._names[adjective])
+
+
+@cache
+def _table() -> dict[str, tuple[str, ...]]:
+    """The names of the places of each adjective, in small letters."""
+    return {adjective: tuple(names.lower().split(", ")) for adjective, names in _file()["adjectives"].items()}
+
+
+@cache
+def _other_words() -> frozenset[str]:
+    return frozenset(_file()["lower_case_is_another_word"]["words"])
+
+
+@cache
+def _file() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files("kg_store.lexicon") / "place_adjectives.toml").read_text("utf-8"))

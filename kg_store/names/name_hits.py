@@ -1,0 +1,66 @@
+"""Entries of a name index, what it and the linker find in a text, and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kg_store.terms import ValueKind
+
+EntryKind = Literal["name", "value"]
+
+
+@dataclass(frozen=True, slots=True)
+class NameEntry:
+    """One spelling of one node. `linkable`: a mention of it is replaced; `protected`: the guard blocks it."""
+
+    mid: int
+    text: str = field(repr=False)
+    kind: EntryKind
+    value_kind: ValueKind | None
+    linkable: bool
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """A word-bounded match: its span in the original text, all nodes spelled so, and its normalised text."""
+
+    start: int
+    end: int
+    mids: tuple[int, ...]
+    kind: EntryKind
+    value_kind: ValueKind | None
+    public: bool
+    linkable: bool
+    protected: bool
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NameReport:
+    """Counts of distinct spellings; the names that equal public words; the nodes that can't be guarded.
+
+    `too_short` are nodes with a spelling of punctuation alone: it is not looked for. Of `unguarded` nodes every name
+    is such a one, or a public word.
+    """
+
+    names: int
+    values: int
+    public_words: tuple[str, ...]
+    too_short: tuple[int, ...]
+    unguarded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of the original text and every node it may mean, ascending. `value_kind` is set for values.
+
+    `inexact`: the text does not spell a name of theirs, but comes near to one.
+    """
+
+    start: int
+    end: int
+    mids: tuple[int, ...] = field(repr=False)
+    value_kind: ValueKind | None
+    inexact: bool = False

@@ -1,0 +1,90 @@
+"""Finds names and values in forms that the graph does not have: accountants, France in "French films"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from kg_store.names.fuzzy_index import IsName
+from kg_store.names.index import NameIndex
+from kg_store.names.name_hits import Mention, NameHit
+from kg_store.names.name_markup import COMMON_WORDS
+from kg_store.terms import ValueKind
+from kg_store.text.english import is_plural
+from kg_store.text.inflection import in_other_number
+
+MAX_WORDS: Final = 4
+"""Of a value that says what kind of thing something is."""
+
+MIN_LETTERS: Final = 3
+_WORD: Final = re.compile(r"\w+")
+_BEFORE: Final = re.compile(r"(?:([^\W\d_]+(?:['’]t)?)\s+)?\Z")
+_BEHIND: Final = re.compile(r"\s+([^\W\d_]+)")
+_MAX_LOOK_BACK: Final = 24
+_OF_A_NOUN: Final = frozenset(
+    "a an the which what all any some no every each many several most few more other another these those only both "
+    "two three four five six seven eight nine ten".split()
+)
+_BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren't".split())
+
+
+def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
+    """Whole text values that stand in `text` in the singular or plural that they are not written in; none where the
+    words are the schema's own: "which prescriptions" asks for no value."""
+    words = list(_WORD.finditer(text))
+    for at, word in enumerate(words):
+        noun = word[0].lower()
+        if len(noun) < MIN_LETTERS or not (noun.isascii() and noun.isalpha()) or noun in COMMON_WORDS:
+            continue
+        start = words[max(0, at - MAX_WORDS + 1)].start()
+        for form in in_other_number(noun):
+            said = text[start : word.start()] + form
+            for hit in index.find(said):
+                typed = text[start + hit.start : word.end()].lower()
+                is_value = hit.kind == "value" and hit.value_kind is ValueKind.TEXT
+                if hit.end == len(said) and is_value and not index.is_own(typed):
+                    yield replace(hit, start=start + hit.start, end=word.end())
+
+
+def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
+    """`mentions`, and the places of the adjectives among the other words. Where one stands as an adjective it goes
+    before a name that it is only a part of: "French actors" asks for nobody called French."""
+    found: dict[tuple[int, int], list[NameHit]] = {}
+    for hit in index.find_adjectives(text):
+        if hit.linkable:
+            found.setdefault((hit.start, hit.end), []).append(hit)
+    kept = list(mentions)
+    for (start, end), hits in found.items():
+        over = [each for each in kept if each.start < end and start < each.end]
+        is_adjective = _is_adjective(index, text, start, end)
+        is_free = not over or (is_adjective and all(_is_part(each, start, end) for each in over))
+        named = [hit for hit in hits if not hit.public or is_adjective or is_name(start, end)]
+        if is_free and named:
+            kept = [*(each for each in kept if each not in over), _mention(named)]
+    return sorted(kept, key=lambda mention: mention.start)
+
+
+def _mention(hits: Sequence[NameHit]) -> Mention:
+    """The things of that name, or else the values."""
+    things = [hit for hit in hits if hit.kind == "name"]
+    kind = None if things else hits[0].value_kind
+    mids = sorted({mid for hit in things or hits for mid in hit.mids})
+    return Mention(hits[0].start, hits[0].end, tuple(mids), kind)
+
+
+def _is_part(mention: Mention, start: int, end: int) -> bool:
+    return mention.inexact and start <= mention.start and mention.end <= end
+
+
+def _is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
+    """True before a noun in small letters ("a French actor", "French films"), and of "is French" at the end of a
+    clause: elsewhere it may as well be somebody's name."""
+    before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)
+    behind = _BEHIND.match(text, end)
+    word = (before[1] or "").lower() if before else ""
+    if behind is None:
+        return word in _BEING
+    noun = behind[1]
+    return noun.islower() and (word in _OF_A_NOUN or is_plural(noun) or index.is_own(f"{noun}s"))

@@ -1,0 +1,99 @@
+"""Dates that are said by today, and words that only look like them."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from kg_store.text.numbers.relative_dates import by_calendar, relative_dates_in
+
+TODAY = dt.date(2026, 11, 23)
+
+
+def said(text: str, today: dt.date = TODAY) -> str:
+    for each in reversed(by_calendar(text, today)):
+        text = text[: each.start] + each.instead + text[each.end :]
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "calendar"),
+    [
+        ("admitted today", "admitted on 2026-11-23"),
+        ("Which loans are due today?", "Which loans are due on 2026-11-23?"),
+        ("since yesterday", "since 2026-11-22"),
+        ("due tomorrow", "due on 2026-11-24"),
+        ("paid the day before yesterday", "paid on 2026-11-21"),
+        ("orders from today on", "orders from 2026-11-23 on"),
+        ("admitted this week", "admitted between 2026-11-23 and 2026-11-29"),
+        ("before this week", "before 2026-11-23"),
+        ("after last week", "after 2026-11-22"),
+        ("due by next week", "due until 2026-12-06"),
+        ("paid last month", "paid in 2026-10"),
+        ("in the current year", "in 2026"),
+        ("last quarter", "between 2026-07-01 and 2026-09-30"),
+        ("next quarter", "between 2027-01-01 and 2027-03-31"),
+        ("since last year", "since 2025"),
+        ("orders from last year", "orders in 2025"),
+        ("from last month to this month", "from 2026-10 to 2026-11"),
+        ("last year or this year", "in 2025 or 2026"),
+        ("the films of last year", "the films of 2025"),
+        ("in March last year", "in March 2025"),
+        ("later than last month", "later than 2026-10"),
+        ("Last year, who came?", "in 2025, who came?"),
+        ("in the last six months", "between 2026-05-23 and 2026-11-23"),
+        ("in the past 10 days", "between 2026-11-13 and 2026-11-23"),
+        ("within the last twenty-four months", "between 2024-11-23 and 2026-11-23"),
+        ("in the past year", "between 2025-11-23 and 2026-11-23"),
+        ("over the next 30 days", "between 2026-11-23 and 2026-12-23"),
+        ("orders placed last 30 days", "orders placed between 2026-10-24 and 2026-11-23"),
+        ("two years ago", "in 2024"),
+        ("six months ago", "in 2026-05"),
+        ("a week ago", "between 2026-11-16 and 2026-11-22"),
+        ("5 days ago", "on 2026-11-18"),
+        ("since two years ago", "since 2024-11-23"),
+        ("more than two years ago", "before 2024-11-23"),
+        ("less than 3 weeks ago", "between 2026-11-02 and 2026-11-23"),
+        ("exactly six months ago", "on 2026-05-23"),
+    ],
+)
+def test_a_date_by_today_is_said_by_the_calendar(text: str, calendar: str) -> None:
+    assert said(text) == calendar
+
+
+@pytest.mark.parametrize(
+    ("text", "today", "calendar"),
+    [
+        ("in the last month", dt.date(2026, 3, 31), "between 2026-02-28 and 2026-03-31"),
+        ("in the past year", dt.date(2024, 2, 29), "between 2023-02-28 and 2024-02-29"),
+        ("last month", dt.date(2026, 1, 31), "in 2025-12"),
+        ("next month", dt.date(2026, 12, 31), "in 2027-01"),
+        ("last quarter", dt.date(2026, 2, 1), "between 2025-10-01 and 2025-12-31"),
+        ("this week", dt.date(2027, 1, 1), "between 2026-12-28 and 2027-01-03"),
+        ("tomorrow", dt.date(2026, 12, 31), "on 2027-01-01"),
+    ],
+)
+def test_ends_of_months_and_years_are_kept(text: str, today: dt.date, calendar: str) -> None:
+    assert said(text, today) == calendar
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "last name", "the last film", "the next six films", "the last six", "this woman", "next of kin",
+        "more than last year", "sales compared with last year", "her last year", "Ada's last year",
+        "this time last year", "last year's orders", "last month’s salary", "the year before last",
+        "in the last week of March", "what was the last year in which", "for the last two years",
+        "in the last years", "in the last half year", "in the last N weeks", "a few years ago", "how many weeks ago",
+        "the second last year", "a year ago today", "as of today", "9999 years ago", "within 30 days",
+        "who works here today", "how many people are employed today", "Is she in today?",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_date_stays(text: str) -> None:
+    assert said(text) == text
+
+
+def test_words_of_a_relation_that_sound_like_a_date_are_found() -> None:
+    assert list(relative_dates_in("revenue Last Year")) == ["last year"]
+    assert list(relative_dates_in("last name")) == []
