@@ -93,11 +93,32 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
         of_them = OF_THEM.search(question) is not None
         yield _as_before(words, given) or (_resolved(_AND.sub("", question), given, persons) if of_them else question)
         return
+    if of_kind := _asked_kind(words, graph):
+        yield from (f"{question.rstrip(' ?.!')} of {name}" for name in _having(of_kind, given, graph))
+        return
     resolved = _resolved(question, given, persons)
     if resolved == question and not _names_kind(words, graph):
         bare = question.rstrip(" ?.!")
         yield from (f"{bare} of {name}" for name in spoken_of(given)[:MAX_TRIED])
     yield resolved
+
+
+def _asked_kind(words: Sequence[str], graph: SchemaGraph) -> frozenset[str]:
+    """The kinds that "and with which truck?" asks for, and nothing else; none where a turn says more."""
+    said = [word for word in words if word not in GRAMMAR and word not in _COURTESIES]
+    is_elliptic = words[:1] == ["and"] and len(said) == 1 and not {"which", "what"}.isdisjoint(words[1:3])
+    return graph.kinds_said(said) if is_elliptic else frozenset()
+
+
+def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iterator[str]:
+    """The things spoken of that one relation joins with such: those of the turn before first, then its answer."""
+    asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
+    told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things}
+    for name in sorted(spoken_of(given), key=lambda name: name not in asked):
+        plain = [hop for hop, _ in graph.leaving(told[name]) if "|" not in hop.label and not hop.ends.isdisjoint(kinds)]
+        forwards = {hop.label for hop in plain if not hop.label.startswith("^")}
+        if told[name].isdisjoint(kinds) and len(forwards or {hop.label for hop in plain}) == 1:
+            yield name
 
 
 def _without_only(question: str, given: StepInput) -> str:

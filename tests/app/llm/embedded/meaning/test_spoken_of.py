@@ -22,6 +22,7 @@ EARLIER = (Turn(role="user", text="Who manages Er3h33?"), Turn(role="assistant",
         ("What is her email?", 'reach(Em4b44, "email")'),
         ("How many seats does it have?", 'reach(Er3h33, "number of seats")'),
         ("How many seats are there?", 'reach(Er3h33, "number of seats")'),
+        ("and which books?", 'reach(Er3h33, "^kept at")'),
         ("and the email?", 'reach(Em4b44, "email")'),
         ("How many books are there?", "count(Sb0001)"),
         ("Who wrote the most books?", 'most(reach(Sb0001, "written by"), "^written by")'),
@@ -54,7 +55,7 @@ def test_their_is_of_people_where_people_were_spoken_of(scorer: PathScorer) -> N
     assert found.meaning.expression == 'reach(Em4b44, "email")'
 
 
-@pytest.mark.parametrize("question", ["When was that loan due?", "Who was the translator?", "What for?"])
+@pytest.mark.parametrize("question", ["When was that loan due?", "And which authors?", "Who was the translator?", "What for?"])
 def test_what_no_earlier_turn_tells_is_not_asked_of_everybody(scorer: PathScorer, question: str) -> None:
     found = read(scorer, question, *EARLIER)
     assert found is None or not found.is_sure, found
