@@ -27,6 +27,11 @@ NO_OTHER = 9.0
 """The margin of a reading beside which there is none."""
 _PLACES = frozenset({"place", "group"})
 _LABEL = re.compile(r'"[^"]*"')
+_NOW = re.compile(
+    r"\b(?:still|currently|now|nowadays|right now|at (?:the|this) moment|at present|presently|these days"
+    r"|no longer|any ?more|former|formerly|previous|previously)\b",
+    re.IGNORECASE,
+)
 _RANGE = re.compile(r', ("[^"]*"), >=, \w+\), \1, <=')
 """Both ends of a range are of one step."""
 
@@ -81,13 +86,19 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     question = one_question(given.question)
     if not question:
         return None
-    given = given.model_copy(update={"question": question})
+    now, given = _NOW.search(given.question), given.model_copy(update={"question": question})
     read: ReadMeaning | None = None
     for found in meanings(scorer, given):
         read = _best_of(scorer, found) if found.ranked else None
+        if read is not None and now and found.graph.may_be_over(_labels_of(read.meaning)):
+            read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
         if read is not None and read.is_sure:
             break
     return read
+
+
+def _labels_of(meaning: Meaning) -> list[str]:
+    return [label.strip('"') for label in _LABEL.findall(meaning.expression)]
 
 
 def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -33,6 +33,10 @@ def are_records(kinds: frozenset[str]) -> bool:
     return bool(kinds) and all(kind.lower() in RECORDS for kind in kinds)
 
 
+_ENDING = frozenset(
+    "end ended ends until expires expired expiry terminated termination left closed discharged discharge returned "
+    "finished".split()
+)
 _TYPING = frozenset({"instance of", "type", "subclass of"})
 # Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
@@ -133,6 +137,14 @@ class SchemaGraph:
             return frozenset(), 0.0
         return frozenset({near[0][1]}), near[0][0]
 
+    def may_be_over(self, labels: Collection[str]) -> bool:
+        """True where a step of `labels` is one to or from things that end some day, and none of them says when: who
+        had the flat once may have it no longer."""
+        met = {*labels, *(label.partition("|")[0] for label in labels)}
+        kinds = {kind for hop in self.hops if hop.label in met for kind in (hop.kind, *hop.ends)}
+        ending = {hop.label for hop in self.hops if hop.kind in kinds and hop.is_date and _says_end(hop.shown)}
+        return bool(ending) and not any(_says_end(label) for label in labels)
+
     def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
         """The kinds that `words` name, in singular or plural, by another common word or by their last one."""
         said = " ".join(map(noun_lemma, words))
@@ -147,6 +159,10 @@ class SchemaGraph:
         return exact or frozenset(
             kind for kind in self.kinds if " " in kind and singular(kind.lower().split()[-1]) in names
         )
+
+
+def _says_end(label: str) -> bool:
+    return not _ENDING.isdisjoint(re.split(r"[\s|^]+", label.lower()))
 
 
 def _is_short(word: str, kind: str) -> bool:

@@ -115,7 +115,9 @@ def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iter
     asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
     told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things}
     for name in sorted(spoken_of(given), key=lambda name: name not in asked):
-        plain = [hop for hop, _ in graph.leaving(told[name]) if "|" not in hop.label and not hop.ends.isdisjoint(kinds)]
+        plain = [
+            hop for hop, _ in graph.leaving(told[name]) if "|" not in hop.label and not hop.ends.isdisjoint(kinds)
+        ]
         forwards = {hop.label for hop in plain if not hop.label.startswith("^")}
         if told[name].isdisjoint(kinds) and len(forwards or {hop.label for hop in plain}) == 1:
             yield name

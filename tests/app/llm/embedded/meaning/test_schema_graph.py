@@ -36,3 +36,28 @@ def test_the_cast_of_a_film_in_which_somebody_played_a_part_did_not_all_play_it(
     expression: str, is_wrong: bool
 ) -> None:
     assert joins_records(expression) == is_wrong
+
+
+LEASES = (
+    SchemaStep("lease", "tenant", "tenant", "person"),
+    SchemaStep("person", "^tenant", "^tenant", "lease"),
+    SchemaStep("lease", "of flat", "of flat", "flat"),
+    SchemaStep("flat", "^of flat", "^of flat", "lease"),
+    SchemaStep("lease", "end date", "end date", "date", "date"),
+    SchemaStep("flat", "^of flat|tenant", "^of flat|tenant", "person"),
+    SchemaStep("flat", "owned by", "owned by", "person"),
+)
+
+
+@pytest.mark.parametrize(
+    ("labels", "may_be_over"),
+    [
+        (["^of flat", "tenant"], True),
+        (["^of flat|tenant"], True),
+        (["owned by"], False),
+        (["^of flat", "end date"], False),
+        ([], False),
+    ],
+)
+def test_what_goes_through_things_that_end_may_be_over(labels: list[str], may_be_over: bool) -> None:
+    assert SchemaGraph(LEASES, (), {}).may_be_over(labels) is may_be_over

@@ -55,7 +55,9 @@ def test_their_is_of_people_where_people_were_spoken_of(scorer: PathScorer) -> N
     assert found.meaning.expression == 'reach(Em4b44, "email")'
 
 
-@pytest.mark.parametrize("question", ["When was that loan due?", "And which authors?", "Who was the translator?", "What for?"])
+@pytest.mark.parametrize(
+    "question", ["When was that loan due?", "And which authors?", "Who was the translator?", "What for?"]
+)
 def test_what_no_earlier_turn_tells_is_not_asked_of_everybody(scorer: PathScorer, question: str) -> None:
     found = read(scorer, question, *EARLIER)
     assert found is None or not found.is_sure, found
