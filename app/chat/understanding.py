@@ -40,8 +40,10 @@ _SENTENCES: Final = {
     "averages": 'the average of "{m}" of {0} for each "{r}"',
     "minus": "{0}, less {1}",
     "reach": '"{r}" of {0}',
+    "^reach": 'those whose "{r}" is {0}',
     "compare": '{0} and {1}, compared by "{r}"',
 }
+_OF_DATES_ALONE: Final = {"argmax": 'of {0} the latest "{r}"', "argmin": 'of {0} the earliest "{r}"'}
 _ALL: Final = "all "
 _Describe = Callable[[str], str]
 
@@ -80,8 +82,7 @@ def worked_out(run: QuestionRun) -> list[str]:
             expression = parse(text)
         except ExpressionError:
             continue
-        # That there is any, or what several sets share, the facts tell by themselves.
-        if isinstance(expression, Call) and expression.function not in ("exists", "intersect", "union"):
+        if isinstance(expression, Call) and not _is_told_by_facts(expression):
             words = in_words(expression, lambda word: _described(run, word), lambda word: _is_date(run, word))
             sentences.append(words[:1].upper() + words[1:] + ".")
     return sentences
@@ -93,16 +94,18 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         return describe(expression.pseudonym)
     parts = [in_words(each, describe, is_date) for each in expression.operands]
     words = [each.replace("^", "").replace("|", " / ") for each in expression.words]
+    dates = bool(words) and is_date(expression.words[0])
+    if expression.function == "exists" and (asked := _one_value(expression.operands[0], describe, is_date)):
+        return asked
     if expression.function == "filter":
-        value = expression.operands[1]
-        dated = isinstance(value, Name) and is_date(value.pseudonym)
-        operator = ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[expression.words[1]]
+        operator = _operator(expression, is_date)
         return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {parts[1]}".strip()}'
     if expression.function == "counted":
         number = parts[1] if len(parts) > 1 else words[2]
         return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"'
     if expression.function == "sort":
-        return f'{parts[0]} by "{words[0]}", {"greatest" if words[1] == "descending" else "least"} first'
+        most, least = ("latest", "earliest") if dates else ("greatest", "least")
+        return f'{parts[0]} by "{words[0]}", {most if words[1] == "descending" else least} first'
     if expression.function in ("intersect", "union"):
         narrow = [part for part in parts if not _is_all_of(part, parts)] or parts
         if len(narrow) == 1:
@@ -116,11 +119,40 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         return f'of {parts[0]} those with the {expression.function} of {parts[1]} by "{words[0]}"'
     if expression.function == "limit":
         return f"the first {words[0] if words else parts[1]} of {parts[0]}"
+    if expression.function == "reach" and all(step.startswith("^") for step in expression.words[0].split("|")):
+        return _SENTENCES["^reach"].format(*parts, r=words[0])
+    if dates and expression.function in _OF_DATES_ALONE:
+        return _OF_DATES_ALONE[expression.function].format(parts[0], r=words[0])
     period = f", by {words[-1]}" if words and words[-1] in PERIODS else ""
     sentence = _SENTENCES[expression.function].format(
         *parts, r=words[0] if words else "", m=words[1] if words[1:] else ""
     )
     return sentence + period
+
+
+def _operator(asked: Call, is_date: Callable[[str], bool]) -> str:
+    """Words for the operator of a filter: of dates "before" and "after"."""
+    value = asked.operands[1] if len(asked.operands) > 1 else None
+    dated = isinstance(value, Name) and is_date(value.pseudonym)
+    return ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[asked.words[1]]
+
+
+def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], bool]) -> str:
+    """`whether "opened on" of X is before 2015`; empty where more than one thing is asked about."""
+    is_one = isinstance(asked, Call) and asked.function == "filter" and isinstance(asked.operands[0], Name)
+    if not (is_one and isinstance(asked, Call)) or len(asked.operands) < 2:
+        return ""
+    thing, value = (in_words(each, describe, is_date) for each in asked.operands[:2])
+    words = asked.words[0].replace("^", "").replace("|", " / ")
+    return f'whether "{words}" of {thing} is {f"{_operator(asked, is_date)} {value}".strip()}'
+
+
+def _is_told_by_facts(expression: Expression) -> bool:
+    """True of what the facts tell by themselves: a step, that there is any, and what several sets share."""
+    if isinstance(expression, Name):
+        return True
+    shared = expression.function in ("exists", "intersect", "union", "reach")
+    return shared and all(map(_is_told_by_facts, expression.operands))
 
 
 def _is_all_of(part: str, parts: Sequence[str]) -> bool:
@@ -147,6 +179,9 @@ def _concept(run: QuestionRun, mids: Mids) -> str:
     return concept_of(run.graph.blind, mids) if len(mids) else "thing"
 
 
-def _is_date(run: QuestionRun, pseudonym: str) -> bool:
-    meaning = run.conversation.table.meaning(pseudonym)
-    return meaning is not None and meaning.value_kind is ValueKind.DATE
+def _is_date(run: QuestionRun, word: str) -> bool:
+    """True of the pseudonym of a date, and of a relation that leads to dates."""
+    meaning = run.conversation.table.meaning(word)
+    if meaning is not None:
+        return meaning.value_kind is ValueKind.DATE
+    return any(each.label == word and each.value_kind is ValueKind.DATE for each in run.graph.blind.schema.relations)

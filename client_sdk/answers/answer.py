@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
 from client_sdk.answers.evidence import Entity, RestoredFact
-from client_sdk.answers.explanation import reasons
+from client_sdk.answers.explanation import in_short, reasons
 from client_sdk.answers.html import answer_as_html, cautions
 from client_sdk.crypto.sealing import (
     CannotOpenError,
@@ -41,7 +41,8 @@ class Answer:
     evidence, and nothing of whether the question was understood. `did_you_mean` are questions that may have been
     meant, to be asked as they stand. `ambiguous` maps a mention to what it may mean; `inexact`
     maps words of the question to the name that they were read as, where the graph spells it otherwise.
-    `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`.
+    `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`, and
+    `explanation` one line that says how the answer was reached; empty where nothing was followed or worked out.
     """
 
     id: str
@@ -57,11 +58,13 @@ class Answer:
     usage: Usage
     inexact: dict[str, str] = field(default_factory=dict)
     path: tuple[str, ...] = ()
+    explanation: str = ""
     confidence: float | None = None
     did_you_mean: tuple[str, ...] = ()
 
     def why(self) -> str:
-        """The path that was followed to the answer, a line for each thing it set out from; says so if there is none.
+        """The path that was followed to the answer, a line for each thing it set out from, and what was worked out of
+        that; says so if there is none.
 
         Rose -> treated by (doctor) -> Dr X; lives in (city) -> Y
         """
@@ -111,7 +114,8 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
         entities=tuple(_entity(item, table) for item in answer.entities),
         evidence=tuple(_known(fact, table, {**unnamed, **short}) for fact in answer.evidence),
         ambiguous=_choices(answer, table),
-        path=reasons(answer.evidence, short),
+        path=(*reasons(answer.evidence, short), *(restore(each, short) for each in answer.worked_out)),
+        explanation=in_short(answer, table),
         notes=tuple(restore(note, table) for note in answer.notes),
         usage=answer.usage,
         confidence=answer.confidence,

@@ -8,13 +8,16 @@ from client_sdk.answers.answer import Answer
 from client_sdk.answers.confidence import confidence_words, is_unsure
 
 
-def remarks(answer: Answer, *, evidence: bool = False) -> str:
+def remarks(answer: Answer, *, explained: bool = False, evidence: bool = False) -> str:
     """Paragraphs that follow the text, each after an empty line; "" where there is nothing to say.
 
-    A name that fits several things comes with a numbered list, one of which the next turn may choose. `evidence`:
-    with the path to the answer, a line for each thing that it set out from.
+    A name that fits several things comes with a numbered list, one of which the next turn may choose. `explained`:
+    with one line that says how the answer was reached; `evidence`: with the path to it, a line for each thing that it
+    set out from.
     """
-    return "".join(f"\n\n{paragraph}" for paragraph in _paragraphs(answer, evidence))
+    told = _paragraphs(answer, evidence)
+    how = [f"({answer.explanation})"] if explained and not evidence and answer.answered and answer.explanation else []
+    return "".join(f"\n\n{paragraph}" for paragraph in (*how, *told))
 
 
 def _paragraphs(answer: Answer, evidence: bool) -> Iterator[str]:

@@ -42,8 +42,10 @@ def show_parts(
 
 
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
-    """Shows what the asker should know beside the text: how sure it is, how names were read, and what else they may
-    mean."""
+    """Shows what the asker should know beside the text: how it was reached, how sure it is, how names were read, and
+    what else they may mean."""
+    if notes and answer.answered and answer.explanation:
+        say(console, f"({answer.explanation})", style="dim")
     if words := confidence_words(answer.confidence):
         say(console, f"({words})", style="yellow" if is_unsure(answer.confidence) else "dim")
     if not answer.grounded and answer.answered:

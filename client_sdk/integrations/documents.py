@@ -21,6 +21,7 @@ def _metadata(fact: RestoredFact, answer: Answer) -> dict[str, Any]:
     """Plain values alone, as stores of documents take them."""
     return {
         "answer": answer.id,
+        "explanation": answer.explanation,
         "head": fact.head,
         "head_concept": fact.head_concept,
         "path": " > ".join(fact.path),

@@ -102,7 +102,7 @@ class Sessions:
                     said.append(text)
                     yield text
         answer = await stream.answer()
-        if after := inert.push(remarks(answer, evidence=self._evidence)):
+        if after := inert.push(remarks(answer, explained=True, evidence=self._evidence)):
             said.append(after)
             yield after
         self._keep(question, "".join(said), chat, answer)

@@ -154,7 +154,8 @@ def test_a_retriever_gives_the_facts_that_lead_to_the_answer(chat: Chat) -> None
     first, *_ = cited = langchain.ArogRetriever(chat=chat).invoke(DOCTOR)
     assert first.page_content == "Valeska Dornbusch (patient), treated by, Emeka Osakwani (doctor)"
     assert first.metadata | {"answer": "?"} == {
-        "answer": "?", "head": "Valeska Dornbusch", "head_concept": "patient", "path": "treated by",
+        "answer": "?", "explanation": "Valeska Dornbusch -> treated by (doctor) -> Emeka Osakwani",
+        "head": "Valeska Dornbusch", "head_concept": "patient", "path": "treated by",
         "tail": "Emeka Osakwani", "tail_concept": "doctor", "size": "1", "cited": True,
     }  # fmt: skip
     assert all(document.metadata["cited"] for document in cited)
@@ -198,9 +199,12 @@ def test_langchains_own_client_of_openai_works_with_the_proxy(proxy: ProxyProces
         model="demo", base_url=proxy.url, api_key="anything", max_retries=0, use_responses_api=responses
     )  # type: ignore[arg-type]
     first = model.invoke([core.SystemMessage("Be kind."), core.HumanMessage(DOCTOR)])
-    assert first.text == "Valeska Dornbusch is treated by Emeka Osakwani."
+    text, how = first.text.split("\n\n")
+    assert text == "Valeska Dornbusch is treated by Emeka Osakwani."
+    assert how == "(Valeska Dornbusch -> treated by (doctor) -> Emeka Osakwani)"
     then = [core.HumanMessage(DOCTOR), first, core.HumanMessage("And where does he work?")]
-    assert "".join(piece.text for piece in model.stream(then)) == "Emeka Osakwani works at Alder Clinic."
+    streamed = "".join(piece.text for piece in model.stream(then))
+    assert streamed.partition("\n\n")[0] == "Emeka Osakwani works at Alder Clinic."
 
 
 def test_nothing_is_written(chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,8 +129,9 @@ async def test_chats_at_once_are_not_mixed(proxy: ProxyProcess) -> None:
 
     async with openai.AsyncOpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client:
         told = await asyncio.gather(*(talk(client, name) for name in [*doctors] * 4))
-    assert {doctor for doctor, _ in told[0::2]} == {"Valeska Dornbusch is treated by Emeka Osakwani."}
-    assert {work for _, work in told[0::2]} == {"Emeka Osakwani works at Alder Clinic."}
+    first, then = ({text.partition("\n\n")[0] for text in turns} for turns in zip(*told[0::2], strict=True))
+    assert first == {"Valeska Dornbusch is treated by Emeka Osakwani."}
+    assert then == {"Emeka Osakwani works at Alder Clinic."}
     assert len({doctor for doctor, _ in told[1::2]}) == 1
     assert not any("Osakwani" in work for _, work in told[1::2])
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Protocol
+from itertools import compress
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -21,6 +22,10 @@ from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.storage.vault import Vault, VaultRecord, readable_name
 from kg_store.terms import Mid, Mids, NodeKind, as_mids
 from kg_store.text.literals import plain_number
+
+MAX_DECIDING: Final = 3
+"""Things told beside a no: more of them say nothing."""
+_SENTENCE: Final = re.compile(r"(?<=[.?!]) ")
 
 
 class GraphView(Protocol):
@@ -60,10 +65,23 @@ class AnswerExecutor:
         held = [(each, outcome) for each, outcome in outcomes if not _is_empty(outcome)]
         if outcomes and not held:
             return None
-        shown = {id(each): self._shown(each, outcome) for each, outcome in outcomes}
-        items = tuple(item for item, _ in shown.values())
-        names = {item.pseudonym: names for item, names in shown.values()}
-        return Conclusion(_filled(grounded.text, items), items, names)
+        text = grounded.text
+        if outcomes and outcomes[0][1].kind == "truth":
+            decides = [self._decides(*outcomes[0], *beside) for beside in outcomes[1:]]
+            text, outcomes = _without_parts(text, decides), [outcomes[0], *compress(outcomes[1:], decides)]
+        shown = [self._shown(each, outcome) for each, outcome in outcomes]
+        items = tuple(item for item, _ in shown)
+        return Conclusion(_filled(text, items), items, {item.pseudonym: names for item, names in shown})
+
+    def _decides(self, asked: Expression, truth: ExpressionResult, told: Expression, beside: ExpressionResult) -> bool:
+        """True of what is worth telling beside a yes or no. What it asked of says nothing beside a yes, unless it is
+        a value, and where it is many nothing beside a no."""
+        if _is_empty(beside):
+            return False
+        if beside.kind != "set" or written(told) not in written(asked):
+            return True
+        is_value = kind_of(self._graph.blind, as_mids(beside.mids)) is NodeKind.VALUE
+        return len(beside.mids) <= MAX_DECIDING and (is_value or not truth.truth)
 
     def truth_of(self, expression: str) -> bool | None:
         """The yes or no that `expression` gives; None where it gives none, or can't be executed."""
@@ -214,6 +232,18 @@ def _filled(text: str, items: Sequence[Item]) -> str:
         return filled
     listed = ", ".join(missing)
     return f"{filled.rstrip('. :')}: {listed}." if filled.strip() else f"{listed}."
+
+
+def _without_parts(text: str, kept: Sequence[bool]) -> str:
+    """`text` without the sentences that tell parts which are not kept, and with the numbers that are left in order."""
+    numbers = {1: 1}
+    for number, is_kept in enumerate(kept, start=2):
+        if is_kept:
+            numbers[number] = len(numbers) + 1
+    told = [
+        each for each in _SENTENCE.split(text) if {int(found[1]) for found in PLACEHOLDER.finditer(each)} <= {*numbers}
+    ]
+    return PLACEHOLDER.sub(lambda found: found[0].replace(found[1], str(numbers[int(found[1])]), 1), " ".join(told))
 
 
 def _part(placeholder: re.Match[str], item: Item) -> str:

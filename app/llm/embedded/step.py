@@ -17,6 +17,7 @@ from app.llm.embedded.plans.next_action import REFUSAL, NextAction, ParsedQuesti
 from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.sentences.answer_text import reply_text
+from app.llm.embedded.sentences.deciding_values import deciding_values
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, ReadingScores, StepInput, StepReply, Thing
 
@@ -137,11 +138,21 @@ def _form_of(text: str, topics: int) -> AskedForm:
 
 def _reply(given: StepInput, thought: str, plan: NextAction | None = None) -> StepReply:
     path = given.path or words_as_path(given.question, given.things)
+    answer, text = _answer(plan.expressions, given) if plan and plan.expressions else ([], "")
     return StepReply(
         thought=thought,
         path=path,
         action="not_in_graph" if plan is None else "answer" if plan.expressions else "follow",
         choices=list(plan.choices) if plan else [],
-        answer=list(plan.expressions) if plan else [],
-        text=reply_text(plan.expressions[0], given) if plan and plan.expressions else "",
+        answer=answer,
+        text=text,
     )
+
+
+def _answer(expressions: Sequence[str], given: StepInput) -> tuple[list[str], str]:
+    """The expressions of an answer and its text; of a yes or no the values that decide it as well."""
+    text, parts = reply_text(expressions[0], given), [*expressions]
+    for expression, sentence in deciding_values(expressions[0], given) if len(expressions) == 1 else ():
+        parts += [expression] if expression else []
+        text += f" {sentence.replace('{1', f'{{{len(parts)}')}."
+    return parts, text

@@ -30,6 +30,11 @@ WORDS = {
         ('average(Sa, "^has|age")', 'the average of "has / age" of 4 patients'),
         ('limit(sort(Sa, "age", descending), 3)', 'the first 3 of 4 patients by "age", greatest first'),
         ("difference(Sa, E)", "4 patients without Eq7f2k"),
+        ('reach(E, "lives in")', '"lives in" of Eq7f2k'),
+        ('reach(Sa, "^treated by|^ward")', 'those whose "treated by / ward" is 4 patients'),
+        ('exists(filter(E, "opened on", <, V))', 'whether "opened on" of Eq7f2k is before Vx81zp'),
+        ('argmin(K, "opened on")', 'of all 90 patients the earliest "opened on"'),
+        ('sort(K, "opened on", descending)', 'all 90 patients by "opened on", latest first'),
         ('having(K, "smoker")', 'all 90 patients that have "smoker"'),
         ('sums(K, "insured by", "cost")', 'the sum of "cost" of all 90 patients for each "insured by"'),
         ('group(K, "born on", year)', 'all 90 patients, counted for each "born on", by year'),
@@ -40,7 +45,7 @@ WORDS = {
     ],
 )
 def test_an_expression_is_told_as_a_phrase(expression: str, phrase: str) -> None:
-    assert in_words(parse(expression), lambda word: WORDS[word], lambda word: word == "V") == phrase
+    assert in_words(parse(expression), lambda word: WORDS[word], lambda word: word in ("V", "opened on")) == phrase
 
 
 def test_every_function_has_words() -> None:

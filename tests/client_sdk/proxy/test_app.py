@@ -32,6 +32,7 @@ pytestmark = pytest.mark.slow
 KEY = KeyPair.generate()
 SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 AFTER = (
+    "\n\n(Anna Keller -> treated by (doctor) -> Dr. Bruno Weiß)"
     "\n\nWhich one do you mean?\n\n1. Anna Keller (patient)\n2. Ehid01 (nurse)\n\n"
     'Say "the second one", or a full name.\n\n3 relations of Anna Keller were left out'
 )

@@ -149,6 +149,33 @@ def test_beside_what_is_held_an_empty_part_is_told_as_empty(asked: Asked) -> Non
 
 
 @pytest.mark.parametrize(
+    ("city", "truth", "told"),
+    [("Umbrathal", "no", ["Zemgalburg"]), ("Zemgalburg", "yes", [])],
+)
+def test_beside_a_no_stands_what_holds_and_beside_a_yes_nothing_that_it_says_already(
+    asked: Asked, city: str, truth: str, told: list[str]
+) -> None:
+    zofia, place = thing(asked, "Zofia Quarrel"), thing(asked, city)
+    home = f'reach({zofia}, "lives in")'
+    found = conclude(asked, f"It is {{1}}. {zofia} lives in {{2}}.", f"exists(intersect({home}, {place}))", home)
+    assert found is not None
+    names = [found.names[item.pseudonym].names for item in found.items]
+    assert names == [[truth], *([told] if told else [])]
+    assert ("lives in" in found.text) == bool(told)
+
+
+def test_beside_a_yes_or_no_a_value_is_told_and_an_empty_part_is_left_out(asked: Asked) -> None:
+    zofia = thing(asked, "Zofia Quarrel")
+    born = f'exists(having({zofia}, "date of birth"))'
+    text = f"It is {{1}}. {zofia} earns {{2}}. {zofia} was born on {{3}}."
+    found = conclude(asked, text, born, f'reach({zofia}, "monthly salary")', f'reach({zofia}, "date of birth")')
+    assert found is not None
+    yes, date = (item.pseudonym for item in found.items)
+    assert found.text == f"It is {yes}. {zofia} was born on {date}."
+    assert found.names[date].names == ["1961-02-11"]
+
+
+@pytest.mark.parametrize(
     ("text", "filled"),
     [
         ("It is {1}, and {2}.", "It is A, and B."),

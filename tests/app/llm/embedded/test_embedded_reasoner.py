@@ -189,7 +189,7 @@ async def test_a_thing_of_no_known_kind_may_be_what_is_asked_for(reasoner: Embed
     assert counted.answer == ["count(Sa1b2c)"]
     stranger = thing("Ez9y8x", "thing")
     met = await stepped(reasoner, step("Does Eq7f2k know Ez9y8x?", [TOPIC, stranger], [], [known]))
-    assert met.answer == ["exists(intersect(Sa1b2c, Ez9y8x))"]
+    assert met.answer == ["exists(intersect(Sa1b2c, Ez9y8x))", "Sa1b2c"]
 
 
 async def test_things_that_two_share_are_intersected(reasoner: EmbeddedReasoner) -> None:
@@ -214,7 +214,7 @@ async def test_whether_one_thing_leads_to_another(reasoner: EmbeddedReasoner) ->
     question = "Is Eq7f2k treated by Ez9y8x?"
     assert (await stepped(reasoner, step(question, things, WAYS[:3]))).choices == [1]
     reply = await stepped(reasoner, step(question, things, (), [TREATED]))
-    assert reply.answer == ["exists(intersect(Sa1b2c, Ez9y8x))"]
+    assert reply.answer == ["exists(intersect(Sa1b2c, Ez9y8x))", "Sa1b2c"]
     nowhere = await stepped(reasoner, step(question, [TOPIC, thing("Ez9y8x", "film")], WAYS[:3]))
     assert nowhere.action == "not_in_graph"
 
