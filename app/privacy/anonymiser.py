@@ -9,7 +9,7 @@ from typing import Final
 
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import DEFAULT_REGIONS
-from app.privacy.plain_wording import PlainWording, Today, utc_today
+from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
 from app.privacy.pseudonym_format import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
@@ -89,12 +89,13 @@ class Anonymiser:
         holds: VisibilityFilter | None = None,
         recogniser: Recogniser | None = None,
         today: Today = utc_today,
+        leading: Leading = leads_nowhere,
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
         what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
-        self._wording = PlainWording(names, lexicon, today)
+        self._wording = PlainWording(names, lexicon, today, leading)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
