@@ -110,6 +110,8 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
     first, *others = read.readings()
     yield QuestionReading(first, needs)
     yield from (QuestionReading(each, needs_context(each.dialogue)) for each in others)
+    if valued := read.with_values():
+        yield QuestionReading(valued, needs, by_values=True)
 
 
 def _known(completed: Completed) -> RetrievalResult | None:
