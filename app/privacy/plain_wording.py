@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
@@ -111,8 +112,8 @@ class PlainWording:
     def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
         """The names of kinds that are `single`, with or without a noun behind it, and what the things of it are."""
         nouns = sorted(self._lexicon.schema) if len(self._lexicon.schema) <= MAX_KIND_WORDS else ()
-        for name in (*(f"{single} {noun}" for noun in nouns), single):
-            leading = ((label.lower(), of.lower()) for label, of in self._leading(self._whole(name)))
+        for name, mids in self._all_whole([*(f"{single} {noun}" for noun in nouns), single]):
+            leading = ((label.lower(), of.lower()) for label, of in self._leading(mids))
             # "Statement genre" leads from a statement, a record of what has the genre.
             kinds = {of for label, of in leading if _OF_KINDS.search(label) and not label.startswith(of)}
             if len(kinds) == 1 and min(kinds).isalpha():
@@ -124,8 +125,19 @@ class PlainWording:
 
     def _whole(self, name: str) -> list[int]:
         """The things and text values that are called so, and may be linked."""
-        hits = [hit for hit in self._names.find(name) if hit.start == 0 and hit.end == len(name) and hit.linkable]
-        return sorted({mid for hit in hits if hit.value_kind in (None, ValueKind.TEXT) for mid in hit.mids})
+        return next((mids for _, mids in self._all_whole([name])), [])
+
+    def _all_whole(self, names: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
+        """The same of each of `names` that has any, found at once."""
+        found: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+        for hit in self._names.find("\n".join(names)):
+            if hit.linkable and hit.value_kind in (None, ValueKind.TEXT):
+                found[hit.start, hit.end].update(hit.mids)
+        start = 0
+        for name in names:
+            if mids := found.get((start, start + len(name))):
+                yield name, sorted(mids)
+            start += len(name) + 1
 
     def _is_field(self, name: str) -> bool:
         mids = self._whole(name)
