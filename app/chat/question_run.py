@@ -117,10 +117,12 @@ NOT_FOUND: Final = RetrievalResult(None, (), (), 0)
 
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
-    """The dialogue as the model may see it, read in one way. `needs_context`: it leans on the turns before."""
+    """The dialogue as the model may see it, read in one way. `needs_context`: it leans on the turns before.
+    `by_values`: its names are read as text values of the same spelling."""
 
     read: Anonymised = NOT_READ
     needs_context: bool = False
+    by_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)

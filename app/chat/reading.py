@@ -26,7 +26,7 @@ from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
 from kg_store.graph.masked_relations import masks_of
-from kg_store.graph.traversal import kinds_of
+from kg_store.graph.traversal import kinds_of, relations_to
 from kg_store.names.linker import has_capitals
 
 MIN_WORDS_OF_TALK: Final = 3
@@ -96,6 +96,7 @@ class QuestionReader:
             holds=graph.holds,
             recogniser=self._options.recogniser,
             today=self._options.today,
+            leading=lambda mids: relations_to(graph.blind, mids),
         )
         messages = without_questions(run.request.messages)
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
@@ -109,6 +110,8 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
     first, *others = read.readings()
     yield QuestionReading(first, needs)
     yield from (QuestionReading(each, needs_context(each.dialogue)) for each in others)
+    if valued := read.with_values():
+        yield QuestionReading(valued, needs, by_values=True)
 
 
 def _known(completed: Completed) -> RetrievalResult | None:

@@ -103,6 +103,7 @@ class GraphSearch:
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (nothing more was sent), ReasonerError."""
         asks_back: QuestionRun | None = None
+        last = run
         async with self._guarded(run) as reasoner:
             for reading in run.readings:
                 run = replace(run, reading=reading)
@@ -112,8 +113,9 @@ class GraphSearch:
                 if run.is_settled:
                     break
                 asks_back = asks_back or (run if run.ended.asks_back else None)
+                last = last if reading.by_values else run
             else:
-                run = asks_back or run
+                run = asks_back or last
         odd = (ODD_COUNTS,) if reasoner.spent.odd_counts else ()
         told = reasoner.disclosure
         found = replace(run.found, notes=(*run.found.notes, *told.notes, *odd))

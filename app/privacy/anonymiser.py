@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import DEFAULT_REGIONS
-from app.privacy.plain_wording import PlainWording, Today, utc_today
+from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
 from app.privacy.pseudonym_format import Standing, replaced
 from app.privacy.pseudonyms import Meaning, PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
@@ -40,13 +40,15 @@ _WHOLE_NUMBER = re.compile(r"-?\d+")
 class Anonymised:
     """The dialogue as the model may see it, the names of its topics that several entities share, and notes.
 
-    `inexact`: where the question spells a name otherwise than the graph.
+    `inexact`: where the question spells a name otherwise than the graph. `values`: by the pseudonym of a name in the
+    question, the text values of the graph that are spelt just as it is typed.
     """
 
     dialogue: SafeDialogue
     ambiguous: tuple[Ambiguity, ...]
     notes: tuple[str, ...] = ()
     inexact: tuple[Reading, ...] = ()
+    values: Mapping[str, Topic] = field(default_factory=dict)
 
     def readings(self) -> Iterator[Anonymised]:
         """This one; then, where a topic may be no name, the same without it."""
@@ -55,6 +57,15 @@ class Anonymised:
         if doubtful:
             note = f"{' and '.join(doubtful)} was read as everyday words: the graph has a thing that is called so."
             yield replace(self, dialogue=self.dialogue.without_doubtful(), notes=(*self.notes, note))
+
+    def with_values(self) -> Anonymised | None:
+        """The same with names read as the text values that are spelt so: Ghent as a city of customers, and not as the
+        Ghent Office. None where there are no such values."""
+        if not self.values:
+            return None
+        ambiguous = tuple(each for each in self.ambiguous if each.pseudonym not in self.values)
+        inexact = tuple(each for each in self.inexact if each.pseudonym not in self.values)
+        return replace(self, dialogue=self.dialogue.with_topics(self.values), ambiguous=ambiguous, inexact=inexact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +100,13 @@ class Anonymiser:
         holds: VisibilityFilter | None = None,
         recogniser: Recogniser | None = None,
         today: Today = utc_today,
+        leading: Leading = leads_nowhere,
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
         what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
-        self._wording = PlainWording(names, lexicon, today)
+        self._wording = PlainWording(names, lexicon, today, leading)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
         """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
@@ -112,7 +124,20 @@ class Anonymiser:
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
         inexact = tuple(self._readings(turns[-1], table))
         ambiguous, notes = ambiguities_of(topics, table)
-        return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact)
+        values = dict(self._values(turns[-1], safe[-1].text, table, resolve))
+        return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact, values)
+
+    def _values(self, turn: _Turn, safe: str, table: PseudonymTable, resolve: Resolve) -> Iterator[tuple[str, Topic]]:
+        """The text values of the spelling of a part of a name, or of a name that several share, by its pseudonym."""
+        for span in turn.spans:
+            may_be_other = span.inexact or len(span.mids) > 1
+            if span.source is not SpanSource.MENTION or span.value_kind is not None or not may_be_other:
+                continue
+            written, name = turn.text[span.start : span.end], self._pseudonym(turn.text, span, table)
+            mids = self._holds(tuple(self._names.text_values(written)))
+            if mids and safe.count(name) == 1:
+                value = _of_value(written, ValueKind.TEXT, mids, table)
+                yield name, Topic(value, resolve(value), ValueKind.TEXT, newest=True)
 
     def _read(self, message: Message, table: PseudonymTable) -> _Turn:
         by_user = message.role == "user"

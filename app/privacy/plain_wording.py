@@ -1,21 +1,46 @@
-"""Says amounts in the units of the schema, and dates by the calendar, before anything else reads a question."""
+"""Says amounts in the schema's units, dates by the calendar and dermatologists by their field, before all else."""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final
 
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameIndex
-from kg_store.names.name_markup import EmphasisMarks
+from kg_store.names.linker import has_capitals
+from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
+from kg_store.text.agent_nouns import fields_of, is_plural
+from kg_store.text.inflection import in_other_number
 from kg_store.text.numbers.quantities import Rewording, in_schema_units
 from kg_store.text.numbers.relative_dates import by_calendar
 
 Today = Callable[[], dt.date]
 """Gives the day by which dates such as "last week" are said."""
+
+Leading = Callable[[Sequence[int]], Collection[tuple[str, str]]]
+"""Gives the words of the relations that lead to things or values, each with the kind of thing that it leads from."""
+
+_WORD: Final = re.compile(r"(?<![\w'’-])[A-Za-z]{3,}(?![\w'’-])")
+_OF_PEOPLE: Final = re.compile(
+    r"\b(?:speciali\w+|specialt(?:y|ies)|profession\w*|occupation\w*|discipline|expertise|field|vocation|craft|trade"
+    r"|practi[cs]es?|religio\w+|faith|denomination)\b",
+    re.IGNORECASE,
+)
+"""Words of relations that tell what somebody is by a field: "specializes in"."""
+
+_OF_KINDS: Final = re.compile(r"\b(?:genre|type|kind|category|style)s?\b", re.IGNORECASE)
+MAX_KIND_WORDS: Final = 200
+"""Of a schema, behind which a name may have a noun for what it is a kind of: comedies, of a comedy film."""
+
+
+def leads_nowhere(_mids: Sequence[int]) -> Collection[tuple[str, str]]:
+    """For texts that are read without a graph."""
+    return ()
 
 
 def utc_today() -> dt.date:
@@ -25,14 +50,19 @@ def utc_today() -> dt.date:
 class PlainWording:
     """Nothing that a name or text value of the graph holds is said in other words."""
 
-    def __init__(self, names: NameIndex, lexicon: Lexicon, today: Today) -> None:
-        self._names, self._lexicon, self._today = names, lexicon, today
+    def __init__(self, names: NameIndex, lexicon: Lexicon, today: Today, leading: Leading) -> None:
+        self._names, self._lexicon, self._today, self._leading = names, lexicon, today, leading
 
     def visible(self, typed: str) -> Visible:
         """The typed text in plain words."""
         visible = Visible.of_typed(typed)
         text = visible.text
-        said = [*self._dates(text), *in_schema_units(text, self._lexicon.units)]
+        said = [
+            *self._dates(text),
+            *in_schema_units(text, self._lexicon.units),
+            *self._agents(text),
+            *self._kinds(text),
+        ]
         hits = self._names.find(text) if said else ()
         taken = [(hit.start, hit.end) for hit in hits if hit.kind == "name" or hit.value_kind is ValueKind.TEXT]
         kept: list[Rewording] = []
@@ -51,6 +81,74 @@ class PlainWording:
         marks = EmphasisMarks.of(text)
         own = [place for words in self._lexicon.periods for place in _places_of(words, text)]
         return [each for each in said if not (marks.may_mark(each.start, each.end) or _is_over(each, own))]
+
+    def _agents(self, text: str) -> Iterator[Rewording]:
+        """Nouns for people by a field that the graph has, "Dermatology people"; none that it has itself."""
+        words = list(_WORD.finditer(text))
+        for at, word in enumerate(words):
+            fields = list(fields_of(word[0].lower()))
+            if not fields or self._is_known(word[0].lower()) or _may_be_title(text, word):
+                continue
+            starts = [words[at - 1].start(), word.start()] if at else [word.start()]
+            called = ((start, (text[start : word.start()] + field).lower()) for start in starts for field in fields)
+            for start, name in ((start, name) for start, name in called if self._is_field(name)):
+                said = name.title() if has_capitals(text) else name
+                yield Rewording(start, word.end(), f"{said} {'people' if is_plural(word[0].lower()) else 'person'}")
+                break
+
+    def _kinds(self, text: str) -> Iterator[Rewording]:
+        """Plurals of a name of a kind of things, with the noun for these: "Documentary films" of documentaries."""
+        for word in _WORD.finditer(text):
+            noun = word[0].lower()
+            if not noun.endswith("s") or noun in COMMON_WORDS or self._lexicon.is_own(noun) or self._whole(noun):
+                continue
+            for single in in_other_number(noun):
+                if not self._lexicon.is_own(single) and (found := next(self._named_kinds(single), None)):
+                    name, of = found
+                    said = name.title() if has_capitals(text) else name
+                    yield Rewording(*word.span(), f"{said} {next(in_other_number(of), of)}")
+                    break
+
+    def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
+        """The names of kinds that are `single`, with or without a noun behind it, and what the things of it are."""
+        nouns = sorted(self._lexicon.schema) if len(self._lexicon.schema) <= MAX_KIND_WORDS else ()
+        for name, mids in self._all_whole([*(f"{single} {noun}" for noun in nouns), single]):
+            leading = ((label.lower(), of.lower()) for label, of in self._leading(mids))
+            # "Statement genre" leads from a statement, a record of what has the genre.
+            kinds = {of for label, of in leading if _OF_KINDS.search(label) and not label.startswith(of)}
+            if len(kinds) == 1 and min(kinds).isalpha():
+                yield name, min(kinds)
+
+    def _is_known(self, noun: str) -> bool:
+        """True of a word of the schema, and of a name or value in one of its numbers."""
+        return any(self._lexicon.is_own(one) or self._whole(one) for one in {noun, noun.removesuffix("s")})
+
+    def _whole(self, name: str) -> list[int]:
+        """The things and text values that are called so, and may be linked."""
+        return next((mids for _, mids in self._all_whole([name])), [])
+
+    def _all_whole(self, names: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
+        """The same of each of `names` that has any, found at once."""
+        found: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+        for hit in self._names.find("\n".join(names)):
+            if hit.linkable and hit.value_kind in (None, ValueKind.TEXT):
+                found[hit.start, hit.end].update(hit.mids)
+        start = 0
+        for name in names:
+            if mids := found.get((start, start + len(name))):
+                yield name, sorted(mids)
+            start += len(name) + 1
+
+    def _is_field(self, name: str) -> bool:
+        mids = self._whole(name)
+        return any(_OF_PEOPLE.search(label) for label, _ in self._leading(mids))
+
+
+def _may_be_title(text: str, noun: re.Match[str]) -> bool:
+    """True of the nurse Ann and of somebody called Christian."""
+    begins = noun.start() == 0
+    is_name = noun[0][0].isupper() and not begins and not is_plural(noun[0].lower())
+    return is_name or re.match(r" [A-Z]", text[noun.end() : noun.end() + 2]) is not None
 
 
 def _is_over(said: Rewording, spans: list[tuple[int, int]]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NewType
 
@@ -61,6 +62,14 @@ class SafeDialogue:
     def without_doubtful(self) -> SafeDialogue:
         """The same words, with nothing to start from where a topic may be no name."""
         return replace(self, topics=tuple(topic for topic in self.topics if not topic.doubtful))
+
+    def with_topics(self, instead: Mapping[str, Topic]) -> SafeDialogue:
+        """The question with other topics in the place of some of its own."""
+        text = self.question
+        for pseudonym, topic in instead.items():
+            text = SafeText(text.replace(pseudonym, topic.pseudonym))
+        topics = tuple(instead.get(topic.pseudonym, topic) for topic in self.topics)
+        return replace(self, turns=(*self.turns[:-1], replace(self.turns[-1], text=text)), topics=topics)
 
 
 @dataclass(frozen=True, slots=True)

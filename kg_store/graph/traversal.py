@@ -7,7 +7,7 @@ kind and not an individual: neither what is unusual about it nor what it lacks.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,8 +19,8 @@ from kg_store.graph.steps import steps_from_each
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
 
 __all__ = [
-    "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "reached", "steps_from", "steps_from_each",
-    "tail_concept", "walk", "walk_each",
+    "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "reached", "relations_to", "steps_from",
+    "steps_from_each", "tail_concept", "walk", "walk_each",
 ]  # fmt: skip
 
 
@@ -51,6 +51,14 @@ def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
     """The things at the end of `path`, each once."""
     return as_mids(walk(graph, mids, path).tails)
+
+
+def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
+    """The words of the relations that lead to any of `mids`, with the concept of what they lead from; none of a masked
+    one, whose own words are not shown."""
+    schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
+    shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
+    return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:

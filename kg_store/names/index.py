@@ -181,6 +181,11 @@ class NameIndex:
         hits = [hit for hit in self.find(text.strip()) if hit.kind == "name" and len(text.strip()) == hit.end]
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
+    def text_values(self, text: str) -> list[int]:
+        """The linkable text values that are spelt as `text`."""
+        hits = [hit for hit in self.find(text) if hit.value_kind is ValueKind.TEXT and hit.linkable]
+        return sorted({mid for hit in hits if hit.start == 0 and hit.end == len(text) for mid in hit.mids})
+
     def looks_like_name(self, text: str) -> bool:
         """True where a word of `text` stands neither in the dictionary nor in our own phrases."""
         return self._inexact is not None and self._inexact.looks_like_name(text)

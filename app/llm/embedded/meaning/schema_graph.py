@@ -14,6 +14,7 @@ from app.llm.embedded.language.relation_wording import Wordings, without_storage
 from app.llm.embedded.language.synonyms import kind_words as synonyms_of_kind
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, Thing
+from kg_store.text.agent_nouns import fields_of
 from kg_store.text.plurals import singular
 
 MIN_KIND = 0.55
@@ -130,7 +131,10 @@ class SchemaGraph:
         return names_people(kind, kind_type, {word for hop in own for word in hop.shown.lower().split()})
 
     def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
-        """The kind that is nearest to what `words` mean, with its likeness; none where two are about as near."""
+        """The kind that is nearest to what `words` mean, with its likeness; none where two are about as near, and for
+        the people of a field: cardiologists are like doctors, and not all of them."""
+        if any(field for word in words for field in fields_of(word)):
+            return frozenset(), 0.0
         names = sorted(self.kinds)
         near = sorted(zip(scorer.text_likeness(" ".join(words), names), names, strict=True), reverse=True)[:2]
         if not near or near[0][0] < MIN_KIND or (len(near) > 1 and near[0][0] - near[1][0] < 0.08):
