@@ -203,8 +203,8 @@ def plain_words(label: str) -> str:
 def _bare(part: str) -> str:
     mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
     parts = without_storage(words).split(" ")
-    while len(parts) > 1 and parts[-1].lower() in _UNITS:
-        parts.pop()
+    while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
+        parts.pop()  # "Rent cap eur per sqm" is a rent cap.
     return mark + " ".join(parts)
 
 
