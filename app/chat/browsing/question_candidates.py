@@ -111,7 +111,7 @@ class QuestionMaker:
                     yield concept, relation.label, members
 
     def _noun(self, label: str) -> str:
-        """The noun of a relation; `total` where a graph has `total number` only because it has other values as well."""
+        """The noun of a relation; `total` where there is a `total number` only for the numbers of a total."""
         base = label.removesuffix(" number")
         return noun_for(base if any(each.label == base for each in self._schema.relations) else label)
 

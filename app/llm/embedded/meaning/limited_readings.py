@@ -35,6 +35,7 @@ _FILLING: Final = frozenset(
     "a an any the been be ever have has had work works got get gets left leave given give gave us".split()
 )
 SURELY: Final = 0.8
+_ALL: Final = frozenset({"all", "each", "every"})
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
@@ -47,7 +48,8 @@ class Limits:
         self._asked, self._graph, self._said, self._named, self._nouns = asked, graph, said, named, nouns
         self._narrows_first = asked.narrows_first
         self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
-        self._only = [at for at in asked.at("unknown") if asked.words[at] == "only" and asked.words[at - 1] != "the"]
+        unread = [(at, asked.words[at]) for at in asked.at("unknown")]
+        self._only = [at for at, word in unread if word in _ALL or (word == "only" and asked.words[at - 1] != "the")]
 
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
         """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
@@ -71,11 +73,13 @@ class Limits:
         return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
 
     def only(self, each: Reading, text: str, hop: SchemaHop, stepped: Reading) -> Iterator[Reading]:
-        """ "With only gout": those that `hop` leads to from `each`, and from nothing of its kind beside it."""
+        """ "With only gout", "had all of their orders sent": those that `hop` leads to from `each`, and from no other
+        thing of its kind."""
         for at in self._only:
             said = stepped.used | 1 << at
-            between = range(at + 1, each.near)
-            if hop.value or each.is_whole or each.near < at or each.used >> at & 1 or self._leaves(between, said):
+            first = each.said if self._asked.words[at] in _ALL else each.near
+            is_before = hop.value or each.is_whole or first < at or each.used >> at & 1
+            if is_before or self._leaves(range(at + 1, first), said):
                 continue
             kinds = each.kinds | {other.kind for other in self._graph.hops if other.label == hop.label}
             if whole := self._graph.whole(kinds):
