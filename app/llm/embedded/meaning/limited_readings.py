@@ -150,7 +150,7 @@ class Limits:
             before -= 1
         is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
         rest = follows_directly(asked, said.last)
-        if rest >= 0 and not explained >> rest & 1:
+        if rest >= 0 and rest != each.said and not explained >> rest & 1:
             return  # "No date of death" is more than no date.
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
