@@ -16,7 +16,7 @@ from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import Reading
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records, plain_words
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, plain_words
 from app.llm.embedded.meaning.truths import Truths
 
 _LABEL = re.compile(r'"([^"]*)"')
@@ -206,8 +206,7 @@ class AnswerForms:
         elif each.is_bare and form not in ("average", "sum"):
             return
         elif form == "count" and self._asked.asks_how_often:
-            is_done = not (each.value or each.is_whole) and are_records(each.kinds)
-            yield from [(f"count({text})", each.used, 0.0)] if is_done else []
+            yield from self._groups.occurrences(each, text)
         elif form == "count" and each.value == "number" and self._noun < 0 and "different" not in self._asked.words:
             yield from self._groups.counted_values(each, text)
         elif form == "count":

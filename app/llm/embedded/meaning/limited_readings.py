@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from app.llm.embedded.language.question_words import GRAMMAR
+from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import voice_of
 from app.llm.embedded.meaning.extremes import Nouns
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, follows_directly
@@ -137,6 +137,8 @@ class Limits:
             return
         asked, at, filling = self._asked, said.first - 1, 0
         explained = self._said.explained(hop.label, SURELY)
+        # "Not at weekends", "not work at weekends": it is the weekends that hold or don't.
+        at -= hop.value == "truth" and at > 0 and asked.words[at] in PREPOSITIONS and asked.words[at] != "of"
         while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
             is_of = asked.words[at] == "of"  # "No date of death".
             if is_of and not explained >> (at - 1) & 1:
@@ -152,6 +154,8 @@ class Limits:
         rest = follows_directly(asked, said.last)
         if rest >= 0 and rest != each.said and not explained >> rest & 1:
             return  # "No date of death" is more than no date.
+        if self._is_more_behind(each, hop, said.last, explained):
+            return
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
         if not (is_negated and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
@@ -167,6 +171,17 @@ class Limits:
         longer = each.paid(said, cost - 1.0 - filling.bit_count()).spanning(1 << at | filling)
         chosen, final = f'difference({text}, having({text}, "{hop.label}"))', longer.final | said.used
         yield replace(longer, expression=chosen, final=final, is_whole=False, is_implied=False)
+
+    def _is_more_behind(self, each: Reading, hop: SchemaHop, last: int, explained: int) -> bool:
+        """True of "not work at weekends" for the step to where somebody works: what is denied stands behind it."""
+        words, roles = self._asked.words, self._asked.roles
+        if words[last + 1 : last + 2] == () or words[last + 1] not in PREPOSITIONS:
+            return False
+        at = next((n for n in range(last + 1, len(words)) if roles[n] != "grammar"), -1)
+        if at < 0 or roles[at] != "content" or explained >> at & 1 or at == each.said:
+            return False
+        kinds = next((kinds for used, kinds in self._nouns.values() if used >> at & 1), frozenset[str]())
+        return hop.ends.isdisjoint(kinds)
 
     def _leads_by_the_way(self, each: Reading, hop: SchemaHop, said: Said) -> bool:
         """True where the words are those of a kind, and another step leads to it plainly: "no doctor" is more than no

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from app.llm.embedded.language.morphology import verbs_of
+from app.llm.embedded.language.morphology import is_agent, verbs_of
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 
@@ -39,8 +39,6 @@ class WordUses(Protocol):
         """The kinds of values at the end of relations, by label; empty ones for things."""
 
     def explained(self, label: str) -> int: ...
-
-    def is_elsewhere(self, at: int) -> bool: ...
 
 
 class IdleWords:
@@ -79,15 +77,18 @@ class IdleWords:
         return mask(at for at, said in self._objects.items() if left >> at & 1 and said and not left & said)
 
     def _is_light(self, at: int, word: str) -> bool:
-        is_verb = self._asked.roles[at] == "content" and not verbs_of(word).isdisjoint(_LIGHT)
-        return is_verb and not self._uses.is_elsewhere(at)
+        """True of a light verb that no relation is called by: where books are "kept at" a branch, keeping says it."""
+        verbs = verbs_of(word)
+        if self._asked.roles[at] != "content" or verbs.isdisjoint(_LIGHT):
+            return False
+        called = {said for label in self._uses.values for said in label.lower().replace("|", " ").split()}
+        return all(verbs.isdisjoint(verbs_of(said)) or is_agent(said) for said in called)
 
     def _object_of(self, verb: int) -> int:
         """The noun behind the verb, or in front of the "did" before it; 0 for none, and for one that names a kind."""
         words, roles = self._asked.words, self._asked.roles
         behind = next((at for at in range(verb + 1, len(words)) if roles[at] in ("content", "thing", "person")), -1)
-        if behind < 0 or roles[behind] != "content":
-            did = next((at for at in range(1, verb) if words[at] in _DOING and roles[at - 1] == "content"), 0)
-            behind = did - 1
-        is_kind = any(used >> behind & 1 for used, _ in self._uses.nouns.values()) if behind >= 0 else True
-        return 0 if is_kind else 1 << behind
+        before = next((at for at in range(1, verb) if words[at] in _DOING and roles[at - 1] == "content"), 0) - 1
+        kinds = mask(at for used, _ in self._uses.nouns.values() for at in range(len(words)) if used >> at & 1)
+        said = (at for at in (behind, before) if at >= 0 and roles[at] == "content" and not kinds >> at & 1)
+        return next((1 << at for at in said), 0)

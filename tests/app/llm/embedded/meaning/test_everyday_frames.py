@@ -6,9 +6,13 @@ import pytest
 
 from app.llm.embedded.language.morphology import denied_participle
 from app.llm.embedded.meaning.question.measures import measure_at
+from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
+from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
+from app.llm.tasks import SchemaStep, StepInput
 from tests.support.library import assert_read_as, assert_unsure
+from tests.support.tasks import thing
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +101,72 @@ def test_the_longest_time_is_the_earliest_beginning(question: str, number: int, 
     at = next(at for at, word in enumerate(words) if word.startswith("long"))
     measure = measure_at(words, at)
     assert (measure.number, measure.date) == (number, date)
+
+
+REPAIRS = (
+    SchemaStep("repair", "defect", "defect", "text", "text"),
+    SchemaStep("repair", "reported on", "reported on", "date", "date"),
+    SchemaStep("repair", "completed on", "completed on", "date", "date"),
+    SchemaStep("repair", "carried out by", "carried out by", "contractor"),
+    SchemaStep("contractor", "^carried out by", "^carried out by", "repair"),
+    SchemaStep("contractor", "contract since", "contract since", "date", "date"),
+    SchemaStep("contractor", "works weekends", "works weekends", "truth", "truth"),
+    SchemaStep("contractor", "works in", "works in", "district"),
+    SchemaStep("district", "^works in", "^works in", "contractor"),
+)
+LOST = 'filter(Sr2r22, "defect", =, Vt5t55)'
+
+
+def read_of_repairs(scorer: PathScorer, question: str) -> ReadMeaning | None:
+    values = [thing(name, kind) for name, kind in (("Vt5t55", "text"), ("Vd4t33", "date")) if name in question]
+    things = values + ([thing("Ec3c33", "contractor")] if "Ec3c33" in question else [])
+    kinds = (
+        thing("Sr2r22", "repair", "more"),
+        thing("Sc2c22", "contractor", "more"),
+        thing("Sd2d22", "district", "more"),
+    )
+    own = {"Vt5t55": ("^defect",), "Ec3c33": ("contract since", "^carried out by")}
+    given = StepInput(
+        question=question, dialogue=[], things=things, evidence=[], candidates=[], steps=REPAIRS, kinds=kinds, own=own
+    )
+    return read_meaning(scorer, given)
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("How often was Vt5t55 reported?", f"count({LOST})"),
+        ("How often did people report Vt5t55 in Vd4t33?", f'count(filter({LOST}, "reported on", =, Vd4t33))'),
+        ("Which contractors do not work at weekends?", 'difference(Sc2c22, having(Sc2c22, "works weekends"))'),
+        ("Which contractor has been with us the longest?", 'argmin(Sc2c22, "contract since")'),
+    ],
+)
+def test_records_that_a_text_tells_apart_and_what_is_denied(
+    scorer: PathScorer, question: str, expression: str
+) -> None:
+    found = read_of_repairs(scorer, question)
+    assert found is not None
+    assert (found.meaning.expression, found.is_sure) == (expression, True), found
+
+
+@pytest.mark.parametrize("question", ["How often was Ec3c33 called?", "How often did Ec3c33 report Vt5t55?"])
+def test_other_things_are_no_occurrences(scorer: PathScorer, question: str) -> None:
+    found = read_of_repairs(scorer, question)
+    assert found is None or not found.is_sure, found
+
+
+def test_the_kind_that_is_something_since_a_day_is_called_so() -> None:
+    steps = [
+        SchemaStep("pet owner", "client since", "client since", "date", "date"),
+        SchemaStep("vet", "licensed since", "licensed since", "date", "date"),
+        SchemaStep("vet", "member since", "member since", "date", "date"),
+        SchemaStep("insurer", "member since", "member since", "date", "date"),
+    ]
+    kinds = [thing("So2o22", "pet owner", "more"), thing("Sv2v22", "vet", "more"), thing("Si2i22", "insurer", "more")]
+    graph = SchemaGraph(steps, kinds)
+    assert graph.kinds_said(("clients",)) == {"pet owner"}
+    assert not graph.kinds_said(("members",))
+    assert not graph.kinds_said(("licensed",))
 
 
 def test_what_took_longest_is_no_distance() -> None:
