@@ -135,22 +135,8 @@ class Limits:
         """
         if said is None or each.is_bare or not self._may_deny:
             return
-        asked, at, filling = self._asked, said.first - 1, 0
-        explained = self._said.explained(hop.label, SURELY)
-        # "Not at weekends", "not work at weekends": it is the weekends that hold or don't.
-        at -= hop.value == "truth" and at > 0 and asked.words[at] in PREPOSITIONS and asked.words[at] != "of"
-        while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
-            is_of = asked.words[at] == "of"  # "No date of death".
-            if is_of and not explained >> (at - 1) & 1:
-                return
-            at -= is_of
-            filling |= 1 << at & asked.content & ~each.used
-            at -= 1
-        before = at - 1  # "Left no phone number".
-        while before > 0 and asked.words[before] in _FILLING:
-            filling |= 1 << before & asked.content & ~each.used
-            before -= 1
-        is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
+        asked, explained = self._asked, self._said.explained(hop.label, SURELY)
+        at, filling = self._denial_of(each, hop, said, explained)
         rest = follows_directly(asked, said.last)
         if rest >= 0 and rest != each.said and not explained >> rest & 1:
             return  # "No date of death" is more than no date.
@@ -158,7 +144,7 @@ class Limits:
             return
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
-        if not (is_negated and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
+        if not (at >= 0 and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
             return
         base = hop.shown.removeprefix("^").lower()
         words = {singular(word) for word in asked.words[said.first : said.last + 1]}
@@ -171,6 +157,25 @@ class Limits:
         longer = each.paid(said, cost - 1.0 - filling.bit_count()).spanning(1 << at | filling)
         chosen, final = f'difference({text}, having({text}, "{hop.label}"))', longer.final | said.used
         yield replace(longer, expression=chosen, final=final, is_whole=False, is_implied=False)
+
+    def _denial_of(self, each: Reading, hop: SchemaHop, said: Said, explained: int) -> tuple[int, int]:
+        """The token that denies what is `said`, -1 for none, and the content words between that say nothing."""
+        asked, at, filling = self._asked, said.first - 1, 0
+        # "Not at weekends", "not work at weekends": it is the weekends that hold or don't.
+        at -= hop.value == "truth" and at > 0 and asked.words[at] in PREPOSITIONS and asked.words[at] != "of"
+        while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
+            is_of = asked.words[at] == "of"  # "No date of death".
+            if is_of and not explained >> (at - 1) & 1:
+                return -1, 0
+            at -= is_of
+            filling |= 1 << at & asked.content & ~each.used
+            at -= 1
+        before = at - 1  # "Left no phone number".
+        while before > 0 and asked.words[before] in _FILLING:
+            filling |= 1 << before & asked.content & ~each.used
+            before -= 1
+        is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
+        return (at if is_negated else -1), filling
 
     def _is_more_behind(self, each: Reading, hop: SchemaHop, last: int, explained: int) -> bool:
         """True of "not work at weekends" for the step to where somebody works: what is denied stands behind it."""
