@@ -59,12 +59,13 @@ _SORT = _turn(
     r"what (?:kind|sort|type)s? of (?:a )?(?:thing|person|place|object|entity) (?:is|was)"
     r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})(?: please)?",
 )
-_A_NOUN = r"(?:an?|the|one of the) ((?:[a-z]+ )?[a-z]+)"
-_NAME = r"(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})"
+_A_NOUN = r"(?:an?|the|(?:one|some) of (?:the|our|my)) ((?:[a-z]+ )?[a-z]+)"
+_TWO_NOUNS = rf"{_A_NOUN},? or {_A_NOUN}"
+_A_NAME = r"(?:the (?:\w+ )?)?(?P<{}>E(?=[a-z]*[0-9])[a-z0-9]{{5}})"
 _CHOICE = _turn(
-    rf"(?:is|was) {_NAME} {_A_NOUN},? or {_A_NOUN}",
-    rf"{_NAME.replace('thing', 'first')}\s*(?:,|-|–|:)\s*(?:is|was) (?:it|that|this|he|she) {_A_NOUN},? or {_A_NOUN}",
-    rf"what (?:is|was) {_NAME.replace('thing', 'named')}\W+(?:is (?:it|that|this) )?{_A_NOUN},? or {_A_NOUN}",
+    rf"(?:is|was) {_A_NAME.format('asked')} {_TWO_NOUNS}",
+    rf"{_A_NAME.format('first')}\s*(?:,|-|–|:)\s*(?:is|was) (?:it|that|this|he|she) {_TWO_NOUNS}",
+    rf"what (?:is|was) {_A_NAME.format('named')}(?: (?:to|for) us)?\W+(?:is (?:it|that|this) )?{_TWO_NOUNS}",
 )
 EXAMPLES: Final = 3
 

@@ -108,6 +108,7 @@ OF_TOWN = ("building", "district", "veterinary practice", "pet insurer")
         "Eq7f2k - is that a district or a building?",
         "Is Eq7f2k a building or a district?",
         "what is Eq7f2k? a practice or an insurer",
+        "What is Eq7f2k to us, a building or one of our districts?",
     ],
 )
 def test_which_of_two_kinds_of_the_graph_a_thing_is(turn: str) -> None:

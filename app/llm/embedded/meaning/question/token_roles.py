@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from app.llm.embedded.language.idioms import normalise_idioms
-from app.llm.embedded.language.morphology import is_compared, may_be_verb, verbs_of
+from app.llm.embedded.language.morphology import is_compared, verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 from app.llm.embedded.language.schema_vocabulary import EMPTY, is_telling
 from app.llm.embedded.language.stated_bounds import in_reading_order
@@ -36,7 +36,8 @@ _UNREAD = frozenset(
 )
 _TITLES = frozenset("dr mr mrs ms miss sir prof".split())
 _UNIVERSAL = frozenset({"all", "each", "every"})
-_HAVING = frozenset({"have", "has", "had", "having"})
+_BEFORE_ALL = frozenset("and or of are is was were list show name give me tell do does did".split())
+"""Words in front of an "all of their" that asks for all of them, and for nobody who has or did them."""
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
     "among amongst became become times out sell offer overall there here ever also currently now please listed "
@@ -166,8 +167,8 @@ def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
     behind = tuple(words[at + 1 : at + 4])
     theirs = behind[:1] if words[at] == "all" else behind[1:2] if behind[:1] == ("one",) else ()
     theirs = behind[1:2] if behind[:1] == ("of",) else behind[2:3] if behind[:2] == ("one", "of") else theirs
-    is_verb = at > 0 and (words[at - 1] in _HAVING or may_be_verb(words[at - 1]))
-    return words[at] in _UNIVERSAL and is_verb and bool(theirs) and theirs[0] in _POSSESSIVE
+    is_asked = at > 0 and words[at - 1] not in _BEFORE_ALL
+    return words[at] in _UNIVERSAL and is_asked and bool(theirs) and theirs[0] in _POSSESSIVE
 
 
 def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:

@@ -39,6 +39,10 @@ READ = [
         "Which authors have published every one of their books?",
         f'difference(reach({PUBLISHED}, "written by"), reach(difference(Sb0001, {PUBLISHED}), "written by"))',
     ),
+    (
+        "authors with all of their books published",
+        f'difference(reach({PUBLISHED}, "written by"), reach(difference(Sb0001, {PUBLISHED}), "written by"))',
+    ),
     ("How many seats do branches have on average?", 'average(Sr0001, "number of seats")'),
     ("members who gave us no email", 'difference(Sm0001, having(Sm0001, "email"))'),
     ("How much money does Eb1k11 cost?", 'reach(Eb1k11, "price")'),
@@ -55,6 +59,7 @@ UNSURE = [
     "Which books are unfinished?",
     # Some of them are not all of them.
     "Which members have all of their loans in Er3h33 and Er9h99?",
+    "Which members borrowed Eb1k11 for all of their authors?",
     # It began when they came there, and no relation says when.
     "Who has been in Er3h33 the longest?",
 ]
