@@ -14,10 +14,19 @@ from app.chat.dialogue.completion import Completed, DialogueCompleter, Pseudonym
 from app.chat.dialogue.did_you_mean import was_offered
 from app.chat.dialogue.follow_ups import asks_why, needs_context
 from app.chat.dialogue.questions_to_try import without_questions
-from app.chat.dialogue.small_talk import Talk, described_thing, invites, reply_to, sorted_thing, talk_of
+from app.chat.dialogue.small_talk import (
+    Talk,
+    described_thing,
+    invites,
+    reply_to,
+    sorted_thing,
+    talk_of,
+    thing_to_sort,
+)
 from app.chat.label_language import language_of
 from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
+from app.llm.embedded.language.synonyms import names_one_of
 from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
@@ -127,7 +136,9 @@ def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | N
     if talk:
         return RetrievalResult(None, (), (), 0, said=reply_to(talk, kinds_of(run.graph.blind.schema)))
     question = run.read.dialogue.question
-    if (thing := sorted_thing(question)) and run.conversation.table.meaning(thing):
+    kinds = kinds_of(run.graph.blind.schema)
+    thing = sorted_thing(question) or thing_to_sort(question, lambda noun: names_one_of(noun, kinds))
+    if thing and run.conversation.table.meaning(thing):
         return describe_kind(run, thing)
     thing = described_thing(question)
     return describe(run, thing) if thing and run.conversation.table.meaning(thing) else None

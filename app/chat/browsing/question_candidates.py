@@ -8,7 +8,8 @@ from decimal import Decimal
 from itertools import chain, zip_longest
 from typing import Final
 
-from app.llm.embedded.sentences.relation_phrases import base_form, plural
+from app.chat.browsing.suggested_wording import counts_per, greatest, noun_for
+from app.llm.embedded.sentences.relation_phrases import plural
 from client_sdk.protocol import ChatAnswer, ItemKind
 from kg_store.algebra.evaluator import SetAlgebra
 from kg_store.algebra.expressions import ExpressionResult, Operand, parse
@@ -16,13 +17,11 @@ from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import kind_of, members_of, reached, tail_concept
 from kg_store.terms import Hop, Mids, NodeKind, Schema, ValueKind
-from kg_store.text.plurals import singular
 
 MIN_THINGS: Final = 3
 MAX_AT_THE_TOP: Final = 3
 MAX_MEASURE: Final = Decimal(10) ** 9
 """Numbers above it are codes more often than measures: nobody asks for the average of an ISBN."""
-_PREPOSITIONS: Final = (" by", " in", " at", " with", " for", " on", " of", " to", " from")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +61,38 @@ class QuestionMaker:
 
     def _greatest(self) -> Iterator[QuestionCandidate]:
         """By numbers, then by dates: the latest are asked for, as nobody doubts which those are."""
-        for kind, word in ((ValueKind.NUMBER, "highest"), (ValueKind.DATE, "latest")):
+        for kind, word in ((ValueKind.NUMBER, ()), (ValueKind.DATE, ("latest",))):
             for concept, label, members in self._measured(kind):
                 best = self._evaluated(f'argmax(S, "{label}")', members)
                 if best is not None and 0 < len(best.mids) <= MAX_AT_THE_TOP:
-                    wordings = tuple(f"Which {concept} has the {word} {said}?" for said in _ways_to_say(label))
+                    noun = self._noun(label)
+                    wordings = tuple(f"Which {concept} has the {most} {noun}?" for most in word or greatest(noun))
                     yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(best.mids))
 
     def _averages(self) -> Iterator[QuestionCandidate]:
         """Of the last measure first, as the greatest is asked for of the first one."""
         for concept, label, _ in reversed(list(self._measured(ValueKind.NUMBER))):
-            wordings = tuple(f"What is the average {said} of {plural(concept)}?" for said in _ways_to_say(label))
-            yield QuestionCandidate(wordings, frozenset({"number"}))
+            question = f"What is the average {self._noun(label)} of {plural(concept)}?"
+            yield QuestionCandidate((question,), frozenset({"number"}))
 
     def _counts(self) -> Iterator[QuestionCandidate]:
         for concept, hop in self._heads():
             relation, tail = self._schema.relations[hop.relation], tail_concept(self._schema, (hop,))
-            if relation.value_kind is not None or "," in tail or not relation.label.endswith(_PREPOSITIONS):
+            if relation.value_kind is not None or not _is_plain(tail):
                 continue
-            label = relation.label.removeprefix("is ")
-            asked = f"are {label}" if label.split()[0].endswith("ed") else base_form(label)
+            is_only = len(self._leading(concept, tail)) == 1
+            wordings = tuple(counts_per(concept, relation.label, tail, is_only=is_only))
             members = members_of(self.graph, concept)
-            ends = reached(self.graph, members, ((hop,),))
+            ends = reached(self.graph, members, ((hop,),)) if wordings else members
             # What is nameless can't be told apart, and where everything stands alone nobody counts.
-            if kind_of(self.graph, ends) is not NodeKind.ENTITY or not len(ends) < len(members):
-                continue
-            many = plural(concept)
-            wordings = (f"How many {many} {asked} each {tail}?", f"How many {many} per {tail}?")
-            yield QuestionCandidate(wordings, frozenset({"table"}), len(ends))
+            if len(ends) < len(members) and kind_of(self.graph, ends) is NodeKind.ENTITY:
+                yield QuestionCandidate(wordings, frozenset({"table"}), len(ends))
+
+    def _leading(self, concept: str, tail: str) -> set[Hop]:
+        """The steps that lead from things of `concept` to those of `tail`."""
+        own = (each for each in self._schema.signatures if self._schema.concepts[each.id] == concept)
+        hops = {hop for each in own for hop in each.hops}
+        return {hop for hop in hops if tail in tail_concept(self._schema, (hop,)).split(", ")}
 
     def _totals(self) -> Iterator[QuestionCandidate]:
         schema = self._schema
@@ -102,10 +105,15 @@ class QuestionMaker:
         """Concepts with a relation to values of `kind` that is called by a noun, and the things of the concept."""
         for concept, hop in self._heads():
             relation = self._schema.relations[hop.relation]
-            if relation.value_kind is kind and _is_noun(relation.label):
+            if relation.value_kind is kind and self._noun(relation.label):
                 members = members_of(self.graph, concept)
                 if kind is not ValueKind.NUMBER or self._is_measure(reached(self.graph, members, ((hop,),))):
                     yield concept, relation.label, members
+
+    def _noun(self, label: str) -> str:
+        """The noun of a relation; `total` where there is a `total number` only for the numbers of a total."""
+        base = label.removesuffix(" number")
+        return noun_for(base if any(each.label == base for each in self._schema.relations) else label)
 
     def _is_measure(self, values: Mids) -> bool:
         greatest = self._evaluated("max(S)", values)
@@ -132,16 +140,5 @@ class QuestionMaker:
                 yield concept, hop
 
 
-def _ways_to_say(label: str) -> list[str]:
-    """The more natural ones first: `number of seats` for `seats`, `duration` for Wikidata's `direct duration`."""
-    short = label.removeprefix("direct ")
-    number = [f"number of {short}"] if " " not in short and singular(short) != short else []
-    return list(dict.fromkeys([*number, short, label]))
-
-
 def _is_plain(concept: str) -> bool:
     return "," not in concept and concept not in ("", "thing")
-
-
-def _is_noun(label: str) -> bool:
-    return not label.endswith(_PREPOSITIONS) and not label.startswith(("has ", "is ", "was ", "have "))

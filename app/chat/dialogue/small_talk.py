@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from app.llm.embedded.sentences.relation_phrases import plural
@@ -58,6 +58,14 @@ _ABOUT = _turn(
 _SORT = _turn(
     r"what (?:kind|sort|type)s? of (?:a )?(?:thing|person|place|object|entity) (?:is|was)"
     r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})(?: please)?",
+)
+_A_NOUN = r"(?:an?|the|(?:one|some) of (?:the|our|my)) ((?:[a-z]+ )?[a-z]+)"
+_TWO_NOUNS = rf"{_A_NOUN},? or {_A_NOUN}"
+_A_NAME = r"(?:the (?:\w+ )?)?(?P<{}>E(?=[a-z]*[0-9])[a-z0-9]{{5}})"
+_CHOICE = _turn(
+    rf"(?:is|was) {_A_NAME.format('asked')} {_TWO_NOUNS}",
+    rf"{_A_NAME.format('first')}\s*(?:,|-|–|:)\s*(?:is|was) (?:it|that|this|he|she) {_TWO_NOUNS}",
+    rf"what (?:is|was) {_A_NAME.format('named')}(?: (?:to|for) us)?\W+(?:is (?:it|that|this) )?{_TWO_NOUNS}",
 )
 EXAMPLES: Final = 3
 
@@ -137,6 +145,17 @@ def sorted_thing(question: str) -> str:
     """The pseudonym of which the question asks what kind of thing it is; empty where it asks anything else."""
     found = _SORT.match(question)
     return found["thing"] if found else ""
+
+
+def thing_to_sort(question: str, names_kind: Callable[[str], bool]) -> str:
+    """The pseudonym of which the question asks which of two kinds it is ("X, is it a depot or a workshop?"); empty
+    where it asks anything else. `names_kind`: true of a noun that names a kind of the graph."""
+    found = _CHOICE.match(question)
+    if found is None:
+        return ""
+    thing = next(name for name in found.groupdict().values() if name)
+    nouns = (noun for noun in found.groups() if noun and noun != thing)
+    return thing if all(names_kind(noun.lower()) for noun in nouns) else ""
 
 
 def _invitation(kinds: Sequence[str]) -> str:

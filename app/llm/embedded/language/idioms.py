@@ -14,6 +14,8 @@ _PARTNER = "wife|husband|spouse|partner|other half"
 _DO = "(?:does|do|did|will|would|can|could)"
 _A_PERIOD = r"(?=(?:a|an|per|each|every|in a) (?:hour|day|week|month|year)\b)"
 _AS_A_JOB = "(?:here|for (?:a living|work|a job|you|us)|by profession|by trade|professionally|at work|as a job)"
+_HAVE = "has|have|had|having"
+_WORKS = "movie|film|book|novel|song|album|record|band|group|show|series|game|play|music"
 _DEGREES = {
     "severity": "bad|serious|severe|grave",
     "rating": "good",
@@ -34,11 +36,12 @@ _PLAIN = tuple(
             " ",
         ),
         (
-            r"\bsince when (?:is|are|has|have) (.+?) (?:been )?(?:(?:working|employed)(?: (?:here|for us|with us))?"
+            r"\bsince when (?:is|are|has|have) (.+?) (?:been )?"
+            r"(?:(?:working|employed)(?: (?:here|there|for us|with us))?"
             r"|with (?:us|(?:the|our) (?:company|firm|team|business)))\W*$",
             r"when was \1 hired",
         ),
-        (r"^\s*since (?:when|(?:which|what) (?:year|date|day))\b", "when"),
+        (r"^\s*(?:and )?since (?:when|(?:which|what) (?:year|date|day))\b", "when"),
         (r"\b(in|at|by|from|of|for|to|with|on) (E\w{5}) or \1 (E\w{5})", r"\1 \2 or \3"),
         (r"\bon (?:which|what) (?:exact )?(?:date|day)\b(?! of\b)", "when"),
         (r"\b(which|what) one of (?=(?:them|these|those)\b)", r"\1 of "),
@@ -62,6 +65,19 @@ _PLAIN = tuple(
             (rf"\b(has|have|had|having|with|got|are|is) the (?:{most}) number of\b", rf"\1 the {said}")
             for most, said in (("highest|largest|biggest|greatest", "most"), ("lowest|smallest|least", "fewest"))
         ),
+        # What somebody left, gave or told us they have given: "clients who have left us no phone number" have none.
+        (
+            rf"\b(?:(?:{_HAVE}) )?(?:left|gave|given|told|sent|provided) (?:us|me)(?: with)? (no|an?|any|their)\b",
+            r"have \1",
+        ),
+        (rf"\b({_HAVE}) (?:nobody|no one|noone) (?:down |listed |named |given )?(?:for|as)(?: the)?\b", r"\1 no"),
+        (rf"\b({_HAVE}) (?:somebody|someone) (?:down |listed |named |given )?(?:for|as)(?: the)?\b", r"\1 a"),
+        (r"\bwhose property (?:is|are|was) (.+?)\W*$", r"who owns \1"),
+        (r"\b(?:in|at|to|from) (?:which|what) place\b", "where"),
+        (rf"\bwhat (?:sort|kind|type) of (?:{_WORKS}) (?=(?:is|was|are) (?:the )?E\w{{5}}\W*$)", "what genre "),
+        (r"\b(?:over|down|up|out|back) (at|in)(?= (?:the )?E\w{5})", r"\1"),
+        (r"\b(work(?:s|ed|ing)?) out of (?=(?:the )?E\w{5})", "based at "),
+        (r"(?<=[a-z] )out of (?=(?:the )?E\w{5})", "from "),
         # What somebody got done is done for them, and not by them.
         (r"\bwho (?:got|gets|had) (E\w{5}|the \w+) (\w+ed)\b", r"who was \2 \1"),
         (r"\bhow much cash\b", "how much money"),

@@ -7,6 +7,9 @@ from functools import lru_cache
 
 from kg_store.text.inflection import lemminflect
 
+MIN_DENIED_LETTERS = 4
+"""Letters of a participle behind "un"."""
+
 # Verbs in the third person that are nouns as well.
 _DONE = frozenset(
     "affects borders buys causes covers influences leads loves makes offers orders supplies supports takes targets "
@@ -56,6 +59,13 @@ def is_participle(word: str) -> bool:
     """True where `word` is a past participle: directed, written, born; the ending decides for unknown words."""
     is_unknown = not lemminflect.getAllLemmas(word)
     return _is_form(word, "VBN") or (is_unknown and word.endswith("ed"))
+
+
+def denied_participle(word: str) -> str:
+    """The participle that "un" denies: insured of uninsured; empty for other words."""
+    base = word.removeprefix("un")
+    is_denied = base != word and len(base) >= MIN_DENIED_LETTERS and bool(verbs_of(base)) and is_participle(base)
+    return base if is_denied else ""
 
 
 def is_past(word: str) -> bool:

@@ -44,6 +44,12 @@ def kind_words(noun: str) -> frozenset[str]:
     return frozenset({noun}).union(*(group for group in _SAME if noun in group))
 
 
+def names_one_of(noun: str, kinds: Iterable[str]) -> bool:
+    """True where `noun` is a word for one of `kinds`, or for the last word of one: a practice is a veterinary one."""
+    names = {name for kind in kinds for name in (kind.lower(), kind.lower().split()[-1])}
+    return not kind_words(singular(noun)).isdisjoint(names)
+
+
 def synonyms_of(relation: str) -> tuple[str, ...]:
     """Everyday words for `relation`, without them where none are known."""
     words = relation.lower().removeprefix("has ").removeprefix("is ")

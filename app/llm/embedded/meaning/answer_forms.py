@@ -11,11 +11,12 @@ from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
+from app.llm.embedded.meaning.question.idle_words import IdleWords
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import Reading
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records, plain_words
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, plain_words
 from app.llm.embedded.meaning.truths import Truths
 
 _LABEL = re.compile(r'"([^"]*)"')
@@ -26,14 +27,8 @@ _RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "(
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
-_LIGHT = frozenset(
-    "work works working live lives living stay stays run runs come comes go goes employed hired".split()
-)
-"""Verbs that say nothing in front of what holds or not: "does X work full time"."""
 UNEXPLAINED, UNEXECUTED, NO_WHAT = 1.0, 1.5, 0.3
 _GOT = (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
-_PLACED = frozenset({"based", "located", "situated"})
-"""Verbs that say nothing beside the noun of a place that is asked for: "in what country is X based"."""
 MIN_HEAD: Final = 0.72
 """The least likeness of the noun that is asked for to a step."""
 _WHERE: Final = frozenset(
@@ -83,16 +78,14 @@ class AnswerForms:
         self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
         self._head, self._value = self._head_of_asked(), self._asked_value()
         words, self._asks_members = asked.words, asked.asks_members
-        self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
         # "Who got X prescribed" asks for those it was prescribed to, and not by.
         got = words[:1] == ("who",) and (words[1:2] in _GOT or words[1:3] in (("has", "been"), ("have", "been")))
         self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
         # Of "the job of the person who" it is the job that is asked for.
         told = list(zip(words, asked.roles, strict=True))[: self._head.bit_length() if self._head else None]
         self._asks_people = any(role == "person" and word not in ("who", "whom") for word, role in told)
-        self._placed = mask(at for at, word in enumerate(words) if word in _PLACED)
         self._given = mask(at for at in builder.nouns if self._is_given(at))
-        self._light = mask(at for at, word in enumerate(words) if word in _LIGHT)
+        self._idle = IdleWords(asked, builder)
         self._groups = Groups(asked, graph, builder, self._noun)
 
     def _is_asked(self, at: int) -> bool:
@@ -128,11 +121,8 @@ class AnswerForms:
     def _judged(self, expression: str, used: int, reading: Reading, gain: float) -> Meaning:
         asked = self._asked
         left = (asked.content | asked.working) & ~used & ~(asked.words[0] == "and" and bool(reading.value))
-        for label in set(_LABEL.findall(expression)) if left & asked.content else ():
-            explained = self._builder.explained(label) & asked.content
-            left &= ~(explained | (explained >> 1 & self._light if expression.startswith("holds(") else 0))
-        left &= ~self._placed if self._head & reading.final else -1
-        left &= ~self._how_much if reading.value == "number" else -1
+        is_head, is_kind = bool(self._head & reading.final), reading.said == self._noun >= 0
+        left &= ~self._idle.of(expression, left, reading.value, is_head, is_kind)
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named
@@ -216,8 +206,7 @@ class AnswerForms:
         elif each.is_bare and form not in ("average", "sum"):
             return
         elif form == "count" and self._asked.asks_how_often:
-            is_done = not (each.value or each.is_whole) and are_records(each.kinds)
-            yield from [(f"count({text})", each.used, 0.0)] if is_done else []
+            yield from self._groups.occurrences(each, text)
         elif form == "count" and each.value == "number" and self._noun < 0 and "different" not in self._asked.words:
             yield from self._groups.counted_values(each, text)
         elif form == "count":

@@ -19,8 +19,9 @@ from app.llm.embedded.meaning.reading import (
     gain_of,
 )
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, happened_on
+from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, are_records, happened_on
 
+_OF_TEXT = re.compile(r'(?:filter\()+S\w{5}, "([^"|]*)", =, V\w{5}\)')
 OF_KIND, WRONG_KIND = 0.5, 1.0
 _LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
 _BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
@@ -41,6 +42,19 @@ class Groups:
             for said in self._builder.said(hop, each.used):
                 fit = 0.0 if self._noun < 0 or each.said == self._noun else -OF_KIND
                 yield f'{self._asked.form}({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP + fit
+
+    def occurrences(self, each: Reading, text: str) -> Iterator[Answer]:
+        """ "How often": records of what was done; and dated ones that a text of theirs tells apart, as in "how often
+        were lost keys reported"."""
+        if each.value or each.is_whole:
+            return
+        dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date"]
+        if are_records(each.kinds):
+            yield f"count({text})", each.used, 0.0
+        elif (found := _OF_TEXT.match(each.expression)) and dates and self._builder.values.get(found[1]) == "text":
+            is_dated = each.expression.count("filter(") > 1
+            said = [] if is_dated else [words.used for hop in dates for words in self._builder.said(hop, each.used)]
+            yield f"count({text})", each.used | sum(said[:1]), 0.0
 
     def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
         """ "How many beds has X": the number itself of one thing, the sum of those of several."""

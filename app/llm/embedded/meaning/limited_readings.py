@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from app.llm.embedded.language.question_words import GRAMMAR
+from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import voice_of
 from app.llm.embedded.meaning.extremes import Nouns
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, follows_directly
@@ -35,6 +35,7 @@ _FILLING: Final = frozenset(
     "a an any the been be ever have has had work works got get gets left leave given give gave us".split()
 )
 SURELY: Final = 0.8
+_ALL: Final = frozenset({"all", "each", "every"})
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
@@ -47,7 +48,8 @@ class Limits:
         self._asked, self._graph, self._said, self._named, self._nouns = asked, graph, said, named, nouns
         self._narrows_first = asked.narrows_first
         self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
-        self._only = [at for at in asked.at("unknown") if asked.words[at] == "only" and asked.words[at - 1] != "the"]
+        unread = [(at, asked.words[at]) for at in asked.at("unknown")]
+        self._only = [at for at, word in unread if word in _ALL or (word == "only" and asked.words[at - 1] != "the")]
 
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
         """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
@@ -71,11 +73,13 @@ class Limits:
         return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
 
     def only(self, each: Reading, text: str, hop: SchemaHop, stepped: Reading) -> Iterator[Reading]:
-        """ "With only gout": those that `hop` leads to from `each`, and from nothing of its kind beside it."""
+        """ "With only gout", "had all of their orders sent": those that `hop` leads to from `each`, and from no other
+        thing of its kind."""
         for at in self._only:
             said = stepped.used | 1 << at
-            between = range(at + 1, each.near)
-            if hop.value or each.is_whole or each.near < at or each.used >> at & 1 or self._leaves(between, said):
+            first = each.said if self._asked.words[at] in _ALL else each.near
+            is_before = hop.value or each.is_whole or first < at or each.used >> at & 1
+            if is_before or self._leaves(range(at + 1, first), said):
                 continue
             kinds = each.kinds | {other.kind for other in self._graph.hops if other.label == hop.label}
             if whole := self._graph.whole(kinds):
@@ -131,26 +135,16 @@ class Limits:
         """
         if said is None or each.is_bare or not self._may_deny:
             return
-        asked, at, filling = self._asked, said.first - 1, 0
-        explained = self._said.explained(hop.label, SURELY)
-        while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
-            is_of = asked.words[at] == "of"  # "No date of death".
-            if is_of and not explained >> (at - 1) & 1:
-                return
-            at -= is_of
-            filling |= 1 << at & asked.content & ~each.used
-            at -= 1
-        before = at - 1  # "Left no phone number".
-        while before > 0 and asked.words[before] in _FILLING:
-            filling |= 1 << before & asked.content & ~each.used
-            before -= 1
-        is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
+        asked, explained = self._asked, self._said.explained(hop.label, SURELY)
+        at, filling = self._denial_of(each, hop, said, explained)
         rest = follows_directly(asked, said.last)
-        if rest >= 0 and not explained >> rest & 1:
+        if rest >= 0 and rest != each.said and not explained >> rest & 1:
             return  # "No date of death" is more than no date.
+        if self._is_more_behind(each, hop, said.last, explained):
+            return
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
-        if not (is_negated and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
+        if not (at >= 0 and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
             return
         base = hop.shown.removeprefix("^").lower()
         words = {singular(word) for word in asked.words[said.first : said.last + 1]}
@@ -163,6 +157,36 @@ class Limits:
         longer = each.paid(said, cost - 1.0 - filling.bit_count()).spanning(1 << at | filling)
         chosen, final = f'difference({text}, having({text}, "{hop.label}"))', longer.final | said.used
         yield replace(longer, expression=chosen, final=final, is_whole=False, is_implied=False)
+
+    def _denial_of(self, each: Reading, hop: SchemaHop, said: Said, explained: int) -> tuple[int, int]:
+        """The token that denies what is `said`, -1 for none, and the content words between that say nothing."""
+        asked, at, filling = self._asked, said.first - 1, 0
+        # "Not at weekends", "not work at weekends": it is the weekends that hold or don't.
+        at -= hop.value == "truth" and at > 0 and asked.words[at] in PREPOSITIONS and asked.words[at] != "of"
+        while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
+            is_of = asked.words[at] == "of"  # "No date of death".
+            if is_of and not explained >> (at - 1) & 1:
+                return -1, 0
+            at -= is_of
+            filling |= 1 << at & asked.content & ~each.used
+            at -= 1
+        before = at - 1  # "Left no phone number".
+        while before > 0 and asked.words[before] in _FILLING:
+            filling |= 1 << before & asked.content & ~each.used
+            before -= 1
+        is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
+        return (at if is_negated else -1), filling
+
+    def _is_more_behind(self, each: Reading, hop: SchemaHop, last: int, explained: int) -> bool:
+        """True of "not work at weekends" for the step to where somebody works: what is denied stands behind it."""
+        words, roles = self._asked.words, self._asked.roles
+        if words[last + 1 : last + 2] == () or words[last + 1] not in PREPOSITIONS:
+            return False
+        at = next((n for n in range(last + 1, len(words)) if roles[n] != "grammar"), -1)
+        if at < 0 or roles[at] != "content" or explained >> at & 1 or at == each.said:
+            return False
+        kinds = next((kinds for used, kinds in self._nouns.values() if used >> at & 1), frozenset[str]())
+        return hop.ends.isdisjoint(kinds)
 
     def _leads_by_the_way(self, each: Reading, hop: SchemaHop, said: Said) -> bool:
         """True where the words are those of a kind, and another step leads to it plainly: "no doctor" is more than no

@@ -53,6 +53,7 @@ class ReadingBuilder:
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, scorer: PathScorer
     ) -> None:
         self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
+        self.values = {hop.label: hop.value for hop in graph.hops}
         self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
         self.extremes = Extremes(asked, graph, said, self.nouns, named)
         self._narrows_first, self._speaks_of_having = asked.narrows_first, asked.speaks_of_having

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from app.llm.embedded.language.morphology import noun_lemma, verbs_of
+from app.llm.embedded.language.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
 from app.llm.embedded.language.people_and_groups import names_people
 from app.llm.embedded.language.relation_wording import Wordings, without_storage
 from app.llm.embedded.language.synonyms import kind_words as synonyms_of_kind
@@ -92,6 +92,8 @@ class SchemaGraph:
         for hop in _each_once(steps):
             self._by_kind[hop.kind].append(hop)
         self.hops = tuple(hop for hops in self._by_kind.values() for hop in hops)
+        for noun, kind in self._called_since().items():
+            self._said_as[kind] = self._said_as.get(kind, frozenset()) | {noun}
 
     def leaving(self, kinds: frozenset[str]) -> Sequence[tuple[SchemaHop, frozenset[str]]]:
         """The hops that leave things of `kinds`, each label once, with the kinds among them that have it."""
@@ -103,6 +105,17 @@ class SchemaGraph:
                     found.setdefault(hop.label, []).append(hop)
             known = self._leaving[kinds] = [(hops[0], frozenset(hop.kind for hop in hops)) for hops in found.values()]
         return known
+
+    def _called_since(self) -> dict[str, str]:
+        """ "Client since" says that the things of its kind are clients: each such noun with its only kind."""
+        found = defaultdict[str, set[str]](set)
+        for hop in self.hops:
+            words = hop.shown.lower().split()
+            if words[1:] == ["since"] and may_be_noun(words[0]) and not is_participle(words[0]):
+                found[singular(words[0])].add(hop.kind)
+        known = frozenset[str]().union(*self._said_as.values())
+        nouns = {noun: kinds for noun, kinds in found.items() if synonyms_of_kind(noun).isdisjoint(known)}
+        return {noun: next(iter(kinds)) for noun, kinds in nouns.items() if len(kinds) == 1 and kinds <= {*self.kinds}}
 
     def turned(self, hop: SchemaHop) -> SchemaHop | None:
         """The same step walked from what `hop` leads to; None where it leads to values."""
@@ -207,8 +220,8 @@ def plain_words(label: str) -> str:
 def _bare(part: str) -> str:
     mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
     parts = without_storage(words).split(" ")
-    while len(parts) > 1 and parts[-1].lower() in _UNITS:
-        parts.pop()
+    while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
+        parts.pop()  # "Rent cap eur per sqm" is a rent cap.
     return mark + " ".join(parts)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.dialogue.small_talk import described_thing, invites, reply_to, sorted_thing, talk_of
+from app.chat.dialogue.small_talk import described_thing, invites, reply_to, sorted_thing, talk_of, thing_to_sort
+from app.llm.embedded.language.synonyms import names_one_of
 from app.llm.embeddings.embedder import Embedder
 
 KINDS = ("city", "clinic", "doctor", "ward")
@@ -95,3 +96,34 @@ def test_the_kind_of_a_thing_is_asked_for(turn: str) -> None:
 )
 def test_other_questions_ask_for_no_kind(turn: str) -> None:
     assert sorted_thing(turn) == ""
+
+
+OF_TOWN = ("building", "district", "veterinary practice", "pet insurer")
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "Eq7f2k, is it a house or a district?",
+        "Eq7f2k - is that a district or a building?",
+        "Is Eq7f2k a building or a district?",
+        "what is Eq7f2k? a practice or an insurer",
+        "What is Eq7f2k to us, a building or one of our districts?",
+    ],
+)
+def test_which_of_two_kinds_of_the_graph_a_thing_is(turn: str) -> None:
+    assert thing_to_sort(turn, lambda noun: names_one_of(noun, OF_TOWN)) == "Eq7f2k"
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "Is Eq7f2k a cat or a dog?",
+        "Is Eq7f2k a building or a man?",
+        "Is Eq7f2k in a building or a district?",
+        "Is it a building or a district?",
+        "Eq7f2k, has it a building or a district?",
+    ],
+)
+def test_values_and_other_things_are_no_kinds_to_choose_from(turn: str) -> None:
+    assert thing_to_sort(turn, lambda noun: names_one_of(noun, OF_TOWN)) == ""

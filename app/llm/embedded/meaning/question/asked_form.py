@@ -47,10 +47,10 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
     group = _group(words, roles, bool(counts), function if is_total and not counts else "")
     if group.at > 0:
         return "group", [*counts, *(totals if is_total else ()), *group.silent], group
-    if counts:
+    if counts and not (function == "average" and words[totals[0] - 1] == "on" and is_total):
         return "count", counts, Group()
     if is_total and function:
-        return function, totals, Group()
+        return function, [*counts, *totals], Group()  # "How many pages does a thesis have on average".
     things = [at for at, role in enumerate(roles) if role == "thing"]
     is_beside = len(things) == 2 and "than" not in words[: things[0]]
     if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+from app.llm.embedded.language.morphology import is_participle, may_be_verb
+from app.llm.embedded.language.question_words import is_pseudonym
 
 _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
 
@@ -81,6 +84,17 @@ _BIG: Final = Measure(
 _HIGH: Final = Measure(1, 0)
 _MUCH: Final = Measure(1, 0, ("price", "cost", "salary", "amount", "rent", "fee", "stipend", "premium", "deposit"))
 _LONG: Final = Measure(1, 0, ("duration", "length", "runtime", "distance"))
+_SINCE: Final = Measure(
+    0,
+    -1,
+    (
+        "client since", "customer since", "member since", "employed since", "contract since", "hired on", "hire date",
+        "joined on", "start date", "started on", "employed on", "entry date", "enrolled on",
+    ),
+    only=frozenset("client customer member employed contract hired hire joined start started enrolled entry".split()),
+)  # fmt: skip
+"""For how long something has been so: the longer, the earlier it began."""
+_LASTING: Final = Measure(1, 0, ("duration", "runtime", "time"), only=frozenset({"duration", "runtime", "time"}))
 _TALL: Final = Measure(1, 0, ("height",))
 _HEAVY: Final = Measure(1, 0, ("weight",))
 _DEAR: Final = Measure(1, 0, ("price", "cost", "unit price", "rent", "tuition", "fee", "rate", "hourly rate"))
@@ -134,3 +148,41 @@ OF_MOST: Final[dict[str, Measure]] = {
     "costly": _DEAR,
     "populous": _BIG,
 }
+
+_SERVING: Final = frozenset({"serving", "standing", "established", "running", "held"})
+_BEING: Final = frozenset({"employed", "working", "open", "opened", "serving"})
+"""What somebody or something has been since it began."""
+_TAKING: Final = frozenset("take takes took taken taking last lasts lasted".split())
+
+
+def measure_at(words: Sequence[str], at: int) -> Measure:
+    """The measure of the comparative or superlative at this token."""
+    word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
+    known = COMPARATIVE.get(word) or SUPERLATIVE[word]
+    if known.hints == _LONG.hints:
+        known = _in_time(words, at, known)
+    if word in ("most", "more", "least", "less") and after in OF_MOST:
+        return OF_MOST[after] if word in ("most", "more") else OF_MOST[after].turned()
+    return known
+
+
+def _in_time(words: Sequence[str], at: int, known: Measure) -> Measure:
+    """ "Has been with us the longest", "the longest serving": how long it has been so; "took the longest": how long it
+    took. Where somebody has been in a place, or was insured, something else began."""
+    been = words.index("been") if "been" in words[:at] else at
+    between = words[been + 1 : at]
+    is_other = any(is_pseudonym(word) or (_is_done(word) and word not in _BEING) for word in between)
+    since = (been < at and not is_other) or {*words[at + 1 : at + 2]} & _SERVING
+    measure = _SINCE if since else _LASTING if not _TAKING.isdisjoint(words[:at]) else None
+    if measure is None:
+        return known
+    return measure if known.number > 0 else measure.turned()
+
+
+def _is_done(word: str) -> bool:
+    return is_participle(word) or (word.endswith("ing") and may_be_verb(word))
+
+
+def is_said_by_measure(words: Sequence[str], at: int) -> bool:
+    """True of the "time" of "the longest time", and of the "serving" of "the longest serving"."""
+    return at > 0 and words[at - 1] in ("longest", "longer", "shortest") and words[at] in {"time", *_SERVING}

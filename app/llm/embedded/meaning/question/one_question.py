@@ -38,8 +38,10 @@ _TAIL: Final = re.compile(
     re.IGNORECASE,
 )
 _IDLE: Final = re.compile(
-    r"\s+(?:in (?:the|our|your) (?:system|database|records|books|data|graph|list)|on (?:record|file|the books)"
+    r"\s+(?:in (?:the|our|your) (?:system|database|records|books|data|graph|list)"
+    r"|on (?:record|file|(?:the|our|your) books)"
     r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us"
+    r"|(?<=been\s)with (?:the|our) (?:company|firm|business|team)(?!\s+(?:E\w{5}|of|that|which|who))"
     r"|on (?:our|your) (?:side|end))(?=\W|$)",
     re.IGNORECASE,
 )
@@ -86,7 +88,7 @@ _AUXILIARY: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do|did|c
 _WITHIN: Final = re.compile(r"\b(?:who|whom|whose|that|which|where)\b", re.IGNORECASE)
 # "The husband of X, which doctor treats him?": what is asked about, in front of the question.
 _TOPIC: Final = re.compile(
-    r"^\W*((?:[a-z'’.]+ ){0,6}(?-i:E\w{5})),\s*"
+    r"^\W*((?:[a-z'’.]+ ){0,6}(?-i:E\w{5}))\s*(?:,|\s[-–—]|:)\s*"
     r"((?:who|whom|whose|what|which|when|where|how|is|are|was|were|does|do|did|has|have|had)\b.*)$",
     re.IGNORECASE,
 )

@@ -19,7 +19,7 @@ from app.llm.embedded.language.ranked_words import (
 )
 from app.llm.embedded.language.stated_bounds import NUMBERS
 from app.llm.embedded.meaning.question.asked_form import ASKING, TRUTHS, Form, denied_in, form_of, universal_in
-from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
+from app.llm.embedded.meaning.question.measures import OF_MOST, Measure, is_said_by_measure, measure_at
 from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
 from app.llm.embedded.meaning.question.token_roles import Role, mask, particles_in, roles_of, said_words, words_of
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
@@ -146,8 +146,9 @@ def read_question(
     words = words_of(said, unknown)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
     form, silent, group = form_of(words, roles)
-    measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in _MEASURING}
+    measures = {at: measure_at(words, at) for at, role in enumerate(roles) if role in _MEASURING}
     silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
+    silent += [at for at in range(len(words)) if is_said_by_measure(words, at)]
     for at in (*silent, *_without_sense(words, roles, limits)):
         roles[at] = "grammar"
     for at in _unread(words, form):
@@ -225,14 +226,6 @@ def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
         yield 0
     if words[-1:] == ("for",) and form == "things" and words[:2] != _HOW_LONG:
         yield len(words) - 1
-
-
-def _measure(words: Sequence[str], at: int) -> Measure:
-    word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
-    known = COMPARATIVE.get(word) or SUPERLATIVE[word]
-    if word in ("most", "more", "least", "less") and after in OF_MOST:
-        return OF_MOST[after] if word in ("most", "more") else OF_MOST[after].turned()
-    return known
 
 
 def _is_relative(before: Sequence[str]) -> bool:

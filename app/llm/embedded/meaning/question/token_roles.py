@@ -35,6 +35,9 @@ _UNREAD = frozenset(
     "top half almost why how common besides between two three four five six seven eight nine ten".split()
 )
 _TITLES = frozenset("dr mr mrs ms miss sir prof".split())
+_UNIVERSAL = frozenset({"all", "each", "every"})
+_BEFORE_ALL = frozenset("and or of are is was were list show name give me tell do does did".split())
+"""Words in front of an "all of their" that asks for all of them, and for nobody who has or did them."""
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
     "among amongst became become times out sell offer overall there here ever also currently now please listed "
@@ -159,6 +162,15 @@ def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool
     return before in _POSSESSIVE and is_pseudonym(after) and after[0] == "E"
 
 
+def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
+    """True of the "all" of "customers who have had all of their shipments delivered": one is not enough."""
+    behind = tuple(words[at + 1 : at + 4])
+    theirs = behind[:1] if words[at] == "all" else behind[1:2] if behind[:1] == ("one",) else ()
+    theirs = behind[1:2] if behind[:1] == ("of",) else behind[2:3] if behind[:2] == ("one", "of") else theirs
+    is_asked = at > 0 and words[at - 1] not in _BEFORE_ALL
+    return words[at] in _UNIVERSAL and is_asked and bool(theirs) and theirs[0] in _POSSESSIVE
+
+
 def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
     """True of words that change what is asked in a way that nothing here executes, and of a second question."""
     word = words[at]
@@ -167,5 +179,7 @@ def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
     if word in _BESIDE_TODAY and _SPANS.intersection(words[at + 1 : at + 3]):
         return True  # "In the last six months": nothing here knows what day it is.
     if word in TOTALS and not SUPERLATIVE.keys().isdisjoint(words):
+        return True
+    if _is_all_of_theirs(words, at):
         return True
     return word in _UNREAD and not (word == "how" and after in {"many", *POSITIVE})
