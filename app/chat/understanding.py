@@ -94,13 +94,15 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
     parts = [in_words(each, describe, is_date) for each in expression.operands]
     words = [each.replace("^", "").replace("|", " / ") for each in expression.words]
     if expression.function == "filter":
-        value = expression.operands[1]
+        value = expression.operands[-1]
         dated = isinstance(value, Name) and is_date(value.pseudonym)
         operator = ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[expression.words[1]]
-        return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {parts[1]}".strip()}'
+        said = parts[1] if len(parts) > 1 else words[2]
+        return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {said}".strip()}'
     if expression.function == "counted":
-        number = parts[1] if len(parts) > 1 else words[2]
-        return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"'
+        number, *some = [*words[2:], *parts[1:]]
+        of_them = f" among {some[0]}" if some else ""
+        return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"{of_them}'
     if expression.function == "sort":
         return f'{parts[0]} by "{words[0]}", {"greatest" if words[1] == "descending" else "least"} first'
     if expression.function in ("intersect", "union"):

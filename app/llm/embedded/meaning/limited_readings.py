@@ -25,6 +25,7 @@ from app.llm.embedded.meaning.reading import (
 )
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
+from app.llm.embedded.scoring.directions import is_turned_verb
 from kg_store.text.plurals import singular
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
@@ -35,6 +36,9 @@ _FILLING: Final = frozenset(
     "a an any the been be ever have has had work works got get gets left leave given give gave us".split()
 )
 SURELY: Final = 0.8
+MIN_CALLED: Final = 0.95
+"""The least likeness of a noun to the step that leads to what it counts."""
+
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
@@ -57,7 +61,7 @@ class Limits:
             )
             if each.partner or each.used >> at & 1 or counts or not self._may_equal(hop, limit):
                 continue
-            is_number = limit.unit is not None or self._named.values.get(limit.name) == "number"
+            is_number = limit.unit is not None or self._is_number(limit)
             is_other = hop.value == "number" and not is_number
             unsaid = 0.0 if said else UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
@@ -92,9 +96,11 @@ class Limits:
         """True where values of `hop` compare with the one that is named, and may be that one."""
         if limit.operator != "=" and hop.value not in ("number", "date"):
             return False
+        if limit.name.isdecimal() and hop.value == "date":
+            return False
         if limit.unit is not None and not limit.unit.fits(hop.label, hop.value):
             return False
-        kinds = {self._named.values.get(name, "text") for name in limit.names}
+        kinds = {self._named.values.get(name, "number" if name.isdecimal() else "text") for name in limit.names}
         if not kinds <= _COMPARABLE.get(hop.value, set()):
             return False
         if limit.operator == "=" and hop.value == "text":
@@ -102,27 +108,47 @@ class Limits:
         return True
 
     def counted(self, each: Reading, text: str, hop: SchemaHop, cost: float) -> Iterator[Reading]:
-        """ "With at least 3 orders": those that a step leads to so many things from."""
-        for at, limit in self._asked.limits.items() if not (each.is_implied or each.is_bare) else ():
-            noun, kinds = self._nouns.get(limit.counts, (0, frozenset[str]()))
-            if (
-                limit.unit
-                or not self._is_number(limit)
-                or not hop.leads_to_all_of(kinds)
-                or each.used & (noun | 1 << at)
-            ):
+        """ "With at least 3 orders": those that a step leads to so many things from. Of a yes or no the one thing that it
+        asks about, or things that it names."""
+        is_truth = self._asked.form == "truth"
+        may_count = (each.is_bare or each.is_whole or each.said >= 0) if is_truth else not each.is_bare
+        for at, limit in self._asked.limits.items() if may_count and not each.is_implied else ():
+            if limit.unit or not self._is_number(limit) or each.used >> at & 1:
                 continue
             is_exact = not _EXACTLY.isdisjoint(self._asked.words[max(0, at - 1) : at])
             operator = "=" if is_exact else ">=" if limit.operator == "=" else limit.operator
-            used = limit.used | noun | (1 << at - 1 if is_exact else 0)
-            free = self._asked.content & ~(each.used | used)
-            for said in [*self._said.of(hop, free, MIN_LIKENESS), None]:
-                longer = each.paid(said, cost + (0.0 if said else UNSAID_BEFORE_NOUN)).spanning(used)
-                narrow = f'counted({{}}, "{hop.label}", {operator}, {limit.name})'.format
-                chosen = narrowed(text, narrow, self._narrows_first)
+            used = limit.used | (1 << at - 1 if is_exact else 0)
+            for said, noun, some in self._ways_to_count(each, hop, limit):
+                longer = each.paid(said, cost + (0.0 if said else UNSAID_BEFORE_NOUN)).spanning(used | noun)
                 score = longer.score + 1.0 + noun.bit_count()
+                operands = f'"{hop.label}", {operator}, {limit.name}{some and f", {some}"}'
+                chosen = narrowed(text, f"counted({{}}, {operands})".format, self._narrows_first)
                 having = each.kinds & {other.kind for other in self._graph.hops if other.label == hop.label}
-                yield replace(longer, expression=chosen, kinds=having, score=score, is_whole=False, is_bare=False)
+                yield replace(
+                    longer, expression=chosen, kinds=having, score=score, is_whole=False, is_bare=False, counted=noun
+                )
+
+    def _ways_to_count(
+        self, each: Reading, hop: SchemaHop, limit: ValueLimit
+    ) -> Iterator[tuple[Said | None, int, str]]:
+        """The words that say the step to what is counted, or none; the noun of what is counted, where it is not the
+        step itself that is called so ("two children"); and the set that is counted, where the step leads further."""
+        asked, (noun, kinds) = self._asked, self._nouns.get(limit.counts, (0, frozenset[str]()))
+        free = asked.content & ~(each.used | limit.used | noun)
+        if noun and not each.used & noun and not hop.ends.isdisjoint(kinds):
+            some = "" if hop.leads_to_all_of(kinds) else self._graph.whole(hop.ends & kinds)
+            if some or hop.leads_to_all_of(kinds):
+                yield from ((said, noun, some) for said in self._said.of(hop, free, MIN_LIKENESS))
+                yield None, noun, some
+        elif not noun and limit.counts >= 0 and asked.roles[limit.counts] == "person":
+            ways = self._said.of(hop, free, MIN_LIKENESS) if hop.ends <= self._named.persons else ()
+            is_own = not hop.ends.isdisjoint(each.kinds)
+            for said in ways:
+                if not (is_own and is_turned_verb(asked.words, said.first, hop.label)):
+                    yield said, 0, ""
+        elif not noun and voice_of(hop.shown) == "noun" and not hop.label.startswith("^"):
+            said_so = self._said.of(hop, free, MIN_CALLED)
+            yield from ((said, 0, "") for said in said_so if said.first == limit.counts)
 
     def lacking(self, each: Reading, text: str, hop: SchemaHop, said: Said | None) -> Iterator[Reading]:
         """ "Non-smokers", "who has no boss": those of a set that do not have it, where a "no" stands before its words.

@@ -36,6 +36,7 @@ class Truths:
         self._noun = min((at for at in builder.nouns if at > self._all), default=-1)
         self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
 
+        self._non = asked.words.index("non") if "non" in asked.words else -1
         self._subject = self._of_any()
         # "Has X got children?" asks what X has, and not whether X is a child.
         told = next((word for word, role in zip(asked.words, asked.roles, strict=True) if role == "content"), "")
@@ -77,12 +78,24 @@ class Truths:
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
 
     def _all_have(self, whole: Reading, text: str) -> Iterator[Answer]:
-        """ "Are all animals of X insured": none of the set is without it."""
+        """ "Are all animals of X insured": none of the set is without it; of "uninsured" none has it."""
         for hop, _ in self._graph.leaving(whole.kinds):
             for said in self._builder.said(hop, whole.used):
                 if self._stands_apart(said.used, whole):
                     score = gain_of(said) - HOP - HAVING - MEDIATED * hop.label.count("|")
-                    yield f'none(difference({text}, having({text}, "{hop.label}")))', whole.used | said.used, score
+                    used, having = whole.used | said.used, f'having({text}, "{hop.label}")'
+                    if said.first == self._non + 1:
+                        yield f"none({having})", used | 1 << self._non, score + 1.0
+                    else:
+                        yield f"none(difference({text}, {having}))", used, score
+
+    def _is_without(self, each: Reading) -> Iterator[Answer]:
+        """ "Is X unmarried", "is X a non-smoker": it does not have it."""
+        for hop, _ in self._graph.leaving(each.kinds) if self._non >= 0 else ():
+            for said in self._builder.said(hop, each.used):
+                if said.first == self._non + 1 and (hop.value in ("truth", "date") or is_participle(self._asked.words[said.first])):
+                    text = f'exists(difference({each.expression}, having({each.expression}, "{hop.label}")))'
+                    yield text, each.used | said.used | 1 << self._non, gain_of(said) - HOP
 
     def _is_meant(self, whole: Reading) -> bool:
         """True of the set that is called by what follows "all": of "all doctors treat a smoker" the doctors."""
@@ -123,6 +136,7 @@ class Truths:
             yield from self._comparisons.same(each)
             return
         if each.is_bare:
+            yield from self._is_without(each)
             for noun, (used, kinds) in self._builder.nouns.items():
                 whole = self._graph.whole(kinds)
                 between = self._asked.words[each.anchor + 1 : noun]

@@ -21,7 +21,15 @@ from app.llm.embedded.language.stated_bounds import NUMBERS
 from app.llm.embedded.meaning.question.asked_form import ASKING, TRUTHS, Form, denied_in, form_of, universal_in
 from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, SUPERLATIVE, Measure
 from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
-from app.llm.embedded.meaning.question.token_roles import Role, mask, particles_in, roles_of, said_words, words_of
+from app.llm.embedded.meaning.question.token_roles import (
+    Role,
+    mask,
+    particles_in,
+    roles_of,
+    said_words,
+    with_prefix_apart,
+    words_of,
+)
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
 from kg_store.text.plurals import singular
 
@@ -143,7 +151,7 @@ def read_question(
 ) -> AskedQuestion:
     """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in` and `particles_in`."""
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
-    words = words_of(said, unknown)
+    words = with_prefix_apart(words_of(said, unknown), phrases)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
     form, silent, group = form_of(words, roles)
     measures = {at: _measure(words, at) for at, role in enumerate(roles) if role in _MEASURING}

@@ -68,10 +68,10 @@ def limits_in(words: Sequence[str], roles: Sequence[Role], numbers: Collection[s
         if words[at - 1 : at] == ("from",) or words[max(0, at - 2) : at] == ("from", "the"):
             limit = _from(words, at, limit, is_number=words[at] in numbers)
         after = limit.used.bit_length()
-        follows = after < len(roles) and roles[after] == "content" and len(limit.names) == 1
+        follows = after < len(roles) and roles[after] in ("content", "person") and len(limit.names) == 1
         found[at] = replace(limit, counts=after) if follows else limit
     for at, word in enumerate(words):
-        if word in NUMBERS and at + 1 < len(words) and roles[at + 1] == "content":
+        if word in NUMBERS and at + 1 < len(words) and roles[at + 1] in ("content", "person"):
             limit = _limit([*words[:at], str(NUMBERS[word]), *words[at + 1 :]], at)
             found[at] = replace(limit, counts=at + 1)
     return found
