@@ -23,7 +23,7 @@ from app.llm.embedded.meaning.reading import (
     Reading,
     narrowed,
 )
-from app.llm.embedded.meaning.said_hops import Said, SaidHops
+from app.llm.embedded.meaning.said_hops import KIN, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
 from app.llm.embedded.scoring.directions import is_turned_verb
 from kg_store.text.plurals import singular
@@ -176,6 +176,8 @@ class Limits:
             return  # "No date of death" is more than no date.
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
+        if not says_having(asked, each, hop, said):
+            return
         if not (is_negated and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
             return
         base = hop.shown.removeprefix("^").lower()
@@ -200,3 +202,10 @@ class Limits:
             return True  # "No nurse" is more than no head nurse.
         steps = [one for one, _ in self._graph.leaving(each.kinds) if not one.ends.isdisjoint(kinds)]
         return "|" in hop.label and any("|" not in one.label for one in steps)
+
+
+def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
+    """False where the verb says the step the other way round, and where a step to things of several kinds is said by
+    what only comes near to it: who was never vaccinated may have been seen."""
+    is_turned = not hop.ends.isdisjoint(each.kinds) and is_turned_verb(asked.words, said.first, hop.label)
+    return not is_turned and (len(hop.ends) < 2 or said.likeness >= KIN or not hop.label.startswith("^"))

@@ -11,7 +11,7 @@ from app.llm.embedded.language.morphology import noun_lemma
 from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.meaning.extremes import Extremes
 from app.llm.embedded.meaning.joined_readings import Joins
-from app.llm.embedded.meaning.limited_readings import Limits
+from app.llm.embedded.meaning.limited_readings import Limits, says_having
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import (
@@ -179,7 +179,7 @@ class ReadingBuilder:
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
             is_new = not (each.is_bare or text.startswith("having(") or lacks(text, hop.label))
-            if said and is_had and is_new:
+            if said and is_had and is_new and says_having(self._asked, each, hop, said):
                 yield self._having(each, text, hop, said)
             yield from self._limits.lacking(each, text, hop, said)
             yield from self._limits.of(each, text, hop, said, taken)
