@@ -9,7 +9,7 @@ from typing import Final
 
 from app.llm.embedded.language.question_words import GRAMMAR
 from app.llm.embedded.language.relation_wording import voice_of
-from app.llm.embedded.meaning.extremes import Nouns
+from app.llm.embedded.meaning.extremes import Nouns, sign_of
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, follows_directly
 from app.llm.embedded.meaning.question.value_limits import ValueLimit
 from app.llm.embedded.meaning.reading import (
@@ -55,7 +55,10 @@ class Limits:
 
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
         """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
-        for at, limit in self._asked.limits.items() if hop.value else ():
+        for at, stated in self._asked.limits.items() if hop.value else ():
+            limit = self._of_measure(stated, hop, said, may_be_unsaid=each.said >= 0 or each.is_bare)
+            if limit is None:
+                continue
             counts = (
                 limit.counts in self._nouns and limit.unit is None and self._named.values.get(limit.name) != "text"
             )
@@ -63,13 +66,33 @@ class Limits:
                 continue
             is_number = limit.unit is not None or self._is_number(limit)
             is_other = hop.value == "number" and not is_number
-            unsaid = 0.0 if said else UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))
+            unsaid = 0.0 if said or limit.measure else self._unsaid(each, hop, limit)
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
             longer = longer.spanning(limit.used)
             chosen = narrowed(text, partial(limit.of, label=hop.label), self._narrows_first)
             yield replace(
                 longer, expression=chosen, score=longer.score + 1.0, is_bare=False, is_whole=False, is_implied=False
             )
+
+    def _unsaid(self, each: Reading, hop: SchemaHop, limit: ValueLimit) -> float:
+        """The cost of a value that no word says the relation of: less where it is a value of one relation alone."""
+        if hop.value == "text" and each.said >= 0:
+            own = {reversed_label(label) for name in limit.names for label in self._named.own.get(name, ())}
+            if [other.label for other, _ in self._graph.leaving(each.kinds) if other.label in own] == [hop.label]:
+                return UNSAID_BEFORE_NOUN
+        return UNSAID - OF_NOUN * (each.said >= 0 and happened_on(hop, each.kinds))
+
+    def _of_measure(
+        self, limit: ValueLimit, hop: SchemaHop, said: Said | None, *, may_be_unsaid: bool
+    ) -> ValueLimit | None:
+        """The limit on values of `hop`: older is earlier. None where the measure is said of no such values, and of a
+        date beside what may be a number of years."""
+        if limit.measure is None:
+            return limit
+        is_of_date = hop.is_date and self._named.values.get(limit.name) not in ("date", "year")
+        is_meant = said or (may_be_unsaid and limit.measure.is_hinted(hop.shown))
+        sign = sign_of(limit.measure, hop) if is_meant and not is_of_date else 0
+        return replace(limit, operator=">" if sign > 0 else "<") if sign else None
 
     def _is_number(self, limit: ValueLimit) -> bool:
         return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"

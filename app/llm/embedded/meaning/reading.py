@@ -57,6 +57,11 @@ class Reading:
     counted: int = 0
 
     @property
+    def names(self) -> list[str]:
+        """The things that it is, of a thing of the question, or of two of which any will do."""
+        return [word for word in self.expression.replace("union(", "").rstrip(")").split(", ") if word]
+
+    @property
     def joins_things(self) -> bool:
         """True of what two named things share: the exam that X took in Y."""
         return self.expression.startswith("intersect(") and self.expression.count("(E") == 2

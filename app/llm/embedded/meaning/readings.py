@@ -35,13 +35,19 @@ from app.llm.embedded.meaning.reading import (
 )
 from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
-from app.llm.embedded.scoring.directions import contrary_verb, filled_in, is_turned_clause, is_turned_superior
+from app.llm.embedded.scoring.directions import (
+    contrary_verb,
+    filled_in,
+    is_active_clause,
+    is_turned_clause,
+    is_turned_superior,
+    says_sharing,
+)
 from app.llm.embedded.scoring.path_scoring import PathScorer
 
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7
 MAX_LEVELS: Final = 5
-_SHARING: Final = frozenset("same other else share shares with together also too another others".split())
 _OF_MANY: Final = (("of",), ("from",))
 _HAS: Final = frozenset({"has", "have", "had", "having"})
 
@@ -195,7 +201,7 @@ class ReadingBuilder:
 
     def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
         """The words that say `hop`, or none, with what it costs that they are not said."""
-        is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in _names(start.expression))
+        is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in start.names)
         free = self._asked.content & ~start.used
         if start.is_bare and start.anchor == self._filler:
             yield from self._said.of_filler(hop, start.kinds, self._filled, self.nouns)
@@ -233,15 +239,13 @@ class ReadingBuilder:
         kinds, at = self._named.things.get(name, frozenset()), words.index(name) if name in words else 0
         if is_turned_superior(words, at, hop.shown):
             return True
-        is_active = words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
-        return (is_active or not kinds.isdisjoint(hop.ends)) and bool(
-            contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends)))
-        )
+        is_checked = is_active_clause(words, at) or not kinds.isdisjoint(hop.ends)
+        return is_checked and bool(contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends))))
 
     def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
         """Going back by which one came is seldom meant; and who has an admission "has" it."""
         turned = f'"{reversed_label(hop.label)}")' in text or f'"{hop.label}")' in text
-        turned = turned and _SHARING.isdisjoint(self._asked.words)
+        turned = turned and not says_sharing(self._asked.words, hop.shown)
         has = is_whole and hop.shown.startswith("has ") and not _HAS.isdisjoint(self._asked.words)
         return HOP + MEDIATED * hop.label.count("|") + TURNED * turned - SAYS_HAS * has
 
@@ -292,7 +296,3 @@ class ReadingBuilder:
             yield replace(
                 each.spanning(used), expression=text, kinds=both, score=score, said=at, final=each.final | used
             )
-
-
-def _names(expression: str) -> list[str]:
-    return [word for word in expression.replace("union(", "").rstrip(")").split(", ") if word]

@@ -9,19 +9,24 @@ from typing import Final
 from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.meaning.comparisons import Answer, Comparisons
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import HAVING, HOP, MEDIATED, Reading, gain_of
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import SchemaGraph
+from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop
 
 _CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _BEFORE_KIND: Final = frozenset("a an the one of also our my your their these those".split())
 _HAS: Final = frozenset({"has", "have", "had"})
 _DATED: Final = re.compile(r'reach\((E\w{5}), "([^"|]*)"\)')
+_OF_KIND: Final = re.compile(r'having\(S\w{5}, "([^"|]*)"\)')
 _DEAD: Final = frozenset({"dead", "deceased"})
 _IN_THE_PAST: Final = frozenset("was were has have did".split())
 _OF_SOME: Final = frozenset({"there", "any", "some"})
 FIRST_NAMED: Final = 0.02
 NO_CHAIN: Final = 0.3
+TOLD_AT_ONCE: Final = 3
+"""Things that one record tells of at once."""
+
 MAX_PAIRED: Final = 250
 
 
@@ -111,6 +116,32 @@ class Truths:
             return 0 < used < 1 << self._all and whole.near > self._all
         return used > 1 << whole.far
 
+    def _holds_too(self, other: Reading) -> bool:
+        """True of all of a kind for which a truth holds: whether X is one of them, that truth of X tells."""
+        found = _OF_KIND.fullmatch(other.expression)
+        return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
+
+    def _at_one_record(self, each: Reading) -> Iterator[Answer]:
+        """ "Did X prescribe Y to Z": there is a prescription that all three stand at."""
+        things = list(self._asked.at("thing"))
+        if len(things) != TOLD_AT_ONCE or each.anchor != things[0]:
+            return
+        names = [self._asked.words[at] for at in things]
+        kinds = [self._builder.kinds_of(name) for name in names]
+        for record in self._graph.kinds if all(kinds) else ():
+            ways = [self._ways_to(record, of) for of in kinds]
+            if any(record in of for of in kinds) or any(len(each_way) != 1 for each_way in ways):
+                continue
+            hops = [way[0] for way in ways]
+            sets = [f'reach({name}, "{hop.label}")' for name, hop in zip(names, hops, strict=True)]
+            text = f"exists(intersect(intersect({sets[0]}, {sets[1]}), {sets[2]}))"
+            for said in (said for hop in hops for said in self._builder.said(hop, mask(things))):
+                yield text, mask(things) | said.used, len(things) - 1 + gain_of(said) - len(things) * HOP
+
+    def _ways_to(self, record: str, kinds: frozenset[str]) -> list[SchemaHop]:
+        """The single steps from things of `kinds` to things of the kind `record`."""
+        return [hop for hop, _ in self._graph.leaving(kinds) if record in hop.ends and "|" not in hop.label]
+
     def _was_done(self, each: Reading) -> Iterator[Answer]:
         """ "Was X shipped", "is X dead": there is a date of it."""
         found, words = _DATED.fullmatch(each.expression), self._asked.words
@@ -137,6 +168,7 @@ class Truths:
             return
         if each.is_bare:
             yield from self._is_without(each)
+            yield from self._at_one_record(each)
             for noun, (used, kinds) in self._builder.nouns.items():
                 whole = self._graph.whole(kinds)
                 between = self._asked.words[each.anchor + 1 : noun]
@@ -154,6 +186,7 @@ class Truths:
                     or other.used & each.used
                     or other.kinds.isdisjoint(each.kinds)
                     or (self._asks_what_is_had and other.anchor < 0)
+                    or self._holds_too(other)
                 ):
                     continue
                 # Of two ways to say it the one that begins with what is named first.
