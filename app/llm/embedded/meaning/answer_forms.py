@@ -146,7 +146,7 @@ class AnswerForms:
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
         fits = (
             fits
-            and not self._strays(used, reading)
+            and (expression.startswith("sum(") or not self._strays(used, reading))
             and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
         )
         fits = fits and not self._given & reading.final
@@ -197,6 +197,8 @@ class AnswerForms:
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Expressions with the tokens they use and what they add to the score."""
         text, form = self._builder.text(each), self._asked.form
+        if text and form == "count" and (each.is_bare or each.is_implied):
+            yield from self._groups.of_parts(each) if each.is_bare else self._groups.of_all(each)
         if not text or (self._asks_members and text[:6] == "reach(") or (each.is_implied and form != "group"):
             return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
