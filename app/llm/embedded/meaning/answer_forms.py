@@ -80,7 +80,7 @@ class AnswerForms:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
         self._comparisons = Comparisons(asked, graph, builder)
         self._truths = Truths(asked, graph, builder, self._comparisons)
-        self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
+        self._noun = next((at for at in sorted(builder.called) if self._is_asked(at)), -1)
         self._head, self._value = self._head_of_asked(), self._asked_value()
         words, self._asks_members = asked.words, asked.asks_members
         self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
@@ -255,8 +255,9 @@ class AnswerForms:
     def _fit(self, each: Reading) -> float:
         """Gains of the kind of an answer: it is the noun that is asked for, people for who, dates for when."""
         if self._noun >= 0:
-            used, kinds = self._builder.nouns[self._noun]
-            if each.said == self._noun:
+            used, kinds = self._builder.called[self._noun]
+            is_member = self._noun not in self._builder.nouns and each.used & used and each.kinds <= kinds
+            if each.said == self._noun or (is_member and not each.value):
                 return OF_KIND
             return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
         wh = self._asked.wh

@@ -23,7 +23,7 @@ from app.llm.embedded.meaning.reading import (
     Reading,
     narrowed,
 )
-from app.llm.embedded.meaning.said_hops import KIN, Said, SaidHops
+from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
 from app.llm.embedded.scoring.directions import is_turned_verb
 from kg_store.text.plurals import singular
@@ -228,7 +228,5 @@ class Limits:
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """False where the verb says the step the other way round, and where a step to things of several kinds is said by
-    what only comes near to it: who was never vaccinated may have been seen."""
-    is_turned = not hop.ends.isdisjoint(each.kinds) and is_turned_verb(asked.words, said.first, hop.label)
-    return not is_turned and (len(hop.ends) < 2 or said.likeness >= KIN or not hop.label.startswith("^"))
+    """False where the verb says the step the other way round."""
+    return hop.ends.isdisjoint(each.kinds) or not is_turned_verb(asked.words, said.first, hop.label)

@@ -31,6 +31,7 @@ from app.llm.embedded.meaning.reading import (
     UNSAID_KIND,
     Reading,
     lacks,
+    named_things,
     narrowed,
 )
 from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
@@ -60,6 +61,8 @@ class ReadingBuilder:
     ) -> None:
         self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
         self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
+        categories = [each for each in named_things(asked, named, graph) if each.said >= 0]
+        self.called = {each.said: (each.used, each.kinds) for each in categories} | self.nouns
         self.extremes = Extremes(asked, graph, said, self.nouns, named)
         self._narrows_first, self._speaks_of_having = asked.narrows_first, asked.speaks_of_having
         self._says_having = not _HAS.isdisjoint(asked.words)
@@ -114,7 +117,7 @@ class ReadingBuilder:
 
     def _beginnings(self) -> Iterator[Reading]:
         asked = self._asked
-        yield from self._things()
+        yield from named_things(asked, self._named, self._graph)
         for at, (used, kinds) in self.nouns.items():
             score = float(used.bit_count())
             far = used.bit_length() - 1
@@ -124,25 +127,6 @@ class ReadingBuilder:
             yield Reading("", self._named.persons, 0, 0.0, near=people, far=people, is_whole=True)
         for kind in self._graph.kinds:
             yield Reading("", frozenset({kind}), 0, -UNSAID_KIND, is_whole=True, is_implied=True)
-
-    def _things(self) -> Iterator[Reading]:
-        words, things = self._asked.words, list(self._asked.at("thing"))
-        for at in things:
-            kinds = self._named.things.get(words[at], frozenset())
-            bare = words[at][0] == "E"
-            yield Reading(words[at], kinds, 1 << at, 1.0, anchor=at, near=at, far=at, is_bare=bare)
-            other = at + 2
-            joined = ("and",) if self._asked.form in ("average", "sum") else ("or",)
-            if words[at + 1 : other] == joined and other in things and self._asked.form != "compare":
-                both = f"union({words[at]}, {words[other]})"
-                kinds = kinds & self._named.things.get(words[other], frozenset())
-                yield Reading(both, kinds, 1 << at | 1 << other, 2.0, anchor=at, near=at, far=other, is_bare=bare)
-            elif words[at + 1 : other] == ("and",) and other in things and bare:
-                kinds = kinds & self._named.things.get(words[other], frozenset())
-                used = 1 << at | 1 << other
-                yield Reading(
-                    words[at], kinds, used, 2.0, anchor=at, near=at, far=other, is_bare=True, partner=words[other]
-                )
 
     def _nouns(self) -> Iterator[tuple[int, int, frozenset[str]]]:
         """Runs of one or two content words that name kinds; the longer ones first."""

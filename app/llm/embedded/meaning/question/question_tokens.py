@@ -42,6 +42,7 @@ _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
 _ANY = frozenset({"any", "some"})
+_BEFORE_KIND = (("many",), ("which",), ("list",), ("show",), ("number",))
 _MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
@@ -95,6 +96,19 @@ class AskedQuestion:
         """True where it asks which of two values one thing has: "is X a machine or a spare part?"""
         pair = any(limit.other for limit in self.limits.values())
         return pair and self.form == "things" and self.words[0] in TRUTHS and self.roles.count("thing") == 1
+
+    @property
+    def in_place_of_kind(self) -> range:
+        """The tokens of the things that stand where the noun of what is asked for may stand: "how many dogs"."""
+        words, begin = self.words, self.asked
+        if self.form == "truth":
+            begin = next((at + 1 for at in range(1, len(words)) if words[at] in _ANY), -1)
+        elif begin == 0:
+            begin = 1 if words[0] == "all" else -1
+        elif words[begin - 1 : begin] not in _BEFORE_KIND:
+            begin = -1
+        begin = next((at for at in range(begin, len(words)) if begin > 0 and self.roles[at] != "grammar"), len(words))
+        return range(begin, next((at for at in range(begin, len(words)) if self.roles[at] != "thing"), len(words)))
 
     @property
     def asks_how_often(self) -> bool:
