@@ -23,7 +23,7 @@ from app.llm.embedded.meaning.reading import (
     Reading,
     narrowed,
 )
-from app.llm.embedded.meaning.said_hops import Said, SaidHops
+from app.llm.embedded.meaning.said_hops import KIN, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
 from app.llm.embedded.scoring.directions import is_turned_verb
 from kg_store.text.plurals import singular
@@ -228,5 +228,8 @@ class Limits:
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """False where the verb says the step the other way round."""
+    """False where the verb says the step the other way round, and where it leads to more than what is said: what has no
+    vaccination may have visits."""
+    if hop.leads_back_to_several and said.likeness < KIN:
+        return False
     return hop.ends.isdisjoint(each.kinds) or not is_turned_verb(asked.words, said.first, hop.label)

@@ -118,7 +118,7 @@ class Truths:
 
     def _holds_too(self, other: Reading) -> bool:
         """True of all of a kind for which a truth holds: whether X is one of them, that truth of X tells."""
-        found = _OF_KIND.fullmatch(other.expression)
+        found = _OF_KIND.fullmatch(other.expression) if _OF_SOME.isdisjoint(self._asked.words) else None
         return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
 
     def _at_one_record(self, each: Reading) -> Iterator[Answer]:
