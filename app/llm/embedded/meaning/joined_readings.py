@@ -91,6 +91,8 @@ class Joins:
         for at in self._asked.at("negation"):
             if (whole.used | taken.used) >> at & 1:
                 continue
+            if self._asked.words[at] == "non" and roles[at + 1 : at + 2] == ("content",):
+                continue  # Unpaid is what itself is not paid.
             between = mask(range(max(taken.near, 0), taken.far))
             further = follows_directly(self._asked, taken.far)
             if taken.near < at or (whole.used & between) or (further >= 0 and not taken.used >> further & 1):

@@ -136,7 +136,7 @@ class Limits:
         is_truth = self._asked.form == "truth"
         may_count = (each.is_bare or each.is_whole or each.said >= 0) if is_truth else not each.is_bare
         for at, limit in self._asked.limits.items() if may_count and not each.is_implied else ():
-            if limit.unit or not self._is_number(limit) or each.used >> at & 1:
+            if limit.unit or limit.measure or not self._is_number(limit) or each.used >> at & 1:
                 continue
             is_exact = not _EXACTLY.isdisjoint(self._asked.words[max(0, at - 1) : at])
             operator = "=" if is_exact else ">=" if limit.operator == "=" else limit.operator

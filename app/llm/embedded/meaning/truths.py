@@ -19,6 +19,8 @@ _BEFORE_KIND: Final = frozenset("a an the one of also our my your their these th
 _HAS: Final = frozenset({"has", "have", "had"})
 _DATED: Final = re.compile(r'reach\((E\w{5}), "([^"|]*)"\)')
 _OF_KIND: Final = re.compile(r'having\(S\w{5}, "([^"|]*)"\)')
+_OF_ONE: Final = re.compile(r'(?:intersect\()?reach\(E\w{5}, "[^"]*"\)(?:, S\w{5}\))?')
+_ITS: Final = frozenset({"its", "his", "her", "their"})
 _DEAD: Final = frozenset({"dead", "deceased"})
 _IN_THE_PAST: Final = frozenset("was were has have did".split())
 _OF_SOME: Final = frozenset({"there", "any", "some"})
@@ -41,6 +43,8 @@ class Truths:
         self._noun = min((at for at in builder.nouns if at > self._all), default=-1)
         self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
 
+        # "Has X paid all its orders" asks for no others than those of X.
+        self._of_subject = self._all >= 0 and not _ITS.isdisjoint(asked.words[self._all + 1 : self._all + 3])
         self._non = asked.words.index("non") if "non" in asked.words else -1
         self._subject = self._of_any()
         # "Has X got children?" asks what X has, and not whether X is a child.
@@ -69,7 +73,7 @@ class Truths:
     def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
         """ "Are all patients of X smokers": none of the first set is outside of the second."""
         text = self._builder.text(whole)
-        if not text or not self._is_meant(whole):
+        if not text or not self._is_meant(whole) or (self._of_subject and not self._is_of_subject(whole)):
             return
         yield from self._all_have(whole, text)
         for other in readings[:MAX_PAIRED]:
@@ -79,8 +83,14 @@ class Truths:
             if any(part != other.expression and part.count('"') == 2 for part in parts):
                 yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
             elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
+                if self._before and not _CHAIN.fullmatch(other.expression):
+                    continue  # Of "X paid all orders" these are those of X.
                 cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
+
+    def _is_of_subject(self, whole: Reading) -> bool:
+        """True of what one step leads to from what stands in front of "all"."""
+        return whole.near < self._all and _OF_ONE.fullmatch(whole.expression) is not None
 
     def _all_have(self, whole: Reading, text: str) -> Iterator[Answer]:
         """ "Are all animals of X insured": none of the set is without it; of "uninsured" none has it."""
@@ -113,7 +123,7 @@ class Truths:
     def _stands_apart(self, used: int, whole: Reading) -> bool:
         """True of tokens behind "all X", or where something stands before it, of those before it."""
         if self._before:
-            return 0 < used < 1 << self._all and whole.near > self._all
+            return 0 < used < 1 << self._all and (self._of_subject or whole.near > self._all)
         return used > 1 << whole.far
 
     def _holds_too(self, other: Reading) -> bool:
