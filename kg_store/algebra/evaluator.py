@@ -25,6 +25,7 @@ from kg_store.algebra.groups import (
     best_of,
     counts_by_head,
     counts_per_group,
+    in_order,
     joined,
     leading_to,
     minus,
@@ -279,11 +280,7 @@ class _Evaluation:
         """Equal values keep the order of MIDs; what has no value stands last."""
         entities, (label, direction) = self._set(call, 0), call.words
         measured = self._measured(entities, label)
-        sign = 1 if direction == "ascending" else -1
-        keys = {entity: min(sign * key for key in keys) for entity, keys in measured.items()}
-        mids = sorted(entities.mids.tolist())
-        found = sorted((mid for mid in mids if mid in keys), key=lambda mid: keys[mid])
-        ordered = [*found, *(mid for mid in mids if mid not in keys)]
+        ordered = in_order(entities.mids.tolist(), measured, is_ascending=direction == "ascending")
         return ResultSet(np.array(ordered, dtype=np.int64), ordered=True, edges=entities.edges)
 
     def _limit(self, call: Call) -> Result:

@@ -112,7 +112,9 @@ def _out_of(words: list[str]) -> list[str]:
 def _not_anybody(words: list[str]) -> list[str]:
     """ "Which doctors supervise nobody" as "not supervise anybody"."""
     before = words[-2] if len(words) > 2 else ""
-    is_object = words[-1:] == ["nobody"] and before not in GRAMMAR and not is_participle(before) and may_be_verb(before)
+    is_object = (
+        words[-1:] == ["nobody"] and before not in GRAMMAR and not is_participle(before) and may_be_verb(before)
+    )
     return [*words[:-2], "not", before, "anybody"] if is_object else words
 
 

@@ -13,16 +13,15 @@ from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
-from app.llm.embedded.meaning.reading import Reading
+from app.llm.embedded.meaning.reading import Reading, joins_records
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records, plain_words
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, are_records
 from app.llm.embedded.meaning.truths import Truths
 
 _LABEL = re.compile(r'"([^"]*)"')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """A step from those that don't take it: it leads to nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
-_RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
@@ -61,16 +60,6 @@ class Meaning:
     may_be_whole: bool
     weakest: float
     silent: int = 0
-
-
-def joins_records(expression: str) -> bool:
-    """True where what stands at one record of a thing is joined with what another one leads to: the cast of a film in
-    which somebody played X is not who played X."""
-    return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
-
-
-def _first_word(label: str) -> str:
-    return plain_words(label.partition("|")[0])
 
 
 class AnswerForms:

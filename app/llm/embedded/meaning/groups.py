@@ -61,8 +61,10 @@ class Groups:
         yield text, each.used, 0.0
 
     def of_parts(self, each: Reading) -> Iterator[Answer]:
-        """ "How many beds has X", which has none itself: the sum of those of its parts, where there is one such way."""
-        if not each.is_bare or any(True for hop, _ in self._graph.leaving(each.kinds) for _ in self._numbers(hop, each)):
+        """ "How many beds has X", which has none itself: the sum of those of its parts, where one way leads there."""
+        if not each.is_bare or any(
+            True for hop, _ in self._graph.leaving(each.kinds) for _ in self._numbers(hop, each)
+        ):
             return
         steps = [hop for hop, _ in self._graph.leaving(each.kinds) if _leads_to_parts(hop)]
         found = [
@@ -72,14 +74,20 @@ class Groups:
             for said in list(self._numbers(number, each))[:1]
         ]
         for step, number, said in found if len(found) == 1 else ():
-            nouns = sum(used for used, kinds in self._builder.nouns.values() if kinds & step.ends and not used & said.used)
+            nouns = sum(
+                used for used, kinds in self._builder.nouns.values() if kinds & step.ends and not used & said.used
+            )
             text = f'sum(reach({each.expression}, "{step.label}"), "{number.label}")'
             yield text, each.used | said.used | nouns, gain_of(said) + nouns.bit_count() - UNSAID_BEFORE_NOUN - 2 * HOP
 
     def of_all(self, each: Reading) -> Iterator[Answer]:
         """ "How many beds are there", where nothing but one kind has any: the sum of theirs."""
         asked = self._asked
-        if self._builder.nouns or not {"thing", "value", "person"}.isdisjoint(asked.roles) or "negation" in asked.roles:
+        if (
+            self._builder.nouns
+            or not {"thing", "value", "person"}.isdisjoint(asked.roles)
+            or "negation" in asked.roles
+        ):
             return
         found = {(hop.kind, hop.label): said for hop in self._graph.hops for said in self._numbers(hop, each)}
         for (kind, label), said in found.items() if len(found) == 1 else ():

@@ -131,8 +131,8 @@ class Limits:
         return True
 
     def counted(self, each: Reading, text: str, hop: SchemaHop, cost: float) -> Iterator[Reading]:
-        """ "With at least 3 orders": those that a step leads to so many things from. Of a yes or no the one thing that it
-        asks about, or things that it names."""
+        """ "With at least 3 orders": those that a step leads to so many things from. Of a yes or no the one thing that
+        it asks about, or things that it names."""
         is_truth = self._asked.form == "truth"
         may_count = (each.is_bare or each.is_whole or each.said >= 0) if is_truth else not each.is_bare
         for at, limit in self._asked.limits.items() if may_count and not each.is_implied else ():
@@ -228,8 +228,8 @@ class Limits:
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """False where the verb says the step the other way round, and where it leads to more than what is said: what has no
-    vaccination may have visits."""
+    """False where the verb says the step the other way round, and where it leads to more than what is said: what has
+    no vaccination may have visits."""
     if hop.leads_back_to_several and said.likeness < KIN:
         return False
     return hop.ends.isdisjoint(each.kinds) or not is_turned_verb(asked.words, said.first, hop.label)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.said_hops import Said
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, plain_words
 
 EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
+_RECORD: Final = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
 MIN_LIKENESS: Final = 0.55
 HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
@@ -156,6 +158,16 @@ def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
 def lacks(text: str, label: str) -> bool:
     """True of a set without those that have the relation: that any of it has it is never meant."""
     return text.startswith("difference(") and f', "{label}"))' in text
+
+
+def joins_records(expression: str) -> bool:
+    """True where what stands at one record of a thing is joined with what another one leads to: the cast of a film in
+    which somebody played X is not who played X."""
+    return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
+
+
+def _first_word(label: str) -> str:
+    return plain_words(label.partition("|")[0])
 
 
 def operands_of(text: str) -> list[str]:

@@ -122,7 +122,8 @@ class SaidHops:
         found = [
             Said(span.used, like, span.first, span.last, span.count)
             for span, like, best in zip(self._spans, line, self._best, strict=True)
-            if like >= best - FURTHER and (like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words)))
+            if like >= best - FURTHER
+            and (like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words)))
         ]
         return sorted(found, key=lambda each: -each.likeness * each.count)
 

@@ -108,7 +108,9 @@ class Truths:
         """ "Is X unmarried", "is X a non-smoker": it does not have it."""
         for hop, _ in self._graph.leaving(each.kinds) if self._non >= 0 else ():
             for said in self._builder.said(hop, each.used):
-                if said.first == self._non + 1 and (hop.value in ("truth", "date") or is_participle(self._asked.words[said.first])):
+                if said.first == self._non + 1 and (
+                    hop.value in ("truth", "date") or is_participle(self._asked.words[said.first])
+                ):
                     text = f'exists(difference({each.expression}, having({each.expression}, "{hop.label}")))'
                     yield text, each.used | said.used | 1 << self._non, gain_of(said) - HOP
 

@@ -80,8 +80,8 @@ def is_turned_verb(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def says_sharing(words: Sequence[str], label: str) -> bool:
-    """True where something may be shared: "with" says so by a verb, who live with X; who worked with X had not the same
-    occupation."""
+    """True where something may be shared: "with" says so by a verb, who live with X; who worked with X had not the
+    same occupation."""
     sharing = _SHARING.intersection(words)
     return bool(sharing - {"with"} if voice_of(label.removeprefix("^")) == "noun" else sharing)
 

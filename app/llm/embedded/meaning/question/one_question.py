@@ -63,7 +63,8 @@ def one_question(text: str) -> str:
 
 
 _IS_IT_TRUE: Final = re.compile(
-    r"^\W*(?:is it (?:true|correct|right|so|the case)|would you say)(?: that)?\b|^\W*(?:whether|if)\b(?: or not\b)?", re.IGNORECASE
+    r"^\W*(?:is it (?:true|correct|right|so|the case)|would you say)(?: that)?\b|^\W*(?:whether|if)\b(?: or not\b)?",
+    re.IGNORECASE,
 )
 _IS_THAT_TRUE: Final = re.compile(
     r"\W+(?:(?:is|was) (?:that|this|it) (?:still )?(?:true|correct|right|so|the case)|right|correct|true)\s*\?\s*$",
