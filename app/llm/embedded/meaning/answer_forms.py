@@ -104,7 +104,7 @@ class AnswerForms:
         """Best first; each expression once."""
         found: dict[str, Meaning] = {}
         for reading in readings:
-            for expression, used, gain in self._answers(reading, readings):
+            for expression, used, gain in (*self._summed(reading), *self._answers(reading, readings)):
                 if _NOTHING.search(expression) or joins_records(expression) or not self._holds_pairs(expression):
                     continue
                 if self._asks_recipient and _AGENT.search(expression):
@@ -186,8 +186,6 @@ class AnswerForms:
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
         """Expressions with the tokens they use and what they add to the score."""
         text, form = self._builder.text(each), self._asked.form
-        if text and form == "count" and (each.is_bare or each.is_implied):
-            yield from self._groups.of_parts(each) if each.is_bare else self._groups.of_all(each)
         if not text or (self._asks_members and text[:6] == "reach(") or (each.is_implied and form != "group"):
             return
         for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
@@ -225,6 +223,12 @@ class AnswerForms:
             return
         else:
             yield text, each.used, self._fit(each)
+
+    def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
+        """Numbers that are added up although no word asks for a sum: the beds of a clinic."""
+        if self._asked.form == "count" and self._builder.text(each):
+            yield from self._groups.of_parts(each)
+            yield from self._groups.of_all(each) if each.is_implied else ()
 
     def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
         """ "In how many countries": values are counted where their relation is what is asked for."""

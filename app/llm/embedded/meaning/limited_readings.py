@@ -199,9 +199,8 @@ class Limits:
             return  # "No date of death" is more than no date.
         is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
         is_set = each.is_whole or text[0] == "S"
-        if not says_having(asked, each, hop, said):
-            return
-        if not (is_negated and is_set and (is_noun or hop.ends.isdisjoint(each.kinds))):
+        is_way_round = (is_noun or hop.ends.isdisjoint(each.kinds)) and says_having(asked, each, hop, said)
+        if not (is_negated and is_set and is_way_round):
             return
         base = hop.shown.removeprefix("^").lower()
         words = {singular(word) for word in asked.words[said.first : said.last + 1]}

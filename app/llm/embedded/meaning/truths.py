@@ -104,6 +104,18 @@ class Truths:
                     else:
                         yield f"none(difference({text}, {having}))", used, score
 
+    def _is_one_of(self, each: Reading) -> Iterator[Answer]:
+        """ "Is X a nurse", "one of our patients"."""
+        for noun, (used, kinds) in self._builder.nouns.items():
+            whole = self._graph.whole(kinds)
+            between = self._asked.words[each.anchor + 1 : noun]
+            if whole and noun > each.anchor and _BEFORE_KIND.issuperset(between):
+                yield (
+                    f"exists(intersect({each.expression}, {whole}))",
+                    each.used | used,
+                    float(used.bit_count()) - HOP,
+                )
+
     def _is_without(self, each: Reading) -> Iterator[Answer]:
         """ "Is X unmarried", "is X a non-smoker": it does not have it."""
         for hop, _ in self._graph.leaving(each.kinds) if self._non >= 0 else ():
@@ -181,15 +193,7 @@ class Truths:
         if each.is_bare:
             yield from self._is_without(each)
             yield from self._at_one_record(each)
-            for noun, (used, kinds) in self._builder.nouns.items():
-                whole = self._graph.whole(kinds)
-                between = self._asked.words[each.anchor + 1 : noun]
-                if whole and noun > each.anchor and _BEFORE_KIND.issuperset(between):
-                    yield (
-                        f"exists(intersect({each.expression}, {whole}))",
-                        each.used | used,
-                        float(used.bit_count()) - HOP,
-                    )
+            yield from self._is_one_of(each)
             for other in readings:
                 if (
                     other.value
