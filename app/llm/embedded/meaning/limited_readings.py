@@ -195,9 +195,9 @@ class Limits:
             before -= 1
         is_negated = at >= 0 and asked.roles[at] == "negation" and not each.used >> at & 1
         rest = follows_directly(asked, said.last)
-        if rest >= 0 and not explained >> rest & 1:
-            return  # "No date of death" is more than no date.
-        is_noun = not hop.label.startswith("^") and voice_of(hop.shown) == "noun"
+        if rest >= 0 and not explained >> rest & 1 and asked.words[at] != "non":
+            return  # "No date of death" is more than no date; "unmarried patients" are not married.
+        is_noun = not hop.label.startswith("^") and (voice_of(hop.shown) == "noun" or asked.words[at] == "non")
         is_set = each.is_whole or text[0] == "S"
         is_way_round = (is_noun or hop.ends.isdisjoint(each.kinds)) and says_having(asked, each, hop, said)
         if not (is_negated and is_set and is_way_round):

@@ -83,7 +83,7 @@ class Truths:
             if any(part != other.expression and part.count('"') == 2 for part in parts):
                 yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
             elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
-                if self._before and not _CHAIN.fullmatch(other.expression):
+                if self._before and other.expression.startswith(("having(", "intersect(having(")):
                     continue  # Of "X paid all orders" these are those of X.
                 cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost

@@ -19,6 +19,7 @@ def scorer(embedder: Embedder) -> PathScorer:
 
 READ = [
     ("Which members are unblocked?", 'difference(Sm0001, having(Sm0001, "blocked"))'),
+    ("unblocked members", 'difference(Sm0001, having(Sm0001, "blocked"))'),
     ("Is Em4b44 unblocked?", 'exists(difference(Em4b44, having(Em4b44, "blocked")))'),
     ("Are all members unblocked?", 'none(having(Sm0001, "blocked"))'),
     ("branches with two or more seats", 'filter(Sr0001, "number of seats", >=, 2)'),
