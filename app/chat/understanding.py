@@ -98,11 +98,12 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
     if expression.function == "exists" and (asked := _one_value(expression.operands[0], describe, is_date)):
         return asked
     if expression.function == "filter":
-        operator = _operator(expression, is_date)
-        return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {parts[1]}".strip()}'
+        operator, said = _operator(expression, is_date), parts[1] if len(parts) > 1 else words[2]
+        return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {said}".strip()}'
     if expression.function == "counted":
-        number = parts[1] if len(parts) > 1 else words[2]
-        return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"'
+        number, *some = [*words[2:], *parts[1:]]
+        of_them = f" among {some[0]}" if some else ""
+        return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"{of_them}'
     if expression.function == "sort":
         most, least = ("latest", "earliest") if dates else ("greatest", "least")
         return f'{parts[0]} by "{words[0]}", {most if words[1] == "descending" else least} first'

@@ -25,6 +25,7 @@ from kg_store.algebra.groups import (
     best_of,
     counts_by_head,
     counts_per_group,
+    in_order,
     joined,
     leading_to,
     minus,
@@ -177,9 +178,10 @@ class _Evaluation:
         return self._relations.measures(operand.pairs())
 
     def _filter(self, call: Call) -> Result:
-        entities, (label, operator) = self._set(call, 0), call.words
+        entities, (label, operator, *number) = self._set(call, 0), call.words
         edges = self._relations.edges(as_mids(entities.mids), label)
-        tails = self._passing(edges, operator, self.result_of(call.operands[1]))
+        other = Decimal(number[0]) if number else self.result_of(call.operands[1])
+        tails = self._passing(edges, operator, other)
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
 
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
@@ -235,7 +237,9 @@ class _Evaluation:
     def _counted(self, call: Call) -> Result:
         """An entity that it leads nowhere from leads to none of them."""
         entities, (label, operator, *number) = self._set(call, 0), call.words
-        found = counts_by_head(self._relations.edges(as_mids(entities.mids), label))
+        edges, some = self._relations.edges(as_mids(entities.mids), label), 1 if number else 2
+        edges = leading_to(edges, self._set(call, some)) if len(call.operands) > some else edges
+        found = counts_by_head(edges)
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
         kept = [
             bool(compared(operator, Value(str(found.get(mid, 0)), ValueKind.NUMBER), limits))
@@ -276,11 +280,7 @@ class _Evaluation:
         """Equal values keep the order of MIDs; what has no value stands last."""
         entities, (label, direction) = self._set(call, 0), call.words
         measured = self._measured(entities, label)
-        sign = 1 if direction == "ascending" else -1
-        keys = {entity: min(sign * key for key in keys) for entity, keys in measured.items()}
-        mids = sorted(entities.mids.tolist())
-        found = sorted((mid for mid in mids if mid in keys), key=lambda mid: keys[mid])
-        ordered = [*found, *(mid for mid in mids if mid not in keys)]
+        ordered = in_order(entities.mids.tolist(), measured, is_ascending=direction == "ascending")
         return ResultSet(np.array(ordered, dtype=np.int64), ordered=True, edges=entities.edges)
 
     def _limit(self, call: Call) -> Result:

@@ -25,6 +25,7 @@
 | `most(A, "relation", "measure")`, `fewest(..)` | the same by the sum of the values of what it leads to      |
 | `most(A, "relation", B)`, `fewest(..)`         | the same by how many members of B it leads to              |
 | `counted(A, "relation", op, n)`                | the entities of A that it leads to so many things from     |
+| `counted(A, "relation", op, n, B)`             | the same by how many members of B it leads to              |
 | `group(A, "relation")`                         | how many of A there are per thing that the relation gives  |
 | `sums(A, "relation", "measure")`               | the sum of the values of A per thing that `relation` gives |
 | `averages(A, "relation", "measure")`           | their average per thing                                    |
@@ -35,8 +36,8 @@
 | `reach(A, "relation")`                         | what the relation leads to from the members of A           |
 | `limit(A, n)`                                  | the first n of a sorted set or of a group                  |
 
-`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, or an expression that gives one; n is a whole
-number or a value that is one.
+`op` is one of `<`, `<=`, `>`, `>=`, `=`, `!=`. V is a value, a set, an expression that gives one, or a whole number; n
+is a whole number or a value that is one.
 """
 
 from __future__ import annotations
@@ -70,12 +71,12 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "average": ("s", "r?"),
     "min": ("s", "r?"),
     "max": ("s", "r?"),
-    "filter": ("s", "r", "o", "s"),
+    "filter": ("s", "r", "o", "m"),
     "argmax": ("s", "r"),
     "argmin": ("s", "r"),
     "most": ("s", "r", "b?"),
     "fewest": ("s", "r", "b?"),
-    "counted": ("s", "r", "o", "m"),
+    "counted": ("s", "r", "o", "m", "b?"),
     "group": ("s", "r", "p?"),
     "sums": ("s", "r", "r", "p?"),
     "averages": ("s", "r", "r", "p?"),

@@ -86,6 +86,13 @@ def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decim
     return ResultSet(as_mids([entity for entity, key in own.items() if key == best]))
 
 
+def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
+    """`mids` by their values; what has none stands last."""
+    keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
+    known = sorted(mids)
+    return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
+
+
 def joined(parts: list[Edges]) -> Edges:
     """All pairs of `parts`, each once."""
     pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])

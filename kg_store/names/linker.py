@@ -15,7 +15,7 @@ from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.name_hits import Mention
 from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
-from kg_store.names.other_forms import find_in_other_number, with_adjectives
+from kg_store.names.other_forms import find_in_other_number, find_plural_names, with_adjectives
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural, is_rare, stems
 from kg_store.text.literals import LiteralSpan, find_literals
@@ -56,13 +56,14 @@ class EntityLinker:
         return with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, fits), is_name)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
-        """Public words that may name entities in a text without any capital letter, where nothing else is linked.
+        """Public words that may name entities in a text without any capital letter, where nothing else is linked; and
+        in any text plurals of everyday words that are names: dogs, where something is called Dog.
 
         For a dialogue that names nothing else: "what countries does england border". On WebQSP all topics are
         found for 74 % of the questions instead of 65 %. Words of our own phrases and question words are left out.
         """
         if has_capitals(text):
-            return []
+            return self._plural_names(text, public)
         marks = EmphasisMarks.of(text)
         hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.kind == "name"]
         named = [hit for hit in hits if _says_much(hit.text, public)]
@@ -74,7 +75,13 @@ class EntityLinker:
         # What is spelt as it is goes before what only comes near, but for a word out of a name.
         longer = [each for each in read if not any(_overlap(each, other) and _within(each, other) for other in exact)]
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
-        return sorted([*kept, *longer], key=lambda mention: mention.start)
+        return sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public)
+
+    def _plural_names(self, text: str, public: PublicWords) -> list[Mention]:
+        """ "Dogs", where something is called Dog."""
+        hits = [hit for hit in find_plural_names(self.index, text) if hit.linkable and is_ordinary(hit.text)]
+        named = [hit for hit in hits if _says_much(text[hit.start : hit.end], public)]
+        return _merge([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
         """Everyday words that are the whole of a text value, or its other number, and none of the schema's own: lost,

@@ -33,6 +33,18 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
     """Whole text values that stand in `text` in the singular or plural that they are not written in; none where the
     words are the schema's own: "which prescriptions" asks for no value."""
+    yield from (hit for hit in _inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
+
+
+def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
+    """Names that stand in `text` as plurals in small letters: dogs, where something is called Dog."""
+    for hit in _inflected(index, text):
+        typed = text[hit.start : hit.end]
+        if hit.kind == "name" and typed.islower() and is_plural(typed.split()[-1]):
+            yield hit
+
+
+def _inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
@@ -43,8 +55,7 @@ def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
             said = text[start : word.start()] + form
             for hit in index.find(said):
                 typed = text[start + hit.start : word.end()].lower()
-                is_value = hit.kind == "value" and hit.value_kind is ValueKind.TEXT
-                if hit.end == len(said) and is_value and not index.is_own(typed):
+                if hit.end == len(said) and not index.is_own(typed):
                     yield replace(hit, start=start + hit.start, end=word.end())
 
 

@@ -25,6 +25,8 @@ WORDS = {
         ("count(intersect(Sm, K))", "those that are among 19 things and among all 90 patients, counted"),
         ("count(intersect(Sa, Sb))", "those that are among 4 patients and among 19 patients, counted"),
         ('filter(K, "opened on", <, V)', 'of all 90 patients those whose "opened on" is before Vx81zp'),
+        ('filter(K, "age", >=, 60)', 'of all 90 patients those whose "age" is at least 60'),
+        ('counted(K, "^ward", >=, 2, Sa)', 'of all 90 patients those with at least 2 "ward" among 4 patients'),
         ('argmax(K, "monthly salary")', 'of all 90 patients the greatest "monthly salary"'),
         ('group(K, "insured by")', 'all 90 patients, counted for each "insured by"'),
         ('average(Sa, "^has|age")', 'the average of "has / age" of 4 patients'),

@@ -118,6 +118,11 @@ SETS = {
     'filter(All, "age", =, min(All, "age"))': (ANNA, CARA),
     'filter(All, "age", <, BareAges)': (ANNA, CARA),
     'filter(None, "age", <, L45)': (),
+    'filter(All, "age", >, 40)': (BEN,),
+    'filter(All, "age", =, 30)': (ANNA, CARA),
+    'counted(All, "treats", >=, 2, Others)': (ANNA,),
+    'counted(All, "treats", >=, V2, Others)': (ANNA,),
+    'counted(Some, "treats", =, 0, Cara)': (BEN,),
     'filter(Eve, "age", <, L45)': (),
     # filter: dates, at the precision that both share
     'filter(All, "born", =, L1990)': (ANNA, CARA),

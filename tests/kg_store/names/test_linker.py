@@ -378,6 +378,25 @@ def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
     assert linker.find_mentions("how many zilmers are there") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("How many dogs do we have?", ["dogs"]),
+        ("how many dogs do we have", ["dogs"]),
+        ("How many Dogs do we have?", []),
+        ("Is there a dog?", []),
+        ("How many species are there?", []),
+        ("How many zoltans do we have?", []),
+    ],
+)
+def test_plurals_of_everyday_words_name_what_is_called_so(text: str, expected: list[str]) -> None:
+    public = PublicWords.of(["species"])
+    names = ("Dog", "Species", "Zoltan")
+    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
+    found = EntityLinker(NameIndex.build(entries).with_public(public)).find_unmarked(text, public)
+    assert [text[each.start : each.end] for each in found] == expected
+
+
 def test_an_everyday_word_that_is_a_whole_value_is_a_category_and_no_word_of_the_schema_is() -> None:
     public = PublicWords.of(["opened on", "open"])
     found = grants().find_categories("which open orders got lost", public)

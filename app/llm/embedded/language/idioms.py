@@ -80,6 +80,11 @@ _PLAIN = tuple(
         (r"(?<=[a-z] )out of (?=(?:the )?E\w{5})", "from "),
         # What somebody got done is done for them, and not by them.
         (r"\bwho (?:got|gets|had) (E\w{5}|the \w+) (\w+ed)\b", r"who was \2 \1"),
+        (
+            r"\bwho(?:m)? (?:do|should|can|could|must|shall|to) (?:(?:we|i|you|one) )?(?:have to )?"
+            r"(?:call|ring|phone|contact|notify|inform|alert|tell)(?: up)? in an emergency of\b",
+            "who is the emergency contact of",
+        ),
         (r"\bhow much cash\b", "how much money"),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
         (r"\babout\s*\?*\s*$", "topic"),

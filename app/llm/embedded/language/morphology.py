@@ -61,13 +61,6 @@ def is_participle(word: str) -> bool:
     return _is_form(word, "VBN") or (is_unknown and word.endswith("ed"))
 
 
-def denied_participle(word: str) -> str:
-    """The participle that "un" denies: insured of uninsured; empty for other words."""
-    base = word.removeprefix("un")
-    is_denied = base != word and len(base) >= MIN_DENIED_LETTERS and bool(verbs_of(base)) and is_participle(base)
-    return base if is_denied else ""
-
-
 def is_past(word: str) -> bool:
     """True where `word` is in the past tense: directed, wrote."""
     return _is_form(word, "VBD")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from app.llm.embedded.language.morphology import is_participle
+from app.llm.embedded.language.morphology import is_participle, may_be_verb
 from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS, is_pseudonym
 
 NUMBERS: Final = {
@@ -46,6 +46,7 @@ def in_reading_order(words: Sequence[str]) -> list[str]:
     """`words` with bounds before the values that they bound, and with one word for one thing."""
     found = [part for word in words for part in _EARNING.get(word, word).split()]
     found = _replaced(found, _ONE_WORD, before_value=False)
+    found = _not_anybody(found)
     found = _replaced(_neither(_alone(_out_of(found))), _BEFORE, before_value=True)
     at = 0
     while at < len(found):
@@ -106,6 +107,15 @@ def _out_of(words: list[str]) -> list[str]:
         if words[at : at + 2] == ["out", "of"] and is_plain and not (is_participle(before) or before in _LEAVING):
             return [*words[:at], "not", "in", *words[at + 2 :]]
     return words
+
+
+def _not_anybody(words: list[str]) -> list[str]:
+    """ "Which doctors supervise nobody" as "not supervise anybody"."""
+    before = words[-2] if len(words) > 2 else ""
+    is_object = (
+        words[-1:] == ["nobody"] and before not in GRAMMAR and not is_participle(before) and may_be_verb(before)
+    )
+    return [*words[:-2], "not", before, "anybody"] if is_object else words
 
 
 def _neither(words: list[str]) -> list[str]:

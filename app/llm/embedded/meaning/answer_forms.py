@@ -14,16 +14,15 @@ from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
 from app.llm.embedded.meaning.question.idle_words import IdleWords
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
-from app.llm.embedded.meaning.reading import Reading
+from app.llm.embedded.meaning.reading import Reading, joins_records
 from app.llm.embedded.meaning.readings import ReadingBuilder
-from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, plain_words
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 from app.llm.embedded.meaning.truths import Truths
 
 _LABEL = re.compile(r'"([^"]*)"')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """A step from those that don't take it: it leads to nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
-_RECORD = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
@@ -58,16 +57,6 @@ class Meaning:
     silent: int = 0
 
 
-def joins_records(expression: str) -> bool:
-    """True where what stands at one record of a thing is joined with what another one leads to: the cast of a film in
-    which somebody played X is not who played X."""
-    return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
-
-
-def _first_word(label: str) -> str:
-    return plain_words(label.partition("|")[0])
-
-
 class AnswerForms:
     """Makes answers of readings, and scores each by what of the question it leaves over."""
 
@@ -75,7 +64,7 @@ class AnswerForms:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
         self._comparisons = Comparisons(asked, graph, builder)
         self._truths = Truths(asked, graph, builder, self._comparisons)
-        self._noun = next((at for at in sorted(builder.nouns) if self._is_asked(at)), -1)
+        self._noun = next((at for at in sorted(builder.called) if self._is_asked(at)), -1)
         self._head, self._value = self._head_of_asked(), self._asked_value()
         words, self._asks_members = asked.words, asked.asks_members
         # "Who got X prescribed" asks for those it was prescribed to, and not by.
@@ -108,7 +97,7 @@ class AnswerForms:
         """Best first; each expression once."""
         found: dict[str, Meaning] = {}
         for reading in readings:
-            for expression, used, gain in self._answers(reading, readings):
+            for expression, used, gain in (*self._summed(reading), *self._answers(reading, readings)):
                 if _NOTHING.search(expression) or joins_records(expression) or not self._holds_pairs(expression):
                     continue
                 if self._asks_recipient and _AGENT.search(expression):
@@ -136,7 +125,7 @@ class AnswerForms:
         fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
         fits = (
             fits
-            and not self._strays(used, reading)
+            and (expression.startswith("sum(") or not self._strays(used, reading))
             and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
         )
         fits = fits and not self._given & reading.final
@@ -224,6 +213,12 @@ class AnswerForms:
         else:
             yield text, each.used, self._fit(each)
 
+    def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
+        """Numbers that are added up although no word asks for a sum: the beds of a clinic."""
+        if self._asked.form == "count" and self._builder.text(each):
+            yield from self._groups.of_parts(each)
+            yield from self._groups.of_all(each) if each.is_implied else ()
+
     def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
         """ "In how many countries": values are counted where their relation is what is asked for."""
         is_other = bool(each.value) and not self._head & each.final
@@ -242,8 +237,9 @@ class AnswerForms:
     def _fit(self, each: Reading) -> float:
         """Gains of the kind of an answer: it is the noun that is asked for, people for who, dates for when."""
         if self._noun >= 0:
-            used, kinds = self._builder.nouns[self._noun]
-            if each.said == self._noun:
+            used, kinds = self._builder.called[self._noun]
+            is_member = self._noun not in self._builder.nouns and each.used & used and each.kinds <= kinds
+            if each.said == self._noun or (is_member and not each.value):
                 return OF_KIND
             return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
         wh = self._asked.wh

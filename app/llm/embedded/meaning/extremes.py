@@ -26,7 +26,6 @@ from app.llm.embedded.meaning.reading import (
 from app.llm.embedded.meaning.said_hops import Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, are_records, reversed_label
 
-_SAYS_LITTLE = frozenset({"of", "on", "date", "number"})
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}
 _IN_TIME = frozenset({"before", "after"})
@@ -273,7 +272,7 @@ class Extremes:
             if said.used not in nouns:
                 yield said, gain_of(said)
         words = set(hop.shown.split("|")[-1].lower().split())
-        if any(hint <= words - _SAYS_LITTLE for hint in measure.hinted):
+        if measure.is_hinted(hop.shown):
             yield None, COMMON
         elif (not measure.hints or hop.is_date) and measure.may_be_of(words) and self._is_only(hop, kinds):
             yield None, ONLY_ONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from app.llm.embedded.meaning.comparisons import Answer
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
@@ -19,12 +20,18 @@ from app.llm.embedded.meaning.reading import (
     gain_of,
 )
 from app.llm.embedded.meaning.readings import ReadingBuilder
+from app.llm.embedded.meaning.said_hops import Said
 from app.llm.embedded.meaning.schema_graph import SchemaGraph, SchemaHop, are_records, happened_on
+from kg_store.text.plurals import singular
 
 _OF_TEXT = re.compile(r'(?:filter\()+S\w{5}, "([^"|]*)", =, V\w{5}\)')
 OF_KIND, WRONG_KIND = 0.5, 1.0
 _LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
 _BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
+MIN_CALLED: Final = 0.95
+"""The least likeness of words to a number that parts have, or all of a kind."""
+
+_WHOLES: Final = frozenset({"of", "in", "to", "at"})
 _PER_GROUP = {"sum": "sums", "average": "averages"}
 
 
@@ -66,6 +73,47 @@ class Groups:
         if parts and not re.fullmatch(r"E\w{5}", parts[1]):
             text = f'sum({parts[1]}, "{parts[2]}")'
         yield text, each.used, 0.0
+
+    def of_parts(self, each: Reading) -> Iterator[Answer]:
+        """ "How many beds has X", which has none itself: the sum of those of its parts, where one way leads there."""
+        if not each.is_bare or any(
+            True for hop, _ in self._graph.leaving(each.kinds) for _ in self._numbers(hop, each)
+        ):
+            return
+        steps = [hop for hop, _ in self._graph.leaving(each.kinds) if _leads_to_parts(hop)]
+        found = [
+            (step, number, said)
+            for step in steps
+            for number, _ in self._graph.leaving(step.ends)
+            for said in list(self._numbers(number, each))[:1]
+        ]
+        for step, number, said in found if len(found) == 1 else ():
+            nouns = sum(
+                used for used, kinds in self._builder.nouns.values() if kinds & step.ends and not used & said.used
+            )
+            text = f'sum(reach({each.expression}, "{step.label}"), "{number.label}")'
+            yield text, each.used | said.used | nouns, gain_of(said) + nouns.bit_count() - UNSAID_BEFORE_NOUN - 2 * HOP
+
+    def of_all(self, each: Reading) -> Iterator[Answer]:
+        """ "How many beds are there", where nothing but one kind has any: the sum of theirs."""
+        asked = self._asked
+        if (
+            self._builder.nouns
+            or not {"thing", "value", "person"}.isdisjoint(asked.roles)
+            or "negation" in asked.roles
+        ):
+            return
+        found = {(hop.kind, hop.label): said for hop in self._graph.hops for said in self._numbers(hop, each)}
+        for (kind, label), said in found.items() if len(found) == 1 else ():
+            if each.kinds == {kind} and said.first == asked.asked:
+                yield f'sum({self._builder.text(each)}, "{label}")', said.used, gain_of(said) - HOP
+
+    def _numbers(self, hop: SchemaHop, each: Reading) -> Iterator[Said]:
+        """The words that say `hop`, where its values are numbers of things."""
+        words = hop.shown.lower().split()
+        is_count = not {"number", "count"}.isdisjoint(words) or singular(words[-1]) != words[-1]
+        if hop.value == "number" and "|" not in hop.label and is_count:
+            yield from (said for said in self._builder.said(hop, each.used) if said.likeness >= MIN_CALLED)
 
     def per_group(self, each: Reading, text: str) -> Iterator[Answer]:
         """Of what is asked for, for each of the noun behind "per"; or of the words that say the step to it."""
@@ -154,3 +202,9 @@ class Groups:
                 yield group, each.used, fit + COMMON - HOP
             elif len(dates) == 1:
                 yield group, each.used, fit + ONLY_ONE - HOP
+
+
+def _leads_to_parts(hop: SchemaHop) -> bool:
+    """True of a step from a whole to its parts: those that are part of it, in it, or belong to it."""
+    base = hop.shown.removeprefix("^").lower().split()
+    return hop.label.startswith("^") and "|" not in hop.label and not _WHOLES.isdisjoint(base)

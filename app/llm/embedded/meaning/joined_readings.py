@@ -17,8 +17,12 @@ from app.llm.embedded.meaning.reading import (
     Reading,
     lacks,
     narrowed,
+    operands_of,
 )
 from app.llm.embedded.meaning.schema_graph import SchemaGraph, reversed_label
+
+_BEFORE_COUNTED = 4
+"""Operands of "counted" in front of the set that is counted."""
 
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
 
@@ -71,7 +75,7 @@ class Joins:
             bool(first.counted) and first.used & second.used == first.counted and second.near == second.said == begins
         )
         if is_said and not second.is_whole and not second.expression.startswith(EXTREMES):
-            both, counts = first.spanning(second.used), first.expression[: first.expression.rindex('"') + 1]
+            both, counts = first.spanning(second.used), _without_counted(first.expression)
             score = first.score + second.score - first.counted.bit_count()
             yield replace(
                 both, expression=f"{counts}, {second.expression})", score=score, counted=0,
@@ -87,6 +91,8 @@ class Joins:
         for at in self._asked.at("negation"):
             if (whole.used | taken.used) >> at & 1:
                 continue
+            if self._asked.words[at] == "non" and roles[at + 1 : at + 2] == ("content",):
+                continue  # Unpaid is what itself is not paid.
             between = mask(range(max(taken.near, 0), taken.far))
             further = follows_directly(self._asked, taken.far)
             if taken.near < at or (whole.used & between) or (further >= 0 and not taken.used >> further & 1):
@@ -98,6 +104,13 @@ class Joins:
                 rest = narrowed(text, lambda inner: f"difference({inner}, {taken.expression})", self._narrows_first)
                 found = whole.merged(taken, rest, 1 << at)
                 yield replace(found, score=found.score - OF_WHOLE * taken.is_of_whole)
+
+
+def _without_counted(text: str) -> str:
+    """The beginning of `text`, in front of the set that is counted, or of where it would stand."""
+    if text.startswith("counted("):
+        return f"counted({', '.join(operands_of(text)[:_BEFORE_COUNTED])}"
+    return text[: text.rindex('"') + 1]
 
 
 def _undoes(text: str, taken: str) -> bool:

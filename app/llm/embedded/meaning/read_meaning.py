@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from app.llm.embedded.language.morphology import denied_participle, verbs_of
 from app.llm.embedded.language.people_and_groups import names_a_group
-from app.llm.embedded.language.question_words import words_in
-from app.llm.embedded.language.relation_wording import hop_words, particle_verbs, unmask_words
+from app.llm.embedded.language.relation_wording import particle_verbs, unmask_words
 from app.llm.embedded.meaning.answer_forms import AnswerForms, Meaning
 from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context, sense_of
 from app.llm.embedded.meaning.question.one_question import one_question
@@ -149,28 +147,12 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
         question, graph = _unmasked(wording, given, plain)
         phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
         said = [with_words(hop.shown, given.wordings.get(hop.label.split("|")[-1], ())) for hop in graph.hops]
-        question = _with_not(question, said)
         verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
         asked = read_question(question, units, phrases, numbers, verbs)
         builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
         ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())
         yield Meanings(asked, graph, builder, {thing.name: thing.concept for thing in given.things}, ranked)
-
-
-def _with_not(question: str, said: Sequence[str]) -> str:
-    """Uninsured as not insured, where a relation speaks of insuring and none of what is uninsured."""
-    denied = {word: base for word in words_in(question) if (base := denied_participle(word))}
-    told = (
-        {word for hop in said for text in hop_words(hop, "").relation for word in text.lower().split()}
-        if denied
-        else ()
-    )
-    verbs = frozenset[str]().union(*map(verbs_of, told))
-    for word, base in denied.items():
-        if word not in told and not verbs.isdisjoint(verbs_of(base)):
-            question = re.sub(rf"\b{word}\b", f"not {base}", question, flags=re.IGNORECASE)
-    return question
 
 
 def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, SchemaGraph]:

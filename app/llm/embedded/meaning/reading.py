@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.said_hops import Said
-from app.llm.embedded.meaning.schema_graph import SchemaGraph
+from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, plain_words
 
 EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
+_RECORD: Final = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
 MIN_LIKENESS: Final = 0.55
 HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
@@ -55,6 +58,11 @@ class Reading:
     silent: int = 0
     final: int = 0
     counted: int = 0
+
+    @property
+    def names(self) -> list[str]:
+        """The things that it is, of a thing of the question, or of two of which any will do."""
+        return [word for word in self.expression.replace("union(", "").rstrip(")").split(", ") if word]
 
     @property
     def joins_things(self) -> bool:
@@ -152,6 +160,16 @@ def lacks(text: str, label: str) -> bool:
     return text.startswith("difference(") and f', "{label}"))' in text
 
 
+def joins_records(expression: str) -> bool:
+    """True where what stands at one record of a thing is joined with what another one leads to: the cast of a film in
+    which somebody played X is not who played X."""
+    return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
+
+
+def _first_word(label: str) -> str:
+    return plain_words(label.partition("|")[0])
+
+
 def operands_of(text: str) -> list[str]:
     """The operands of a function's call."""
     found, begin = list[str](), text.index("(") + 1
@@ -171,3 +189,36 @@ def _end_of_operand(text: str, begin: int) -> int:
         if depth < 0 or (text[at] == "," and not depth and not quoted):
             return at
     return len(text)
+
+
+def named_things(asked: AskedQuestion, named: NamedThings, graph: SchemaGraph) -> Iterator[Reading]:
+    """The things of a question, and two of which any will do; of a category also what belongs to it."""
+    words, things = asked.words, list(asked.at("thing"))
+    for at in things:
+        kinds = named.things.get(words[at], frozenset())
+        bare = words[at][0] == "E"
+        yield Reading(words[at], kinds, 1 << at, 1.0, anchor=at, near=at, far=at, is_bare=bare)
+        if bare and at in asked.in_place_of_kind:
+            yield from _members(words[at], at, kinds, graph)
+        other = at + 2
+        joined = ("and",) if asked.form in ("average", "sum") else ("or",)
+        if words[at + 1 : other] == joined and other in things and asked.form != "compare":
+            both = f"union({words[at]}, {words[other]})"
+            kinds = kinds & named.things.get(words[other], frozenset())
+            yield Reading(both, kinds, 1 << at | 1 << other, 2.0, anchor=at, near=at, far=other, is_bare=bare)
+        elif words[at + 1 : other] == ("and",) and other in things and bare:
+            kinds = kinds & named.things.get(words[other], frozenset())
+            used = 1 << at | 1 << other
+            yield Reading(
+                words[at], kinds, used, 2.0, anchor=at, near=at, far=other, is_bare=True, partner=words[other]
+            )
+
+
+def _members(name: str, at: int, kinds: frozenset[str], graph: SchemaGraph) -> Iterator[Reading]:
+    """ "How many dogs", where dog is a species: what has it for its species."""
+    called = {f"^{kind.lower()}" for kind in kinds}
+    hops = [hop for hop, _ in graph.leaving(kinds) if hop.shown.lower() in called and "|" not in hop.label]
+    if len(kinds) == len(hops) == 1:
+        reached = f'reach({name}, "{hops[0].label}")'
+        score = 1.0 - HOP - UNSAID_BEFORE_NOUN + 1.0
+        yield Reading(reached, hops[0].ends, 1 << at, score, anchor=at, near=at, far=at, said=at, silent=1)

@@ -11,7 +11,7 @@ from app.llm.embedded.language.morphology import noun_lemma
 from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.meaning.extremes import Extremes
 from app.llm.embedded.meaning.joined_readings import Joins
-from app.llm.embedded.meaning.limited_readings import Limits
+from app.llm.embedded.meaning.limited_readings import Limits, says_having
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.reading import (
@@ -31,17 +31,24 @@ from app.llm.embedded.meaning.reading import (
     UNSAID_KIND,
     Reading,
     lacks,
+    named_things,
     narrowed,
 )
 from app.llm.embedded.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
-from app.llm.embedded.scoring.directions import contrary_verb, filled_in, is_turned_clause, is_turned_superior
+from app.llm.embedded.scoring.directions import (
+    contrary_verb,
+    filled_in,
+    is_active_clause,
+    is_turned_clause,
+    is_turned_superior,
+    says_sharing,
+)
 from app.llm.embedded.scoring.path_scoring import PathScorer
 
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7
 MAX_LEVELS: Final = 5
-_SHARING: Final = frozenset("same other else share shares with together also too another others".split())
 _OF_MANY: Final = (("of",), ("from",))
 _HAS: Final = frozenset({"has", "have", "had", "having"})
 
@@ -55,6 +62,8 @@ class ReadingBuilder:
         self._asked, self._graph, self._said, self._named, self._scorer = asked, graph, said, named, scorer
         self.values = {hop.label: hop.value for hop in graph.hops}
         self.nouns = {at: (used, kinds) for at, used, kinds in self._nouns()}
+        categories = [each for each in named_things(asked, named, graph) if each.said >= 0]
+        self.called = {each.said: (each.used, each.kinds) for each in categories} | self.nouns
         self.extremes = Extremes(asked, graph, said, self.nouns, named)
         self._narrows_first, self._speaks_of_having = asked.narrows_first, asked.speaks_of_having
         self._says_having = not _HAS.isdisjoint(asked.words)
@@ -109,7 +118,7 @@ class ReadingBuilder:
 
     def _beginnings(self) -> Iterator[Reading]:
         asked = self._asked
-        yield from self._things()
+        yield from named_things(asked, self._named, self._graph)
         for at, (used, kinds) in self.nouns.items():
             score = float(used.bit_count())
             far = used.bit_length() - 1
@@ -119,25 +128,6 @@ class ReadingBuilder:
             yield Reading("", self._named.persons, 0, 0.0, near=people, far=people, is_whole=True)
         for kind in self._graph.kinds:
             yield Reading("", frozenset({kind}), 0, -UNSAID_KIND, is_whole=True, is_implied=True)
-
-    def _things(self) -> Iterator[Reading]:
-        words, things = self._asked.words, list(self._asked.at("thing"))
-        for at in things:
-            kinds = self._named.things.get(words[at], frozenset())
-            bare = words[at][0] == "E"
-            yield Reading(words[at], kinds, 1 << at, 1.0, anchor=at, near=at, far=at, is_bare=bare)
-            other = at + 2
-            joined = ("and",) if self._asked.form in ("average", "sum") else ("or",)
-            if words[at + 1 : other] == joined and other in things and self._asked.form != "compare":
-                both = f"union({words[at]}, {words[other]})"
-                kinds = kinds & self._named.things.get(words[other], frozenset())
-                yield Reading(both, kinds, 1 << at | 1 << other, 2.0, anchor=at, near=at, far=other, is_bare=bare)
-            elif words[at + 1 : other] == ("and",) and other in things and bare:
-                kinds = kinds & self._named.things.get(words[other], frozenset())
-                used = 1 << at | 1 << other
-                yield Reading(
-                    words[at], kinds, used, 2.0, anchor=at, near=at, far=other, is_bare=True, partner=words[other]
-                )
 
     def _nouns(self) -> Iterator[tuple[int, int, frozenset[str]]]:
         """Runs of one or two content words that name kinds; the longer ones first."""
@@ -180,7 +170,7 @@ class ReadingBuilder:
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
             is_new = not (each.is_bare or text.startswith("having(") or lacks(text, hop.label))
-            if said and is_had and is_new:
+            if said and is_had and is_new and says_having(self._asked, each, hop, said):
                 yield self._having(each, text, hop, said)
             yield from self._limits.lacking(each, text, hop, said)
             yield from self._limits.of(each, text, hop, said, taken)
@@ -196,7 +186,7 @@ class ReadingBuilder:
 
     def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
         """The words that say `hop`, or none, with what it costs that they are not said."""
-        is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in _names(start.expression))
+        is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in start.names)
         free = self._asked.content & ~start.used
         if start.is_bare and start.anchor == self._filler:
             yield from self._said.of_filler(hop, start.kinds, self._filled, self.nouns)
@@ -234,15 +224,13 @@ class ReadingBuilder:
         kinds, at = self._named.things.get(name, frozenset()), words.index(name) if name in words else 0
         if is_turned_superior(words, at, hop.shown):
             return True
-        is_active = words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
-        return (is_active or not kinds.isdisjoint(hop.ends)) and bool(
-            contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends)))
-        )
+        is_checked = is_active_clause(words, at) or not kinds.isdisjoint(hop.ends)
+        return is_checked and bool(contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends))))
 
     def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
         """Going back by which one came is seldom meant; and who has an admission "has" it."""
         turned = f'"{reversed_label(hop.label)}")' in text or f'"{hop.label}")' in text
-        turned = turned and _SHARING.isdisjoint(self._asked.words)
+        turned = turned and not says_sharing(self._asked.words, hop.shown)
         has = is_whole and hop.shown.startswith("has ") and not _HAS.isdisjoint(self._asked.words)
         return HOP + MEDIATED * hop.label.count("|") + TURNED * turned - SAYS_HAS * has
 
@@ -293,7 +281,3 @@ class ReadingBuilder:
             yield replace(
                 each.spanning(used), expression=text, kinds=both, score=score, said=at, final=each.final | used
             )
-
-
-def _names(expression: str) -> list[str]:
-    return [word for word in expression.replace("union(", "").rstrip(")").split(", ") if word]

@@ -114,12 +114,16 @@ class SaidHops:
             yield Said(used, 1.0, words.start, words.stop - 1, len(words)), CALLED_SO
 
     def _all_saying(self, hop: SchemaHop) -> list[Said]:
-        """All spans that say `hop` hardly less well than they say another one, best first."""
+        """All spans that say `hop` hardly less well than they say another one, best first. A step back to things of
+        several kinds is not said by what comes near to it, but for the noun of one of them: who was never vaccinated
+        may have been seen."""
+        least = KIN if hop.leads_back_to_several else 0.0
         line = self._likeness[self._rows[_key(hop)]]
         found = [
             Said(span.used, like, span.first, span.last, span.count)
             for span, like, best in zip(self._spans, line, self._best, strict=True)
             if like >= best - FURTHER
+            and (like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words)))
         ]
         return sorted(found, key=lambda each: -each.likeness * each.count)
 

@@ -61,6 +61,11 @@ class SchemaHop:
         """True of dates, and of years that are written as numbers."""
         return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
 
+    @property
+    def leads_back_to_several(self) -> bool:
+        """True of a step walked backwards to things of several kinds: to all visits and vaccinations of an animal."""
+        return self.label.startswith("^") and len(self.ends) > 1
+
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
         """True where it leads to things of `kinds` and nothing else, so that what it leads to may be counted as such:
         visits and vaccinations may share a relation."""

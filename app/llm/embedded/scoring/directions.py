@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.llm.embedded.language.morphology import is_third_person, verbs_of
+from app.llm.embedded.language.morphology import is_agent, is_participle, is_third_person, may_be_verb, verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, reading_orders
 from app.llm.embedded.language.relation_wording import hop_words, voice_of
 from app.llm.embedded.scoring.path_scoring import relation_direction
@@ -14,6 +14,9 @@ _RELATIVE = frozenset({"who", "that", "which"})
 _RISING = frozenset({"report", "answer"})
 """Verbs for what people do to those above them."""
 _COPULAS = frozenset("is are was were".split())
+_SHARING = frozenset("same other else share shares with together also too another others".split())
+_DOING = frozenset("do does did don't doesn't didn't not never can can't".split())
+_OWNING = frozenset("a an the no any have has had having with without of his her their 's own".split())
 
 
 def filled_in(words: Sequence[str]) -> tuple[int, range]:
@@ -57,6 +60,30 @@ def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
         return False
     voice = voice_of(label.removeprefix("^"))
     return voice != "noun" and label.startswith("^") == (voice == "passive")
+
+
+def is_active_clause(words: Sequence[str], at: int) -> bool:
+    """True of "who treats X": who does something to the thing at `at`."""
+    return words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
+
+
+def is_turned_verb(words: Sequence[str], at: int, label: str) -> bool:
+    """True where the verb at `at` says what those before it do, and the step `label` from them goes to whoever does
+    it to them: employees that manage nobody have a manager all the same."""
+    before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
+    is_done = is_participle(words[at]) and not (before in _DOING or before in _RELATIVE)
+    if not may_be_verb(words[at]) or is_done or after == ("by",) or before in _OWNING or is_agent(words[at]):
+        return False
+    base = label.removeprefix("^").split("|")[-1]
+    is_active = voice_of(base) == "active" and not is_participle(base.split()[0])
+    return label.startswith("^") == is_active
+
+
+def says_sharing(words: Sequence[str], label: str) -> bool:
+    """True where something may be shared: "with" says so by a verb, who live with X; who worked with X had not the
+    same occupation."""
+    sharing = _SHARING.intersection(words)
+    return bool(sharing - {"with"} if voice_of(label.removeprefix("^")) == "noun" else sharing)
 
 
 def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:

@@ -46,7 +46,7 @@ def things_in(expression: Expression, facts: KnownFacts) -> Things | None:
 def _filtered(call: Call, facts: KnownFacts) -> Things | None:
     things, relation = things_in(call.operands[0], facts), phrase_of(call.words[0])
     order = _ORDERS.get(facts.value_kind(call.words[0]), {}).get(call.words[1])
-    value = call.operands[1]
+    value = call.operands[1] if len(call.operands) > 1 else Name(call.words[2])
     if things is None or relation is None or order is None or not isinstance(value, Name):
         return None
     if relation.form == "noun" and not relation.inverse:

@@ -64,8 +64,9 @@ class MeaningWords:
         match expression:
             case Call(function="reach", words=(label,)):
                 return self._reached(first, label)
-            case Call(function="filter", operands=(_, value), words=(label, operator)):
-                return f"{first} {self._relation(label)} {_COMPARED[operator]} {self._said(value)}"
+            case Call(function="filter", operands=(_, *value), words=(label, operator, *number)):
+                said = number[0] if number else self._said(value[0])
+                return f"{first} {self._relation(label)} {_COMPARED[operator]} {said}"
             case Call(function="having", words=(label,)):
                 return f"{first} with {self._relation(label)}"
             case Call(function="argmax" | "argmin" | "compare" | "most" | "fewest" as function, words=(label,)):

@@ -177,7 +177,7 @@ class QuestionWriter:
         return None
 
     def _filtered(self, asked: Call) -> Things | None:
-        things, noun, value = self._things(asked.operands[0]), self._noun(asked.words[0]), asked.operands[1]
+        things, noun, value = self._things(asked.operands[0]), self._noun(asked.words[0]), asked.operands[-1]
         ends = self._end(asked)
         order = _ORDERS.get(ends.value, {}).get(asked.words[1]) if ends else None
         if things is None or things.owner or not noun or order is None or not isinstance(value, Name):

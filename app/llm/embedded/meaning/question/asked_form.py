@@ -13,7 +13,10 @@ from app.llm.embedded.meaning.question.token_roles import DETERMINERS, TOTALS, R
 
 Form = Literal["things", "count", "truth", "average", "sum", "group", "compare", "minus"]
 
-TRUTHS = frozenset("is are was were does do did has have had can isn't aren't wasn't doesn't don't didn't".split())
+TRUTHS = frozenset(
+    "is are was were does do did has have had can could would will should "
+    "isn't aren't wasn't doesn't don't didn't".split()
+)
 _ANYBODY = frozenset("anyone anybody someone somebody".split())
 _UNIVERSAL = frozenset({"all", "every", "each"})
 _EVERYBODY = frozenset({"both", "everyone", "everybody"})

@@ -31,6 +31,11 @@ class Measure:
         """The words of each hint that say something."""
         return tuple(frozenset(hint.split()) - _SAYING_LITTLE for hint in self.hints)
 
+    def is_hinted(self, label: str) -> bool:
+        """True where such a measure is commonly said of values of `label`."""
+        words = frozenset(label.split("|")[-1].lower().split()) - _SAYING_LITTLE
+        return any(hint <= words for hint in self.hinted)
+
     def turned(self) -> Measure:
         """Of the opposite: young for old."""
         return replace(self, number=-self.number, date=-self.date)
@@ -61,7 +66,7 @@ _OLD: Final = Measure(
 _NEW: Final = Measure(
     0,
     1,
-    ("opened on", "release date", "publication date", "launched on", "hired on", "founded", "built"),
+    ("opened on", "release date", "publication date", "launched on", "hired on", "founded", "built", "registered"),
     never=_ENDS,
 )
 _LATE: Final = Measure(0, 1)

@@ -40,7 +40,7 @@ _TAIL: Final = re.compile(
 _IDLE: Final = re.compile(
     r"\s+(?:in (?:the|our|your) (?:system|database|records|books|data|graph|list)"
     r"|on (?:record|file|(?:the|our|your) books)"
-    r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us"
+    r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us|of (?:yours|ours)"
     r"|(?<=been\s)with (?:the|our) (?:company|firm|business|team)(?!\s+(?:E\w{5}|of|that|which|who))"
     r"|on (?:our|your) (?:side|end))(?=\W|$)",
     re.IGNORECASE,
@@ -65,7 +65,8 @@ def one_question(text: str) -> str:
 
 
 _IS_IT_TRUE: Final = re.compile(
-    r"^\W*is it (?:true|correct|right|so|the case) that\b|^\W*(?:whether|if)\b(?: or not\b)?", re.IGNORECASE
+    r"^\W*(?:is it (?:true|correct|right|so|the case)|would you say)(?: that)?\b|^\W*(?:whether|if)\b(?: or not\b)?",
+    re.IGNORECASE,
 )
 _IS_THAT_TRUE: Final = re.compile(
     r"\W+(?:(?:is|was) (?:that|this|it) (?:still )?(?:true|correct|right|so|the case)|right|correct|true)\s*\?\s*$",

@@ -21,7 +21,15 @@ from app.llm.embedded.language.stated_bounds import NUMBERS
 from app.llm.embedded.meaning.question.asked_form import ASKING, TRUTHS, Form, denied_in, form_of, universal_in
 from app.llm.embedded.meaning.question.measures import OF_MOST, Measure, is_said_by_measure, measure_at
 from app.llm.embedded.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
-from app.llm.embedded.meaning.question.token_roles import Role, mask, particles_in, roles_of, said_words, words_of
+from app.llm.embedded.meaning.question.token_roles import (
+    Role,
+    mask,
+    particles_in,
+    roles_of,
+    said_words,
+    with_prefix_apart,
+    words_of,
+)
 from app.llm.embedded.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
 from kg_store.text.plurals import singular
 
@@ -34,6 +42,7 @@ _DEGREES = frozenset({"most", "least", "more", "less"})
 _ALL_OF = frozenset({"the", "these", "those", "both"})
 _WORKING = ("negation", "superlative", "comparative", "other", "unknown")
 _ANY = frozenset({"any", "some"})
+_BEFORE_KIND = (("many",), ("which",), ("list",), ("show",), ("number",))
 _MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
 """Words in front of the number or the names that are asked for; no "phone" of a phone number."""
@@ -87,6 +96,19 @@ class AskedQuestion:
         """True where it asks which of two values one thing has: "is X a machine or a spare part?"""
         pair = any(limit.other for limit in self.limits.values())
         return pair and self.form == "things" and self.words[0] in TRUTHS and self.roles.count("thing") == 1
+
+    @property
+    def in_place_of_kind(self) -> range:
+        """The tokens of the things that stand where the noun of what is asked for may stand: "how many dogs"."""
+        words, begin = self.words, self.asked
+        if self.form == "truth":
+            begin = next((at + 1 for at in range(1, len(words)) if words[at] in _ANY), -1)
+        elif begin == 0:
+            begin = 1 if words[0] == "all" else -1
+        elif words[begin - 1 : begin] not in _BEFORE_KIND:
+            begin = -1
+        begin = next((at for at in range(begin, len(words)) if begin > 0 and self.roles[at] != "grammar"), len(words))
+        return range(begin, next((at for at in range(begin, len(words)) if self.roles[at] != "thing"), len(words)))
 
     @property
     def asks_how_often(self) -> bool:
@@ -143,7 +165,7 @@ def read_question(
 ) -> AskedQuestion:
     """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in` and `particles_in`."""
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
-    words = words_of(said, unknown)
+    words = with_prefix_apart(words_of(said, unknown), phrases)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
     form, silent, group = form_of(words, roles)
     measures = {at: measure_at(words, at) for at, role in enumerate(roles) if role in _MEASURING}

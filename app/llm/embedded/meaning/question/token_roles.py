@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from app.llm.embedded.language.idioms import normalise_idioms
-from app.llm.embedded.language.morphology import is_compared, verbs_of
+from app.llm.embedded.language.morphology import is_compared, is_participle, verbs_of
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
 from app.llm.embedded.language.schema_vocabulary import EMPTY, is_telling
 from app.llm.embedded.language.stated_bounds import in_reading_order
@@ -81,6 +81,23 @@ def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
     return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
 
+def with_prefix_apart(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> tuple[str, ...]:
+    """ "Unpaid" as "non paid", where a relation of the schema is called "paid" and none "unpaid"."""
+    known = {word for phrase in phrases for word in phrase}
+    verbs = frozenset[str]().union(*map(verbs_of, known))
+    return tuple(part for word in words for part in (("non", word[2:]) if _is_denied(word, known, verbs) else (word,)))
+
+
+def _is_denied(word: str, known: Collection[str], verbs: Collection[str]) -> bool:
+    is_said = word[2:] in known or not verbs_of(word[2:]).isdisjoint(verbs)
+    return _denies(word) and is_said and word not in known
+
+
+def _denies(word: str) -> bool:
+    """True of a participle with a prefix that turns it round: unpaid."""
+    return word.startswith("un") and is_participle(word[2:])
+
+
 def mask(positions: Iterable[int]) -> int:
     """The positions as bits."""
     found = 0
@@ -102,6 +119,9 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
     for at, word in enumerate(words):
         if word in _SILENT and word in labelled and word not in GRAMMAR:
             roles[at] = "content"
+    for at, word in enumerate(words):
+        if roles[at] == "content" and word not in labelled and _denies(word):
+            roles[at] = "unknown"  # "Unreleased films" are not those that have been released.
     for at, word in enumerate(words):
         if word in TOTALS and word in labelled and roles.count("thing") == 1 and "content" not in roles:
             roles[at] = "content"  # "The total of X", an order.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from app.llm.embedded.language.stated_bounds import NUMBERS
+from app.llm.embedded.meaning.question.measures import COMPARATIVE, OF_MOST, Measure
 from app.llm.embedded.meaning.question.stated_units import StatedUnit
 from app.llm.embedded.meaning.question.token_roles import Role, mask
 
@@ -32,7 +33,8 @@ class ValueLimit:
     """A value of the question, compared so; `used` are the tokens of all of it.
 
     `upper`: the end of a range that begins with it. `other`: another value that is as good. `counts`: the
-    token of the noun behind it, where it may count things: "at least 3 orders". `unit`: what it is said in.
+    token of the noun behind it, where it may count things: "at least 3 orders". `unit`: what it is said in. `measure`:
+    what is compared with it, where the operator is that of more of it: "longer than 90 minutes".
     """
 
     name: str
@@ -42,6 +44,7 @@ class ValueLimit:
     counts: int = -1
     other: str = ""
     unit: StatedUnit | None = None
+    measure: Measure | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,10 +71,10 @@ def limits_in(words: Sequence[str], roles: Sequence[Role], numbers: Collection[s
         if words[at - 1 : at] == ("from",) or words[max(0, at - 2) : at] == ("from", "the"):
             limit = _from(words, at, limit, is_number=words[at] in numbers)
         after = limit.used.bit_length()
-        follows = after < len(roles) and roles[after] == "content" and len(limit.names) == 1
+        follows = after < len(roles) and roles[after] in ("content", "person") and len(limit.names) == 1
         found[at] = replace(limit, counts=after) if follows else limit
     for at, word in enumerate(words):
-        if word in NUMBERS and at + 1 < len(words) and roles[at + 1] == "content":
+        if word in NUMBERS and at + 1 < len(words) and roles[at + 1] in ("content", "person"):
             limit = _limit([*words[:at], str(NUMBERS[word]), *words[at + 1 :]], at)
             found[at] = replace(limit, counts=at + 1)
     return found
@@ -122,4 +125,17 @@ def _limit(words: Sequence[str], at: int) -> ValueLimit:
         start = before - len(phrase) + 1
         if start >= 0 and tuple(words[start : before + 1]) == phrase:
             return ValueLimit(words[at], operator, used | mask(range(start, before + 1)))
-    return ValueLimit(words[at], "=", used)
+    return _measured(words, at, before) or ValueLimit(words[at], "=", used)
+
+
+def _measured(words: Sequence[str], at: int, than: int) -> ValueLimit | None:
+    """ "Longer than 90 minutes", "more expensive than 20 euros"; the token `than` is not always one."""
+    word, before = (words[max(0, than - 1)], words[max(0, than - 2)]) if than > 0 else ("", "")
+    if words[than] != "than":
+        return None
+    if word in OF_MOST and before in ("more", "less"):
+        measure = OF_MOST[word] if before == "more" else OF_MOST[word].turned()
+        return ValueLimit(words[at], ">", mask(range(than - 2, at + 1)), measure=measure)
+    if word in COMPARATIVE:
+        return ValueLimit(words[at], ">", mask(range(than - 1, at + 1)), measure=COMPARATIVE[word])
+    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.language.morphology import denied_participle
 from app.llm.embedded.meaning.question.measures import measure_at
 from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
@@ -73,21 +72,6 @@ def test_what_is_said_in_everyday_frames_is_read(scorer: PathScorer, question: s
 @pytest.mark.parametrize("question", UNSURE)
 def test_a_word_that_says_a_relation_is_never_dropped(scorer: PathScorer, question: str) -> None:
     assert_unsure(scorer, question)
-
-
-@pytest.mark.parametrize(
-    ("word", "participle"),
-    [
-        ("uninsured", "insured"),
-        ("unpaid", "paid"),
-        ("undelivered", "delivered"),
-        ("under", ""),
-        ("uniform", ""),
-        ("unit", ""),
-    ],
-)
-def test_un_denies_participles_alone(word: str, participle: str) -> None:
-    assert denied_participle(word) == participle
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.meaning.answer_forms import joins_records
+from app.llm.embedded.meaning.reading import joins_records
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.tasks import SchemaStep
 from tests.support.tasks import thing
