@@ -44,6 +44,12 @@ _SENTENCES: Final = {
     "compare": '{0} and {1}, compared by "{r}"',
 }
 _OF_DATES_ALONE: Final = {"argmax": 'of {0} the latest "{r}"', "argmin": 'of {0} the earliest "{r}"'}
+_FIRST: Final = {
+    (False, "descending"): "greatest",
+    (False, "ascending"): "least",
+    (True, "descending"): "latest",
+    (True, "ascending"): "earliest",
+}
 _ALL: Final = "all "
 _Describe = Callable[[str], str]
 
@@ -105,8 +111,7 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         of_them = f" among {some[0]}" if some else ""
         return f'of {parts[0]} those with {f"{_OPERATORS[words[1]]} {number}".strip()} "{words[0]}"{of_them}'
     if expression.function == "sort":
-        most, least = ("latest", "earliest") if dates else ("greatest", "least")
-        return f'{parts[0]} by "{words[0]}", {most if words[1] == "descending" else least} first'
+        return f'{parts[0]} by "{words[0]}", {_FIRST[dates, words[1]]} first'
     if expression.function in ("intersect", "union"):
         narrow = [part for part in parts if not _is_all_of(part, parts)] or parts
         if len(narrow) == 1:

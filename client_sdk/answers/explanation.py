@@ -17,7 +17,7 @@ def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, 
 
 
 def in_short(answer: ChatAnswer, table: Mapping[str, Names]) -> str:
-    """How the answer was reached, in one line: several things are told by their number."""
+    """One line that says how the answer was reached; several things are told by their number."""
     counted = {
         word: names if names.total == 1 else Names(names=[f"{names.total:,} of them"], total=1)
         for word, names in table.items()

@@ -14,18 +14,14 @@ from app.llm.embedded.sentences.noun_phrases import Speaker
 from app.llm.embedded.sentences.relation_phrases import RelationPhrase, phrase_of, with_article
 from app.llm.tasks import StepInput
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.errors import ExpressionError
 
 _TWO = ("compare", "argmin", "argmax")
 
 
 def deciding_values(expression: str, shown: StepInput) -> list[tuple[str, str]]:
     """Expressions beside the yes or no `expression`, each with the sentence that tells what it gives, as `{1}`; a kind
-    is told without one."""
-    try:
-        asked = parse(expression)
-    except ExpressionError:
-        return []
+    is told without one. Raises ExpressionError."""
+    asked = parse(expression)
     if not isinstance(asked, Call) or asked.function not in ("exists", "none"):
         return []
     return list(_deciding(asked.operands[0], KnownFacts(shown)))

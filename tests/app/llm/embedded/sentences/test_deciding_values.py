@@ -42,7 +42,6 @@ PATIENTS = fact("Ez9y8x", "^treated by", end="Sp1b2c", to="patient", size="2-5")
         ('exists(having(Sk3mmd, "email"))', []),
         ('holds(reach(Eq7f2k, "smoker"))', []),
         ("count(Sa1b2c)", []),
-        ("not an expression", []),
     ],
 )
 def test_what_decides_a_yes_or_no_is_told_beside_it(expression: str, told: list[tuple[str, str]]) -> None:
