@@ -32,8 +32,6 @@ _NOW = re.compile(
     r"|no longer|any ?more|former|formerly|previous|previously)\b",
     re.IGNORECASE,
 )
-_RANGE = re.compile(r', ("[^"]*"), >=, \w+\), \1, <=')
-"""Both ends of a range are of one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,8 @@ class ReadMeaning:
     def scores(self) -> ReadingScores:
         """The figures that the confidence of an answer is worked out from."""
         best = self.meaning
-        steps = len(_LABEL.findall(best.expression)) - len(_RANGE.findall(best.expression))
+        # Each once: both ends of a range are of one step, and so is a set that stands beside what it lacks.
+        steps = len(set(_LABEL.findall(best.expression)))
         return ReadingScores("meaning", best.score, self.margin, best.weakest, steps, best.silent, self.likeness)
 
     @property
