@@ -104,8 +104,11 @@ def _without(call: Call, facts: KnownFacts) -> str:
     if inner := nothing_but(call, facts):
         return f"with nothing but {inner}: {{1}}"
     whole, left = (things_in(operand, facts) for operand in call.operands)
-    if whole is None or left is None:
-        return f"when those that were left out are taken away, {agree_with_count('it is', 'they are')} {{1}}"
+    if whole is None:
+        return "what is left is {1}"
+    if left is None:
+        kind = agree_with_count(whole.said(one), whole.said(many))
+        return f"the {kind} that {agree_with_count('is', 'are')} left {agree_with_count('is', 'are')} {{1}}"
     return f"all {whole.said(many)} but {left.definite(many)}: {{1}}"
 
 
