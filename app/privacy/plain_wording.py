@@ -26,6 +26,7 @@ Leading = Callable[[Sequence[int]], Collection[tuple[str, str]]]
 """Gives the words of the relations that lead to things or values, each with the kind of thing that it leads from."""
 
 _WORD: Final = re.compile(r"(?<![\w'’-])[A-Za-z]{3,}(?![\w'’-])")
+_IN_TWO: Final = re.compile(r"\be-mails?\b", re.IGNORECASE)
 _OF_PEOPLE: Final = re.compile(
     r"\b(?:speciali\w+|specialt(?:y|ies)|profession\w*|occupation\w*|discipline|expertise|field|vocation|craft|trade"
     r"|practi[cs]es?|religio\w+|faith|denomination)\b",
@@ -58,6 +59,7 @@ class PlainWording:
         visible = Visible.of_typed(typed)
         text = visible.text
         said = [
+            *(Rewording(*found.span(), found[0].replace("-", "")) for found in _IN_TWO.finditer(text)),
             *self._dates(text),
             *in_schema_units(text, self._lexicon.units),
             *self._agents(text),

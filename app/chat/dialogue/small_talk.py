@@ -47,6 +47,7 @@ _HELP = _turn(
 _ABOUT = _turn(
     r"(?:(?:please |can you |could you )*(?:tell me|show me|give me|show|list)"
     r"(?: (?:something|more|all|everything|what you know|a bit|info|information))?(?: (?:about|on|of))?"
+    r"|(?:please )?tell (?:me|us) what (?:you|we) (?:know|have) (?:about|on)(?: (?!not\b)[a-z]+(?= E))?"
     r"|(?:who or what|who|what)(?: is|'s|’s| was)|what do (?:you|we) (?:know|have) (?:about|on)|describe|profile of"
     r"|(?:(?:can you |could you |please )*(?:give|show) (?:me|us) )?(?:an? )?(?:\w+ )?"
     r"(?:overview|summary|rundown) (?:of|on)"

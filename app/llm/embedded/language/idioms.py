@@ -43,6 +43,20 @@ _PLAIN = tuple(
         ),
         (r"^\s*(?:and )?since (?:when|(?:which|what) (?:year|date|day))\b", "when"),
         (r"\b(in|at|by|from|of|for|to|with|on) (E\w{5}) or \1 (E\w{5})", r"\1 \2 or \3"),
+        # "Who has X as their doctor": those whose doctor is X.
+        (
+            r"^\s*who (?:has|have|had|got) (E\w{5}) as (?:an? |the |their |his |her |its )?([a-z]+(?: [a-z]+)?)\W*$",
+            r"whose \2 is \1",
+        ),
+        (r"^\s*who of (?:all )?(?:the|our|my|your|these|those) (?=[a-z])", "which "),
+        (r"\b(part|full)[- ]timers?\b", r"\1 time"),
+        (
+            r"\b(?:learn(?:s|ed|t)?|learning) (?:the|his|her|their) (?:job|trade|craft|work) (?:from|with|under)\b",
+            "trained by",
+        ),
+        (r"\s+as well(?=\W*$)", ""),
+        (r"^\s*add up (?:all )?(?:the )?", "the sum of the "),
+        (r"\b(?:existed?s?|been around) (?:for )?longer\b", "is older"),
         (r"\bon (?:which|what) (?:exact )?(?:date|day)\b(?! of\b)", "when"),
         (r"\b(which|what) one of (?=(?:them|these|those)\b)", r"\1 of "),
         (r"^\s*(?:which|what) (?:one )?of us\b|\bwho all\b", "who"),

@@ -22,7 +22,7 @@ EMPTY: Final = frozenset(
     "respective following given altogether total know known find see tell looking want like new own use used "
     "made make makes making go goes involve involved involving include including includes included found "
     "happen happened took taken many pls all listed each recently recent came come comes "
-    "something anything stuff doing done".split()
+    "something anything everything stuff doing done".split()
 )
 """Words that say little by themselves: no path has to explain them."""
 MIN_KIN_LETTERS: Final = 5

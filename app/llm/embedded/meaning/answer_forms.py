@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.llm.embedded.language.morphology import is_participle
+from app.llm.embedded.language.people_and_groups import names_somebody
 from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
@@ -23,6 +24,7 @@ _LABEL = re.compile(r'"([^"]*)"')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """A step from those that don't take it: it leads to nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
+_BACK = re.compile(r'reach\(reach\((E\w{5}), "[^"^]*"\), "\^[^"]*"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
@@ -128,11 +130,22 @@ class AnswerForms:
             and (expression.startswith("sum(") or not self._strays(used, reading))
             and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
         )
-        fits = fits and not self._given & reading.final
+        fits = fits and not self._given & reading.final and not self._is_roundabout(expression)
         # That two things are joined by steps which no word says is no yes.
         fits = fits and not (asked.form == "truth" and reading.silent > 1 and not asked.content)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
+
+    def _is_roundabout(self, expression: str) -> bool:
+        """True of all wards of the clinic that X works at, where X has a ward and nothing else is spoken of."""
+        found = _BACK.fullmatch(expression)
+        if found is None or len(self._builder.nouns) != 1 or self._noun < 0:
+            return False
+        kinds = self._builder.nouns[self._noun][1]
+        own = [
+            hop for hop, _ in self._graph.leaving(self._builder.kinds_of(found[1])) if hop.ends and hop.ends <= kinds
+        ]
+        return any("^" not in hop.label and self._named.has(found[1], hop.label) for hop in own)
 
     def _is_given(self, at: int) -> bool:
         """True of the band in "what does X play in the band": it is no answer."""
@@ -242,6 +255,8 @@ class AnswerForms:
             if each.said == self._noun or (is_member and not each.value):
                 return OF_KIND
             return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
+        if self._head and not each.value and self._is_no_somebody(each):
+            return -WRONG_KIND
         wh = self._asked.wh
         if self._asked.words[0] == "whose" and each.said == 1:
             return -WRONG_KIND  # "Whose books are kept at X" asks for those who have them.
@@ -254,6 +269,11 @@ class AnswerForms:
         if "how" in self._asked.words and self._asked.form == "things":
             return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
         return -NO_WHAT if self._is_no_what(each) else 0.0
+
+    def _is_no_somebody(self, each: Reading) -> bool:
+        """True of things that are not people, nor groups of them, where the noun asks for such: "which directors"."""
+        people = self._named.persons | self._named.groups
+        return names_somebody(self._asked.words[self._head.bit_length() - 1]) and each.kinds.isdisjoint(people)
 
     def _is_place(self, each: Reading) -> bool:
         """True of places, and of what a relation leads to that says where: "lives in", "home address"."""

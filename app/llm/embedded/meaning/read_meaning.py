@@ -11,7 +11,7 @@ from app.llm.embedded.language.relation_wording import particle_verbs, unmask_wo
 from app.llm.embedded.meaning.answer_forms import AnswerForms, Meaning
 from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context, sense_of
 from app.llm.embedded.meaning.question.one_question import one_question
-from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, read_question
+from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, read_question, without_apposed
 from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.said_hops import SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
@@ -148,6 +148,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
         said = [with_words(hop.shown, given.wordings.get(hop.label.split("|")[-1], ())) for hop in graph.hops]
         verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
         asked = read_question(question, units, phrases, numbers, verbs)
+        asked = without_apposed(asked, graph.kinds_said, named.things)
         builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer)
         about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
         ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())

@@ -116,12 +116,20 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     """The words that ask for yes or no, the first verb and a tag at the end; none where none do."""
     if len(words) > 1 and roles[0] == "thing" and words[1] in TRUTHS:
-        if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING:
+        if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING or _asks_at_end(words):
             return []  # "X has which siblings?"
         return [1, len(words) - 2, len(words) - 1] if words[-2] in TRUTHS else [1]
     if len(words) > 1 and words[0] in TRUTHS and "or" not in words:
         return [0, *(at for at in (1, 2) if words[at : at + 1] and words[at] in DETERMINERS)]
     return []
+
+
+def _asks_at_end(words: Sequence[str]) -> bool:
+    """True of "X is in which country", "X is led by whom"; the film in which somebody plays is none."""
+    for at in range(3, len(words)):
+        if words[at] in ("which", "what", "whom") and words[at - 1] in PREPOSITIONS:
+            return "the" not in words[2:at]
+    return False
 
 
 def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:

@@ -60,7 +60,18 @@ _ENDS: Final = frozenset(
 _OLD: Final = Measure(
     1,
     -1,
-    ("age", "date of birth", "opened on", "founded", "established", "inception", "built", "registered", "acquired"),
+    (
+        "age",
+        "date of birth",
+        "born on",
+        "opened on",
+        "founded",
+        "established",
+        "inception",
+        "built",
+        "registered",
+        "acquired",
+    ),
     only=_BEGINNINGS,
 )
 _NEW: Final = Measure(

@@ -22,6 +22,7 @@ _OPENING: Final = re.compile(
     r"|(?:can|could|would|will) you (?:please |kindly |maybe )?"
     r"(?:tell me|look up|find(?: out)?|check|let me know|work out|say)\b(?: for (?:me|us)\b)?"
     r"|(?:i(?:'m|’m| am)|we(?:'re|’re| are)) (?:looking|searching) for\b"
+    r"|(?:i|we) (?:look|search) for\b"
     r"|(?:one of (?:the|our|my|your) [a-z]+|somebody|someone|(?:my|our|the) [a-z]+)"
     r" (?:wants|needs|would like) to know\b"
     r"|(?:i|we)(?:'d| would)? (?:need|want|like) to (?:know|see|find(?: out)?|learn)\b|(?:i|we) (?:need|want)\b"
@@ -38,7 +39,8 @@ _TAIL: Final = re.compile(
     re.IGNORECASE,
 )
 _IDLE: Final = re.compile(
-    r"\s+(?:in (?:the|our|your) (?:system|database|records|books|data|graph|list)"
+    r"\s+(?:(?:in|at) this (?:uni(?:versity)?|database|system|place|company|firm|graph)"
+    r"|in (?:the|our|your) (?:system|database|records|books|data|graph|list)"
     r"|on (?:record|file|(?:the|our|your) books)"
     r"|at (?:the|this) moment|at present|right now|these days|by any chance|with us|for us|to us|of (?:yours|ours)"
     r"|(?<=been\s)with (?:the|our) (?:company|firm|business|team)(?!\s+(?:E\w{5}|of|that|which|who))"
@@ -51,6 +53,8 @@ _WHOEVER: Final = re.compile(r"\bwho(?:m)?ever\s+", re.IGNORECASE)
 
 # "What was ordered in May? just the orders": which things are asked for.
 _WHICH: Final = re.compile(r"(?:just|only) (?:the |those )?([a-z]+s)(?:\W+please)?\W*", re.IGNORECASE)
+_ANY: Final = re.compile(r"\W*(?:are|is) there (?:any )?", re.IGNORECASE)
+_WHO: Final = re.compile(r"(?:and )?(?:if so,? )?(?:which|who)(?: (?:ones?|are they|is it))?\W*", re.IGNORECASE)
 _WHAT: Final = re.compile(r"what (?=(?:was|were|is|are|has|have)\b)", re.IGNORECASE)
 
 
@@ -58,7 +62,10 @@ def one_question(text: str) -> str:
     """Empty where a turn asks several things."""
     while (tail := _TAIL.search(text)) and words_in(text[: tail.start()]):
         text = text[: tail.start()]
-    asked = [part for part in _END.split(text.strip()) if not _COURTESIES.issuperset(words_in(part))]
+    parts = _END.split(text.strip())
+    if len(parts) == 2 and _WHO.fullmatch(parts[1]) and _ANY.match(parts[0]):
+        return _plain(_ANY.sub("which ", parts[0], count=1))  # "Are there doctors without patients? Which?"
+    asked = [part for part in parts if not _COURTESIES.issuperset(words_in(part))]
     if len(asked) == 2 and (which := _WHICH.fullmatch(asked[1])) and _WHAT.match(asked[0]):
         return _plain(_WHAT.sub(f"which {which[1].lower()} ", asked[0], count=1))
     return _plain(asked[0]) if len(asked) == 1 else ""

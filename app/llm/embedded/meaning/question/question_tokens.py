@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -51,6 +51,7 @@ _GOING_ON = frozenset("of a an the".split())
 _GOING_ON = frozenset({"of", "a", "an", "the"})
 _EITHER = re.compile(r"E\w{5} or E\w{5}")
 _HOW_LONG = ("how", "long")
+_RELATIVE = frozenset({"that", "which", "who", "whom"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,8 @@ def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
     is_asked = bool({*words[1:3]} & {*ASKING, "how"})
     if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
         yield 0
-    if words[-1:] == ("for",) and form == "things" and words[:2] != _HOW_LONG:
+    is_of_verb = not _RELATIVE.isdisjoint(words[1:-2])  # "The clinic that X works for".
+    if words[-1:] == ("for",) and form == "things" and words[:2] != _HOW_LONG and not is_of_verb:
         yield len(words) - 1
 
 
@@ -281,3 +283,15 @@ def follows_directly(asked: AskedQuestion, last: int) -> int:
         at += 1
     is_content = at < len(asked.words) and asked.roles[at] == "content"
     return at if is_content and (is_of or not is_participle(asked.words[at])) else -1
+
+
+def without_apposed(
+    asked: AskedQuestion, kinds_said: Callable[[Sequence[str]], frozenset[str]], kinds_of: Mapping[str, frozenset[str]]
+) -> AskedQuestion:
+    """The question without nouns that only say what the thing behind them is: "nurse X", of a nurse."""
+    apposed = 0
+    for at in (at for at in asked.at("thing") if at and asked.content >> (at - 1) & 1):
+        if not kinds_said(asked.words[at - 1 : at]).isdisjoint(kinds_of.get(asked.words[at], ())):
+            apposed |= 1 << at - 1
+    roles = tuple("grammar" if apposed >> at & 1 else role for at, role in enumerate(asked.roles))
+    return replace(asked, roles=roles, content=asked.content & ~apposed) if apposed else asked

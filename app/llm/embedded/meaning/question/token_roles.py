@@ -38,6 +38,7 @@ _TITLES = frozenset("dr mr mrs ms miss sir prof".split())
 _UNIVERSAL = frozenset({"all", "each", "every"})
 _BEFORE_ALL = frozenset("and or of are is was were list show name give me tell do does did".split())
 """Words in front of an "all of their" that asks for all of them, and for nobody who has or did them."""
+_LASTING = frozenset("between for over under more less longer shorter at about exactly until".split())
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
     "among amongst became become times out sell offer overall there here ever also currently now please listed "
@@ -160,6 +161,8 @@ def _role(words: Sequence[str], at: int) -> Role:
         return "unknown"
     if word in COMPARATIVE and word not in ("before", "after") and not (word in ("more", "less") and before == "no"):
         return "comparative"
+    if word == "last" and _is_verb_of_time(words, at):
+        return "content"
     if word in SUPERLATIVE:
         return "superlative"
     if is_compared(word) and word not in COMPARATIVE and (word.endswith("est") or "than" in words):
@@ -182,6 +185,20 @@ def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool
     return before in _POSSESSIVE and is_pseudonym(after) and after[0] == "E"
 
 
+def _is_of_each(words: Sequence[str], at: int) -> bool:
+    """True of the "their" of "do all heads live in the town of their clinic": each in that of its own."""
+    is_truth = words[0] in ("do", "does", "did", "are", "is", "were", "was", "have", "has", "can")
+    asks_all = is_truth and not {"all", "every", "each"}.isdisjoint(words[1:at])
+    return asks_all and words[at] in ("their", "its", "his", "her", "own") and not any(map(is_pseudonym, words))
+
+
+def _is_verb_of_time(words: Sequence[str], at: int) -> bool:
+    """True of films that last between two numbers of minutes, and of how long something may last."""
+    after = words[at + 1 : at + 2]
+    is_measured = bool(after) and (after[0] in _LASTING or is_pseudonym(after[0]))
+    return is_measured and words[max(0, at - 1)] not in ("the", "in", "this", "of", "at")
+
+
 def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
     """True of the "all" of "customers who have had all of their shipments delivered": one is not enough."""
     behind = tuple(words[at + 1 : at + 4])
@@ -200,6 +217,6 @@ def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
         return True  # "In the last six months": nothing here knows what day it is.
     if word in TOTALS and not SUPERLATIVE.keys().isdisjoint(words):
         return True
-    if _is_all_of_theirs(words, at):
+    if _is_all_of_theirs(words, at) or _is_of_each(words, at):
         return True
     return word in _UNREAD and not (word == "how" and after in {"many", *POSITIVE})
