@@ -10,10 +10,10 @@ from app.llm.embedded.confidence import is_likely
 from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
 from app.llm.embedded.language.question_words import content_words
-from app.llm.embedded.meaning.plan import plan_meaning
-from app.llm.embedded.meaning.read_meaning import read_meaning
+from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
+from app.llm.embedded.meaning.reading import operands_of
 from app.llm.embedded.plans.candidate_paths import ScoredPath, roots_of, score_paths
-from app.llm.embedded.plans.next_action import REFUSAL, NextAction, ParsedQuestion
+from app.llm.embedded.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion, walked_along
 from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.sentences.answer_text import reply_text
@@ -85,7 +85,7 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
         found = read_meaning(scorer, given)
         if found is not None and not answers_unsure and not is_likely(found.scores):
             return ask_back(scorer, given, found)
-        return plan_meaning(found, given, answers_unsure) or ask_back(scorer, given, found)
+        return _plan_meaning(found, given, answers_unsure) or ask_back(scorer, given, found)
     entities, kinds, unheld = roots_of(given)
     turned = _turned(given.question)
     named = _named(given, entities)
@@ -110,6 +110,22 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     plan = plan_turned(asked, turned)
     is_answer = plan is not None and bool(plan.expressions)
     return replace(plan, scores=_scores_of(plan.score, asked.paths)) if plan is not None and is_answer else plan
+
+
+def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
+    """None where no meaning is sure; with `answers_unsure` one that leaves nothing over is enough."""
+    if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
+        return None
+    text = found.meaning.expression
+    for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
+        text = text.replace(walked_along(fact.start, fact.path), fact.end)
+    ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]
+    if ways and not given.last_round:
+        longest = sorted(ways, key=lambda way: -len(way.path))
+        return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
+    # Which of two sets has more members is told with their numbers.
+    numbers = [f"count({each})" for each in operands_of(text)] if text.startswith("outnumbers(") else []
+    return NextAction(SURE, (text, *numbers), scores=found.scores)
 
 
 def _scores_of(score: float, paths: Sequence[ScoredPath]) -> ReadingScores:

@@ -61,7 +61,8 @@ _PLAIN = tuple(
         (r"\b(which|what) one of (?=(?:them|these|those)\b)", r"\1 of "),
         (r"^\s*(?:which|what) (?:one )?of us\b|\bwho all\b", "who"),
         (r"\bthan the one (?:in|at|from|of) (?=E\w{5})", "than "),
-        (r"\bdo we (?:work|deal|do business|cooperate|trade) with\b", "do we have"),
+        (r"\bdo we (?:work|deal|do business|cooperate|trade|have to do) with\b", "do we have"),
+        (r"\s(?:that |which |whom )?we (?:work|deal|do business|cooperate|trade|have to do) with(?=\W*$)", ""),
         (
             r"\bperson (?:to|i should|we should) (?:ask for|ask|talk to|speak to|speak with|contact|turn to)\b",
             "contact",

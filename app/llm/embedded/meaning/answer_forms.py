@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.llm.embedded.language.morphology import is_participle
-from app.llm.embedded.language.people_and_groups import names_somebody
 from app.llm.embedded.language.question_words import PREPOSITIONS
+from app.llm.embedded.meaning.asked_kind import AskedKind
 from app.llm.embedded.meaning.comparisons import Comparisons
 from app.llm.embedded.meaning.groups import OF_KIND, WRONG_KIND, Groups
 from app.llm.embedded.meaning.question.idle_words import IdleWords
@@ -28,15 +28,10 @@ _BACK = re.compile(r'reach\(reach\((E\w{5}), "[^"^]*"\), "\^[^"]*"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
-UNEXPLAINED, UNEXECUTED, NO_WHAT = 1.0, 1.5, 0.3
+UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 _GOT = (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
 MIN_HEAD: Final = 0.72
 """The least likeness of the noun that is asked for to a step."""
-_WHERE: Final = frozenset(
-    "in at from to on near inside location place address street city town country region venue room site origin "
-    "destination residence home based located headquarters office building floor".split()
-)
-"""Words of relations that say where something is."""
 _NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
 _WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
 
@@ -72,12 +67,10 @@ class AnswerForms:
         # "Who got X prescribed" asks for those it was prescribed to, and not by.
         got = words[:1] == ("who",) and (words[1:2] in _GOT or words[1:3] in (("has", "been"), ("have", "been")))
         self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
-        # Of "the job of the person who" it is the job that is asked for.
-        told = list(zip(words, asked.roles, strict=True))[: self._head.bit_length() if self._head else None]
-        self._asks_people = any(role == "person" and word not in ("who", "whom") for word, role in told)
         self._given = mask(at for at in builder.nouns if self._is_given(at))
         self._idle = IdleWords(asked, builder)
         self._groups = Groups(asked, graph, builder, self._noun)
+        self._kind = AskedKind(asked, graph, builder, named, self._noun, self._head)
 
     def _is_asked(self, at: int) -> bool:
         """True of the noun of what is asked for: no other content stands before it."""
@@ -224,7 +217,7 @@ class AnswerForms:
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
             return
         else:
-            yield text, each.used, self._fit(each)
+            yield text, each.used, self._kind.fit(each)
 
     def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
         """Numbers that are added up although no word asks for a sum: the beds of a clinic."""
@@ -235,7 +228,7 @@ class AnswerForms:
     def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
         """ "In how many countries": values are counted where their relation is what is asked for."""
         is_other = bool(each.value) and not self._head & each.final
-        return f"count({text})", each.used, self._fit(each) - OF_KIND * is_other
+        return f"count({text})", each.used, self._kind.fit(each) - OF_KIND * is_other
 
     def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
         """ "Who else": all but those that are named, where they are of the kind that is asked for."""
@@ -245,60 +238,4 @@ class AnswerForms:
         if names and not each.value:
             used = each.used | mask(list(asked.at("other")))
             text = f"difference({text}, {names[0]})"
-            yield (f"count({text})" if asked.form == "count" else text), used, self._fit(each)
-
-    def _fit(self, each: Reading) -> float:
-        """Gains of the kind of an answer: it is the noun that is asked for, people for who, dates for when."""
-        if self._noun >= 0:
-            used, kinds = self._builder.called[self._noun]
-            is_member = self._noun not in self._builder.nouns and each.used & used and each.kinds <= kinds
-            if each.said == self._noun or (is_member and not each.value):
-                return OF_KIND
-            return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
-        if self._head and not each.value and self._is_no_somebody(each):
-            return -WRONG_KIND
-        wh = self._asked.wh
-        if self._asked.words[0] == "whose" and each.said == 1:
-            return -WRONG_KIND  # "Whose books are kept at X" asks for those who have them.
-        if wh in ("who", "whom") or (self._noun < 0 and self._asks_people):
-            return self._fits_people(each)
-        if wh == "when":
-            return OF_KIND if each.value == "date" or self._is_year(each) else -WRONG_KIND
-        if wh == "where":
-            return 0.0 if self._is_place(each) else -WRONG_KIND
-        if "how" in self._asked.words and self._asked.form == "things":
-            return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
-        return -NO_WHAT if self._is_no_what(each) else 0.0
-
-    def _is_no_somebody(self, each: Reading) -> bool:
-        """True of things that are not people, nor groups of them, where the noun asks for such: "which directors"."""
-        people = self._named.persons | self._named.groups
-        return names_somebody(self._asked.words[self._head.bit_length() - 1]) and each.kinds.isdisjoint(people)
-
-    def _is_place(self, each: Reading) -> bool:
-        """True of places, and of what a relation leads to that says where: "lives in", "home address"."""
-        if each.value in ("date", "number", "truth") or (each.kinds and each.kinds <= self._named.persons):
-            return False
-        last = (_LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
-        return not (each.kinds.isdisjoint(self._named.places) and _WHERE.isdisjoint(last.lower().split()))
-
-    def _is_no_what(self, each: Reading) -> bool:
-        """True of days and people, which nobody asks for by a "what" and a verb: "what was X prescribed"."""
-        words = self._asked.words
-        if words[0] != "what" or words[1:2] == ("is",) or "of" in words or "'s" in words:
-            return False
-        last = (_LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
-        return last in ("on", "by") and (each.value == "date" or each.kinds <= self._named.persons)
-
-    def _is_year(self, each: Reading) -> bool:
-        labels = _LABEL.findall(each.expression)
-        return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
-
-    def _fits_people(self, each: Reading) -> float:
-        words = {self._asked.words[at] for at in self._asked.at("person")}
-        may_be_group = self._asked.wh in ("who", "whom") and words <= {"who", "whom"}
-        if each.value or not each.kinds & (
-            self._named.persons | (self._named.groups if may_be_group else frozenset())
-        ):
-            return -WRONG_KIND
-        return OF_KIND if each.kinds & self._named.persons else OF_KIND / 2
+            yield (f"count({text})" if asked.form == "count" else text), used, self._kind.fit(each)

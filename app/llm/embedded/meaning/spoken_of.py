@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from app.llm.embedded.language.question_words import GRAMMAR, is_pseudonym, words_in
-from app.llm.embedded.meaning.question.measures import SUPERLATIVE
+from app.llm.embedded.meaning.question.measures import COMPARATIVE, SUPERLATIVE
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.tasks import StepInput
@@ -28,6 +28,11 @@ _PLURAL: Final = re.compile(r"\b(?:they|them|those|these|ones|one(?! of))\b", re
 _ONLY: Final = re.compile(r"^\W*(?:(?:and|but|no|ok),?\s+)?(?:only|just)\b(?!\s+(?:one|[0-9]))\s*", re.IGNORECASE)
 OF_THEM: Final = re.compile(r"\bof (?:them|those|these)\b", re.IGNORECASE)
 _THOSE: Final = re.compile(r"^(?:the\s+)?(?:those|them|these|ones)\b\s*(?:(?:who|that|which)\b\s*)?", re.IGNORECASE)
+_THAT_KIND: Final = re.compile(r"\b(?:that|this) (?:same )?([a-z]+)\b", re.IGNORECASE)
+_WHICH_IS: Final = re.compile(
+    r"^\W*(?:and )?(?:which|who)(?: one)?(?: of (?:them|these|those|the two))? is (?:the )?([a-z]+er)\W*$",
+    re.IGNORECASE,
+)
 _SAME: Final = frozenset({"and", "and for", "same for", "the same for", "and the same for"})
 _COURTESIES: Final = frozenset("please pls plz thanks".split())
 _AND: Final = re.compile(r"^\W*(?:and|but)\s+(?=which\b)", re.IGNORECASE)
@@ -93,6 +98,11 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
         of_them = OF_THEM.search(question) is not None
         yield _as_before(words, given) or (_resolved(_AND.sub("", question), given, persons) if of_them else question)
         return
+    question = _as_superlative(_with_that(question, given, graph), given)
+    words = words_in(question)
+    if any(map(is_pseudonym, words)):
+        yield question
+        return
     if of_kind := _asked_kind(words, graph):
         yield from (f"{question.rstrip(' ?.!')} of {name}" for name in _having(of_kind, given, graph))
         return
@@ -101,6 +111,26 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
         bare = question.rstrip(" ?.!")
         yield from (f"{bare} of {name}" for name in spoken_of(given)[:MAX_TRIED])
     yield resolved
+
+
+def _with_that(question: str, given: StepInput, graph: SchemaGraph) -> str:
+    """ "That practice" as the latest practice that was spoken of."""
+    told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things if thing.size == "1"}
+    for found in _THAT_KIND.finditer(question):
+        kinds = graph.kinds_said([found[1].lower()])
+        name = next((name for name in spoken_of(given) if not told.get(name, frozenset()).isdisjoint(kinds)), "")
+        if name:
+            return question[: found.start()] + name + question[found.end() :]
+    return question
+
+
+def _as_superlative(question: str, given: StepInput) -> str:
+    """ "Which one is cheaper?" as which of those that were told is the cheapest."""
+    found = _WHICH_IS.match(question)
+    told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
+    measure = COMPARATIVE.get(found[1].lower()) if found else None
+    most = next((word for word, each in SUPERLATIVE.items() if each == measure), "") if measure else ""
+    return f"which of {told} is the {most}" if told and most else question
 
 
 def _asked_kind(words: Sequence[str], graph: SchemaGraph) -> frozenset[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from app.llm.embedded.language.concept_nouns import NOUNS
 from app.llm.embedded.language.morphology import is_done, is_participle, is_past, may_be_noun
 from app.llm.embedded.language.relation_wording import without_storage
 from kg_store.terms import is_mask_word
+from kg_store.text.numbers.units import MONEY, unit_of_label
 from kg_store.text.plurals import IRREGULAR, singular
 
 PhraseForm = Literal["passive", "verb", "past", "noun", "noun_of"]
@@ -61,8 +62,11 @@ def phrase_of(step: str) -> RelationPhrase | None:
         return None
     inverse = directions.pop()
     # What lies next to the named thing that the relation is said of.
-    words = _words(hops[0] if inverse else hops[-1])
-    phrase = _read(words, inverse) if words else None
+    label = hops[0] if inverse else hops[-1]
+    words, unit = _words(label), "" if inverse else _unit_of(label)
+    phrase = _read(words[:-1] if unit else words, inverse) if words else None
+    if phrase is not None and phrase.form == "noun":
+        phrase = replace(phrase, words=f"{phrase.words}{unit}")
     if phrase is not None and len(hops) > 1 and phrase.form != "noun":
         return None  # A verb behind a mediator has the mediator for its subject.
     return phrase
@@ -81,6 +85,14 @@ def base_form(verb: str) -> str:
     first, _, rest = verb.partition(" ")
     bare = {"has": "have", "does": "do", "goes": "go"}.get(first) or singular(first)
     return f"{bare} {rest}".strip()
+
+
+def _unit_of(label: str) -> str:
+    """` in EUR` of "salary eur"; empty where no unit stands behind a noun."""
+    unit, words = unit_of_label(label), label.replace("_", " ").split()
+    if unit is None or words[-2].lower() in ("in", "of", "per"):
+        return ""
+    return f" in {words[-1].upper() if unit.kind == MONEY else words[-1]}"
 
 
 def _words(label: str) -> list[str]:

@@ -42,7 +42,8 @@ _LASTING = frozenset("between for over under more less longer shorter at about e
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
     "among amongst became become times out sell offer overall there here ever also currently now please listed "
-    "recorded registered known under during within via behind thing pls plz thanks thx hi hello hey".split()
+    "recorded registered entered noted stored known under during within via behind thing pls plz thanks thx hi hello "
+    "hey".split()
 )
 
 
