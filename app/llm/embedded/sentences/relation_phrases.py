@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from app.llm.embedded.language.concept_nouns import NOUNS
@@ -65,8 +65,9 @@ def phrase_of(step: str) -> RelationPhrase | None:
     label = hops[0] if inverse else hops[-1]
     words, unit = _words(label), "" if inverse else _unit_of(label)
     phrase = _read(words[:-1] if unit else words, inverse) if words else None
-    if phrase is not None and phrase.form == "noun":
-        phrase = replace(phrase, words=f"{phrase.words}{unit}")
+    if unit:  # What is measured is a noun, be it a verb elsewhere: "deposit eur".
+        noun = phrase.words if phrase is not None and phrase.form == "noun" else _singular(words[:-1])
+        phrase = RelationPhrase("noun", f"{noun}{unit}", inverse)
     if phrase is not None and len(hops) > 1 and phrase.form != "noun":
         return None  # A verb behind a mediator has the mediator for its subject.
     return phrase
