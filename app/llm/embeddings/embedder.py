@@ -59,7 +59,7 @@ class Embedder:
             fresh = dict(zip(missing, self._runs.vectors(missing), strict=True))
             self._keep(fresh)
             known |= fresh
-        return np.stack([known[text] for text in texts])
+        return np.concatenate([known[text] for text in texts]).reshape(len(texts), -1)
 
     def similarity(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
         """Cosine of `text` with each of `others`; shape (others,)."""

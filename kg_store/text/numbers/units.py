@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
@@ -45,6 +45,7 @@ def unit_names() -> Collection[str]:
     return _units().keys()
 
 
+@lru_cache(maxsize=16_384)
 def unit_of_label(label: str) -> Unit | None:
     """The unit that stands at the end of a relation's label: of "weight kg" and "dose in mg"; None where none does."""
     words = label.lower().rpartition("|")[2].replace("(", " ").replace(")", " ").split()

@@ -57,8 +57,7 @@ def is_compared(word: str) -> bool:
 
 def is_participle(word: str) -> bool:
     """True where `word` is a past participle: directed, written, born; the ending decides for unknown words."""
-    is_unknown = not lemminflect.getAllLemmas(word)
-    return _is_form(word, "VBN") or (is_unknown and word.endswith("ed"))
+    return _is_form(word, "VBN") or (word.endswith("ed") and not lemminflect.getAllLemmas(word))
 
 
 def is_past(word: str) -> bool:

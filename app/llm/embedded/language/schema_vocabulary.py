@@ -68,7 +68,12 @@ def _all(groups: Iterable[Iterable[str]]) -> set[str]:
 def is_kin(word: str, said: Collection[str]) -> bool:
     """`licence` and `licensed`, `specialise` and `specializes` begin alike."""
     least = max(MIN_KIN_LETTERS, len(word) - 3)
-    return any(word[:least] == other[:least] for other in said if len(other) >= least)
+    beginning = word[:least]
+    if len(word) >= least:
+        for other in said:  # A loop, since this is asked of each word and each step.
+            if other.startswith(beginning):
+                return True
+    return False
 
 
 def is_telling(word: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.language.ranked_words import OFTEN, FirstOf
@@ -43,7 +42,7 @@ class Extremes:
         self._narrows_first = asked.form == "truth" or asked.narrows_first
         self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
         self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
-        self.compares = bool(self._compared)
+        self.chooses, self.compares = bool(self._superlatives), bool(self._compared)
         totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
         self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
 
@@ -91,9 +90,9 @@ class Extremes:
         nouns = [n for n, kinds in self._nouns.values() if hop.ends <= kinds and n & free == n]
         for used, gain, likeness in (*ways, *((n, float(n.bit_count()), 1.0) for n in nouns)):
             chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
-            longer = replace(each.spanning(1 << at | used), expression=chosen, is_whole=False, is_implied=False)
+            longer = each.spanning(1 << at | used)._replace(expression=chosen, is_whole=False, is_implied=False)
             score = each.score + 1.0 + gain - HOP - (HOP + MEDIATED) * hop.label.count("|")
-            yield replace(longer, score=score, weakest=min(each.weakest, likeness))
+            yield longer._replace(score=score, weakest=min(each.weakest, likeness))
 
     def _greatest(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         measure = self._asked.measures[at]
@@ -116,7 +115,7 @@ class Extremes:
                 and not {"has", "have", "had"}.isdisjoint(self._asked.words)
             )
             score = each.score + 1.0 + gain - HOP * (1 + hop.label.count("|")) + SAYS_HAS * has
-            yield replace(longer, expression=chosen, score=score, is_whole=False, weakest=weakest, is_implied=False)
+            yield longer._replace(expression=chosen, score=score, is_whole=False, weakest=weakest, is_implied=False)
 
     def _with_most(
         self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
@@ -134,13 +133,13 @@ class Extremes:
             if leads or some:
                 score -= BEHIND_COUNTED * (each.used > used)
                 chosen = f'{function}({text}, "{hop.label}"' + (")" if leads else f", {some})")
-                longer = replace(each.spanning(tokens), score=score + used.bit_count(), counted=used)
-                yield replace(longer, expression=chosen, is_whole=False, is_implied=False)
+                longer = each.spanning(tokens)._replace(score=score + used.bit_count(), counted=used)
+                yield longer._replace(expression=chosen, is_whole=False, is_implied=False)
             elif each.is_whole and each.used & used and not hop.value and said:
                 chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
                 longer = each.spanning(tokens)
-                longer = replace(longer, kinds=hop.ends, is_whole=False, said=-1, final=said.used)
-                yield replace(longer, expression=chosen, score=score)
+                longer = longer._replace(kinds=hop.ends, is_whole=False, said=-1, final=said.used)
+                yield longer._replace(expression=chosen, score=score)
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
         """True of any step between two kinds; of one among things of a kind only where it is counted that way: who
@@ -161,15 +160,15 @@ class Extremes:
         if hop.value:
             for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
                 chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
-                longer = replace(each.spanning(1 << at | said.used), expression=chosen, kinds=frozenset(), said=-1)
-                longer = replace(longer, final=said.used)
+                longer = each.spanning(1 << at | said.used)._replace(expression=chosen, kinds=frozenset(), said=-1)
+                longer = longer._replace(final=said.used)
                 score = each.score + 1.0 + gain_of(said) - cost
-                yield replace(longer, score=score, value=hop.value, is_whole=False, is_implied=False)
+                yield longer._replace(score=score, value=hop.value, is_whole=False, is_implied=False)
         elif each.said == at + 2:
             for tokens, gain in self._who_lead(hop, each):
                 longer = each.spanning(1 << at | tokens)
                 chosen = f'{function}({text}, "{hop.label}")'
-                yield replace(longer, expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
+                yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
 
     def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         """ "The most prescribed drug": what most lead to by the step that the participle says."""
@@ -178,9 +177,9 @@ class Extremes:
         for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
             if said.first == at + 1:
                 chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
-                longer = replace(each.spanning(1 << at | said.used), expression=chosen, is_whole=False)
+                longer = each.spanning(1 << at | said.used)._replace(expression=chosen, is_whole=False)
                 weakest = min(each.weakest, said.likeness)
-                yield replace(longer, score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
+                yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
         """The tokens that say what leads to a frequent thing by `hop`, with their gain; or people, who alone do."""
@@ -217,7 +216,7 @@ class Extremes:
                 cost = HOP * (2 + hop.label.count("|")) + MEDIATED * hop.label.count("|") + UNSAID_BEFORE_NOUN
                 score = each.score + 1.0 + gain_of(said) + nouns.bit_count() - cost
                 weakest = min(each.weakest, said.likeness)
-                yield replace(longer, expression=chosen, score=score, is_whole=False, weakest=weakest)
+                yield longer._replace(expression=chosen, score=score, is_whole=False, weakest=weakest)
 
     def than(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
         """ "Wards with fewer beds than X": those whose value compares so with that of X."""
@@ -240,7 +239,7 @@ class Extremes:
                 chosen = f'filter({text}, "{hop.label}", {">" if sign > 0 else "<"}, {value})'
                 longer = each.spanning(used | (said.used if said else 0))
                 score = each.score + 2.0 + gain - HOP
-                yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
+                yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def _has(self, thing: int, hop: SchemaHop) -> bool:
         """True where the thing at this token has such values, or leads to such things, as well."""
@@ -261,7 +260,7 @@ class Extremes:
             longer = each.spanning(1 << at | 1 << thing | used | (said.used if said else 0))
             score = each.score + 2.0 + used.bit_count() + (gain_of(said) if said else 0.0)
             score -= HOP + MEDIATED * hop.label.count("|")
-            yield replace(longer, expression=chosen, score=score, is_whole=False, is_implied=False)
+            yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]

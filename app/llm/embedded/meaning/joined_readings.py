@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, follows_directly
@@ -62,11 +61,11 @@ class Joins:
             both = first.merged(second, chosen)
             cost = OF_WHOLE * (first.is_of_whole + second.is_of_whole)
             cost += BEHIND_COUNTED * (0 < extremes[0].counted < 1 << other.near)
-            yield replace(both, score=both.score - cost)
+            yield both._replace(score=both.score - cost)
             return
         both, inside = first.merged(second, f"intersect({first.expression}, {second.expression})"), len(extremes)
         cost = OF_WHOLE * (first.is_of_whole + second.is_of_whole) + EXTREME_INSIDE * inside
-        yield replace(both, score=both.score - cost)
+        yield both._replace(score=both.score - cost)
 
     def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
         """ "The most patients in Arnsbridge": what `first` counts, narrowed to `second`, which stands behind it."""
@@ -77,8 +76,8 @@ class Joins:
         if is_said and not second.is_whole and not second.expression.startswith(EXTREMES):
             both, counts = first.spanning(second.used), _without_counted(first.expression)
             score = first.score + second.score - first.counted.bit_count()
-            yield replace(
-                both, expression=f"{counts}, {second.expression})", score=score, counted=0,
+            yield both._replace(
+                expression=f"{counts}, {second.expression})", score=score, counted=0,
                 unsaid=first.unsaid + second.unsaid, silent=first.silent + second.silent,
                 weakest=min(first.weakest, second.weakest),
             )  # fmt: skip
@@ -103,7 +102,7 @@ class Joins:
                     text = f"intersect({text}, {self._graph.whole(whole.kinds & taken.kinds)})"
                 rest = narrowed(text, lambda inner: f"difference({inner}, {taken.expression})", self._narrows_first)
                 found = whole.merged(taken, rest, 1 << at)
-                yield replace(found, score=found.score - OF_WHOLE * taken.is_of_whole)
+                yield found._replace(score=found.score - OF_WHOLE * taken.is_of_whole)
 
 
 def _without_counted(text: str) -> str:

@@ -72,8 +72,8 @@ class Limits:
             longer = each.paid(said, cost + unsaid + OF_OTHER_SORT * is_other)
             longer = longer.spanning(limit.used)
             chosen = narrowed(text, partial(limit.of, label=hop.label), self._narrows_first)
-            yield replace(
-                longer, expression=chosen, score=longer.score + 1.0, is_bare=False, is_whole=False, is_implied=False
+            yield longer._replace(
+                expression=chosen, score=longer.score + 1.0, is_bare=False, is_whole=False, is_implied=False
             )
 
     def _unsaid(self, each: Reading, hop: SchemaHop, limit: ValueLimit) -> float:
@@ -112,7 +112,7 @@ class Limits:
             if whole := self._graph.whole(kinds):
                 others = f'reach(difference({whole}, {text}), "{hop.label}")'
                 chosen = f"difference({stepped.expression}, {others})"
-                yield replace(stepped.spanning(1 << at), expression=chosen, score=stepped.score + 1.0, anchor=-1)
+                yield stepped.spanning(1 << at)._replace(expression=chosen, score=stepped.score + 1.0, anchor=-1)
 
     def _leaves(self, between: range, said: int) -> bool:
         """True where a word of these tokens says more than what is said already."""
@@ -151,8 +151,8 @@ class Limits:
                 operands = f'"{hop.label}", {operator}, {limit.name}{some and f", {some}"}'
                 chosen = narrowed(text, f"counted({{}}, {operands})".format, self._narrows_first)
                 having = each.kinds & {other.kind for other in self._graph.hops if other.label == hop.label}
-                yield replace(
-                    longer, expression=chosen, kinds=having, score=score, is_whole=False, is_bare=False, counted=noun
+                yield longer._replace(
+                    expression=chosen, kinds=having, score=score, is_whole=False, is_bare=False, counted=noun
                 )
 
     def _ways_to_count(
@@ -206,7 +206,7 @@ class Limits:
         cost = HOP + MEDIATED * hop.label.count("|") + (0.0 if hop.value == "truth" else HAVING)
         longer = each.paid(said, cost - 1.0 - filling.bit_count()).spanning(1 << at | filling)
         chosen, final = f'difference({text}, having({text}, "{hop.label}"))', longer.final | said.used
-        yield replace(longer, expression=chosen, final=final, is_whole=False, is_implied=False)
+        yield longer._replace(expression=chosen, final=final, is_whole=False, is_implied=False)
 
     def _denial_of(self, each: Reading, hop: SchemaHop, said: Said, explained: int) -> tuple[int, int]:
         """The token that denies what is `said`, -1 for none, and the content words between that say nothing."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.said_hops import Said
@@ -25,8 +24,7 @@ COMMON, ONLY_ONE = -0.05, -0.2
 """Gains of a measure that is not said: one that such an adjective commonly means; the only one that there is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A set or the values at its end. `used`: the tokens that it explains or executes.
 
     `expression` is empty for whole kinds. `anchor`: the token of the thing it starts from, -1 for kinds; `near` and
@@ -94,14 +92,13 @@ class Reading:
     def spanning(self, used: int) -> Reading:
         """With the tokens `used` as well."""
         near, far = (used & -used).bit_length() - 1, used.bit_length() - 1
-        return replace(self, used=self.used | used, near=min(self.near, near), far=max(self.far, far))
+        return self._replace(used=self.used | used, near=min(self.near, near), far=max(self.far, far))
 
     def paid(self, said: Said | None, cost: float) -> Reading:
         """With the words of one more step, and what it costs."""
         if said is None:
-            return replace(self, score=self.score - cost, silent=self.silent + 1)
-        return replace(
-            self,
+            return self._replace(score=self.score - cost, silent=self.silent + 1)
+        return self._replace(
             used=self.used | said.used,
             near=min(self.near, said.first),
             far=max(self.far, said.last),
@@ -119,8 +116,7 @@ class Reading:
 
     def merged(self, other: Reading, expression: str, further: int = 0) -> Reading:
         """A set made of this one and `other`; `further` are the tokens that join them."""
-        return replace(
-            self.spanning(other.used | further),
+        return self.spanning(other.used | further)._replace(
             expression=expression,
             kinds=self.kinds & other.kinds,
             score=self.score + other.score + (1.0 if further else 0.0),

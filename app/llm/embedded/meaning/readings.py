@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -65,6 +64,7 @@ class ReadingBuilder:
         categories = [each for each in named_things(asked, named, graph) if each.said >= 0]
         self.called = {each.said: (each.used, each.kinds) for each in categories} | self.nouns
         self.extremes = Extremes(asked, graph, said, self.nouns, named)
+        self._chooses_implied = bool(asked.frequent) or not (self.nouns or "person" in asked.roles)
         self._narrows_first, self._speaks_of_having = asked.narrows_first, asked.speaks_of_having
         self._says_having = not _HAS.isdisjoint(asked.words)
         self._filler, self._filled = filled_in(asked.words)
@@ -156,14 +156,15 @@ class ReadingBuilder:
                 continue
             yield from self._restricted(each)
             for hop, kinds in self._graph.leaving(each.kinds):
-                narrow = replace(each, kinds=kinds) if each.is_whole else each
+                narrow = each._replace(kinds=kinds) if each.is_whole and kinds != each.kinds else each
                 text = self.text(narrow)
                 if text and not (hop.value not in ("", "truth") and each.unsaid and not each.joins_things):
                     yield from self._along(narrow, text, hop)
 
     def _along(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
-        taken, may_have = self._cost(text, hop, each.is_whole), self._speaks_of_having
-        for said, cost in self._ways_to_say(hop, each):
+        ways, may_have = list(self._ways_to_say(hop, each)), self._speaks_of_having
+        taken = self._cost(text, hop, each.is_whole) if ways or self._asked.limits else 0.0
+        for said, cost in ways:
             if not each.is_implied and not each.is_exclusive:
                 stepped = self._stepped(each, text, hop, said, cost, taken)
                 yield stepped
@@ -179,7 +180,7 @@ class ReadingBuilder:
                 yield from self._limits.of(each, text, hop, None, taken)
             else:
                 yield from self._limits.counted(each, text, hop, self._cost(text, hop, is_whole=False))
-        if not each.is_implied or self._asked.frequent or not (self.nouns or "person" in self._asked.roles):
+        if self.extremes.chooses and (self._chooses_implied or not each.is_implied):
             yield from self.extremes.of(each, text, hop)
         if self.extremes.compares:
             yield from self.extremes.than(each, text, hop)
@@ -241,8 +242,8 @@ class ReadingBuilder:
         reached = f'reach({text}, "{hop.label}")'
         if each.partner:
             reached = f'intersect({reached}, reach({each.partner}, "{hop.label}"))'
-        longer = replace(
-            longer, expression=reached, partner="", kinds=frozenset() if hop.value else hop.ends, value=hop.value,
+        longer = longer._replace(
+            expression=reached, partner="", kinds=frozenset() if hop.value else hop.ends, value=hop.value,
             said=-1, final=said.used if said else 0, is_bare=False, is_whole=False,
             unsaid=each.unsaid + (cost == UNSAID), is_of_whole=each.is_whole or each.is_of_whole,
         )  # fmt: skip
@@ -255,17 +256,17 @@ class ReadingBuilder:
                 continue
             both = each.kinds & kinds
             if not both:
-                return replace(each, score=each.score - OTHER_KIND)
+                return each._replace(score=each.score - OTHER_KIND)
             if not each.kinds <= kinds:
-                each = replace(each, expression=f"intersect({each.expression}, {self._graph.whole(both)})")
-            each = replace(each, kinds=both, said=at)
+                each = each._replace(expression=f"intersect({each.expression}, {self._graph.whole(both)})")
+            each = each._replace(kinds=both, said=at)
         return each
 
     def _having(self, each: Reading, text: str, hop: SchemaHop, said: Said) -> Reading:
         longer = each.paid(said, HOP + MEDIATED * hop.label.count("|") + (0.0 if hop.value == "truth" else HAVING))
         chosen = narrowed(text, lambda inner: f'having({inner}, "{hop.label}")', self._narrows_first)
         final = longer.final | said.used if hop.value == "truth" else longer.final
-        return replace(longer, expression=chosen, is_bare=False, is_whole=False, is_implied=False, final=final)
+        return longer._replace(expression=chosen, is_bare=False, is_whole=False, is_implied=False, final=final)
 
     def _restricted(self, each: Reading) -> Iterator[Reading]:
         for at, (used, kinds) in self.nouns.items() if not each.is_whole else ():
@@ -278,6 +279,6 @@ class ReadingBuilder:
                 narrow = partial(self._graph.shared, other=whole, kinds=both)
                 is_extreme = text.startswith(EXTREMES)
                 text = narrowed(text, narrow, is_inside=True) if is_extreme else f"intersect({text}, {whole})"
-            yield replace(
-                each.spanning(used), expression=text, kinds=both, score=score, said=at, final=each.final | used
+            yield each.spanning(used)._replace(
+                expression=text, kinds=both, score=score, said=at, final=each.final | used
             )

@@ -7,22 +7,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
+
 from app.llm.embedded.language.morphology import is_form_of, verbs_of
 from app.llm.embedded.language.people_and_groups import names_somebody
 from app.llm.embedded.language.question_words import GRAMMAR, PREPOSITIONS
 from app.llm.embedded.language.relation_wording import HopWords, Wordings, hop_words, verbs_said
 from app.llm.embedded.language.schema_vocabulary import is_kin
-from app.llm.embedded.language.synonyms import kind_words, synonyms_of
+from app.llm.embedded.language.synonyms import synonyms_of
 from app.llm.embedded.meaning.question.measures import POSITIVE
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
+from app.llm.embedded.meaning.question.spans import Span, spans_of
 from app.llm.embedded.meaning.question.token_roles import mask
 from app.llm.embedded.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop, are_records
+from app.llm.embedded.scoring.alignment import Scores
 from app.llm.embedded.scoring.directions import names_other_end
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from kg_store.text.further_words import with_words
 from kg_store.text.plurals import singular
 
-MAX_SPAN_WORDS: Final = 3
 MAX_WAYS: Final = 3
 LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
 LEAST, CALLED_SO = 0.55, 0.15
@@ -48,48 +51,52 @@ class SaidHops:
 
     def __init__(self, scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, wordings: Wordings) -> None:
         self._wordings, self._asked, self._graph = wordings, asked, graph
-        self._spans = list(_spans(asked))
+        self._spans = list(spans_of(asked))
         self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
         self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
         self._best = [max(each) for each in zip(*self._likeness, strict=True)]
         self._saying: dict[SchemaHop, list[Said]] = {}
+        self._explained: dict[tuple[str, float], int] = {}
         self.modifiers = _modifiers(asked.words, graph)
 
     def _all(self, scorer: PathScorer, graph: SchemaGraph) -> list[list[float]]:
         texts = [text for span in self._spans for text in span.texts]
         worded = [(self._worded(label, shown), concept) for label, shown, concept in self._rows]
-        near = scorer.likeness(worded, texts).tolist()
+        by_meaning = self._sober(scorer.likeness(worded, texts))
         starts: dict[str, set[str]] = {}
         for hop in graph.hops:
             starts.setdefault(hop.label, set()).add(hop.kind)
         values = {hop.label: hop.value for hop in graph.hops}
         rows = []
-        for (label, *_), told, row in zip(self._rows, worded, near, strict=True):
+        for (label, *_), told, row in zip(self._rows, worded, by_meaning, strict=True):
             wording = _Wording.of(hop_words(*told), frozenset(starts[label]), values[label])
-            by_meaning = [max(row.pop(0) for _ in span.texts) for span in self._spans]
-            rows.append(
-                [max(a, b) for a, b in zip(self._sober(by_meaning), map(wording.surely, self._spans), strict=True)]
-            )
+            rows.append([max(near, wording.surely(span)) for near, span in zip(row, self._spans, strict=True)])
         return rows
 
     def _worded(self, label: str, shown: str) -> str:
         """Through a mediator the last relation says most."""
         return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
 
-    def _sober(self, likeness: list[float]) -> list[float]:
-        """Several words are hardly liker to a step than each of them: one of them alone may be what it says."""
-        alone = {span.first: like for span, like in zip(self._spans, likeness, strict=True) if span.count == 1}
-        found = []
-        for span, like in zip(self._spans, likeness, strict=True):
-            least = min(alone.get(at, 1.0) for at in range(span.first, span.last + 1))
-            found.append(like if span.count == 1 else min(like, (like + least) / 2))
-        return found
+    def _sober(self, near: Scores) -> list[list[float]]:
+        """The likeness of each span to each step, from that of its texts. Several are hardly liker to a step than
+        each of them: one of them alone may be what it says."""
+        begins = np.cumsum([0, *(len(span.texts) for span in self._spans[:-1])])
+        found = np.maximum.reduceat(near.astype(np.float64), begins, axis=1)
+        alone = {span.first: at for at, span in enumerate(self._spans) if span.count == 1}
+        for at, span in enumerate(self._spans):
+            if span.count > 1:
+                least = found[:, [alone[each] for each in range(span.first, span.last + 1)]].min(axis=1)
+                found[:, at] = np.minimum(found[:, at], (found[:, at] + least) / 2)
+        likeness: list[list[float]] = found.tolist()
+        return likeness
 
     def of(self, hop: SchemaHop, free: int, least: float) -> list[Said]:
         """The spans among the tokens `free` that say `hop`, best first."""
         saying = self._saying.get(hop)
         if saying is None:
             saying = self._saying[hop] = self._all_saying(hop)
+        if not saying:
+            return []
         found = [each for each in saying if each.likeness >= least and each.used & free == each.used]
         return found[:MAX_WAYS]
 
@@ -129,6 +136,12 @@ class SaidHops:
 
     def explained(self, label: str, least: float) -> int:
         """The tokens that say any hop called `label`, each alone; and its own little words: "number of beds"."""
+        known = self._explained.get((label, least))
+        if known is None:
+            known = self._explained[label, least] = self._all_explained(label, least)
+        return known
+
+    def _all_explained(self, label: str, least: float) -> int:
         used, own = 0, set(label.lower().split()) & _SAYING_LITTLE
         for (known, *_), row in self._rows.items():
             for span, like in zip(self._spans, self._likeness[row], strict=True) if known == label else ():
@@ -153,37 +166,6 @@ def _modifiers(words: tuple[str, ...], graph: SchemaGraph) -> int:
 
 def _key(hop: SchemaHop) -> tuple[str, str, str]:
     return hop.label, hop.shown, ", ".join(sorted(hop.ends))
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    words: tuple[str, ...]
-    texts: tuple[str, ...]
-    used: int
-    first: int
-    last: int
-
-    @property
-    def count(self) -> int:
-        return len(self.words)
-
-
-def _spans(asked: AskedQuestion) -> Iterator[_Span]:
-    """Runs of up to three content words; with the preposition behind them, too, for "lives in" is none of "lives"."""
-    words, is_content = asked.words, [asked.content >> at & 1 for at in range(len(asked.words))]
-    for first in range(len(words)):
-        for last in range(first, min(first + MAX_SPAN_WORDS, len(words))):
-            if not is_content[last]:
-                break
-            said = words[first : last + 1]
-            texts = [" ".join(said)]
-            after = words[last + 1] if last + 1 < len(words) else ""
-            if after in PREPOSITIONS:
-                texts.append(f"{texts[0]} {after}")
-            if len(said) == 1 and said[0] in POSITIVE:
-                texts += POSITIVE[said[0]].hints
-            used = sum(1 << at for at in range(first, last + 1))
-            yield _Span(said, tuple(texts), used, first, last)
 
 
 # Words for being at a place of work, said of the step from it to those who are there, or from them to it.
@@ -240,27 +222,34 @@ class _Wording:
         hints = frozenset(map(singular, hop.hints))
         return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads, everyday, hints)
 
-    def surely(self, span: _Span) -> float:
+    def surely(self, span: Span) -> float:
         """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
         said, found = self.alone if span.count == 1 else self.beside, LEXICAL
         if span.words[0] in POSITIVE and span.count == 1:
             return KIN if any(hint <= self.whole for hint in POSITIVE[span.words[0]].hinted) else 0.0
-        words_said = span.words[:-1] if span.count > 1 and span.words[-1] in self.heads else span.words
-        for word in words_said:
-            if kind_words(singular(word)).isdisjoint(said) and self.verbs.isdisjoint(verbs_of(word)):
-                if not (is_kin(word, said) or is_form_of(word, self.everyday & said, span.count > 1)):
+        words = span.saying[:-1] if span.count > 1 and span.words[-1] in self.heads else span.saying
+        for word in words:
+            if word.called.isdisjoint(said) and self.verbs.isdisjoint(word.verbs):
+                is_form = not word.verbs.isdisjoint(self.everyday) and is_form_of(
+                    word.text, self.everyday & said, span.count > 1
+                )
+                if not (is_form or is_kin(word.text, said)):
                     return self._by_hint(span)
                 found = KIN
-        words = {singular(word) for word in span.words}
-        verbs = frozenset[str]().union(*map(verbs_of, span.words))
-        is_all = all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
-        return found + WHOLE * (is_all and bool(self.whole))
+        return found + WHOLE * (bool(self.whole) and self._is_whole(span))
 
-    def _by_hint(self, span: _Span) -> float:
+    def _is_whole(self, span: Span) -> bool:
+        """True of a span that says all words of the relation's own label."""
+        words = {word.singular for word in span.saying}
+        verbs = frozenset[str]().union(*(word.verbs for word in span.saying))
+        return all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
+
+    def _by_hint(self, span: Span) -> float:
         """Likeness by the words of the relation's comment: of one word alone, in any form of it."""
-        word = singular(span.words[0])
-        is_hint = word in self.hints or not verbs_of(word).isdisjoint(self.hints)
-        return HINTED if span.count == 1 and is_hint else 0.0
+        if span.count > 1 or not self.hints:
+            return 0.0
+        word = span.saying[0]
+        return HINTED if word.singular in self.hints or not word.verbs.isdisjoint(self.hints) else 0.0
 
 
 def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from app.llm.embedded.language.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
 from app.llm.embedded.language.people_and_groups import names_people
@@ -46,8 +47,7 @@ _UNITS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaHop:
+class SchemaHop(NamedTuple):
     """One step from things of `kind` to things of `ends`, or to values of `value`."""
 
     kind: str
@@ -203,20 +203,23 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
     hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]
     labels = {(hop.kind, hop.shown) for hop in hops}
     hops = [
-        replace(hop, shown=base) if (hop.kind, base := hop.shown.removesuffix(" number")) in labels else hop
+        hop._replace(shown=base) if (hop.kind, base := hop.shown.removesuffix(" number")) in labels else hop
         for hop in hops
     ]
     plain = {(hop.kind, hop.shown) for hop in hops if "direct " in hop.label and "|" not in hop.label}
     # Nobody asks of the nodes that facts are written as; what stands at them is reached through them.
     nodes = {hop.kind for hop in hops if hop.label.startswith("statement ")} if plain else set()
-    for hop in (hop for hop in hops if hop.kind not in nodes):
-        parts = hop.shown.split("|")
-        ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
-        is_twice = "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)
-        if not is_twice:
-            yield hop
+    return (hop for hop in hops if hop.kind not in nodes and not _is_twice(hop, plain))
 
 
+def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
+    """True where one of the `plain` steps, each with the kind that it leaves, says the same."""
+    parts = hop.shown.split("|")
+    ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
+    return "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)
+
+
+@lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
     """`label` without the words that say how a relation is stored."""
     return "|".join(_bare(part) for part in label.split("|"))

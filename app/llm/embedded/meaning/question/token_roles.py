@@ -85,6 +85,8 @@ def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
 
 def with_prefix_apart(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> tuple[str, ...]:
     """ "Unpaid" as "non paid", where a relation of the schema is called "paid" and none "unpaid"."""
+    if not any(map(_denies, words)):
+        return tuple(words)
     known = {word for phrase in phrases for word in phrase}
     verbs = frozenset[str]().union(*map(verbs_of, known))
     return tuple(part for word in words for part in (("non", word[2:]) if _is_denied(word, known, verbs) else (word,)))
