@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final, NamedTuple
 
+from app.llm.embedded.language.synonyms import synonyms_of
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.said_hops import Said
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, plain_words
@@ -212,9 +213,18 @@ def named_things(asked: AskedQuestion, named: NamedThings, graph: SchemaGraph) -
 
 def _members(name: str, at: int, kinds: frozenset[str], graph: SchemaGraph) -> Iterator[Reading]:
     """ "How many dogs", where dog is a species: what has it for its species."""
-    called = {f"^{kind.lower()}" for kind in kinds}
-    hops = [hop for hop, _ in graph.leaving(kinds) if hop.shown.lower() in called and "|" not in hop.label]
+    called = {word for kind in kinds for word in (kind.lower(), kind.lower().split()[-1])}
+    hops = [
+        hop
+        for hop, _ in graph.leaving(kinds)
+        if hop.shown.startswith("^") and "|" not in hop.label and _is_called(hop.shown[1:].lower(), called)
+    ]
     if len(kinds) == len(hops) == 1:
         reached = f'reach({name}, "{hops[0].label}")'
         score = 1.0 - HOP - UNSAID_BEFORE_NOUN + 1.0
         yield Reading(reached, hops[0].ends, 1 << at, score, anchor=at, near=at, far=at, said=at, silent=1)
+
+
+def _is_called(relation: str, kinds: Collection[str]) -> bool:
+    """True of "occupation", which leads to professions, and of "genre", which leads to film genres."""
+    return relation in kinds or not {*synonyms_of(relation)}.isdisjoint(kinds)

@@ -170,7 +170,9 @@ class ReadingBuilder:
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
-            is_new = not (each.is_bare or text.startswith("having(") or lacks(text, hop.label))
+            # All that a step leads to have the step back.
+            is_known = text.startswith("having(") or text.endswith(f', "{reversed_label(hop.label)}")')
+            is_new = not (each.is_bare or is_known or lacks(text, hop.label))
             if said and is_had and is_new and says_having(self._asked, each, hop, said):
                 yield self._having(each, text, hop, said)
             yield from self._limits.lacking(each, text, hop, said)
