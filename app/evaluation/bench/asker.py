@@ -134,7 +134,10 @@ def _failed(question: Question, missed: tuple[str, ...] | None, problem: str) ->
 
 
 def _outcome(question: Question, answer: Answer, missed: tuple[str, ...] | None, whole_ms: float) -> QuestionOutcome:
-    parts = [AnswerPart(entity.names, entity.ordered) for entity in answer.entities] if answer.answered else []
+    told = answer.entities if answer.answered else ()
+    # A yes or no is the answer; what stands beside it says what holds instead, or the value that decided.
+    truths = [entity for entity in told if entity.kind == "truth"]
+    parts = [AnswerPart(entity.names, entity.ordered) for entity in truths or told]
     usage = answer.usage
     milliseconds = dict(usage.milliseconds)
     # What the stages do not name is counted too: nothing of the road is left out.

@@ -22,7 +22,7 @@ MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Nothing is known for certain."""
 MAX_SILENT, MAX_STEPS = 3, 6
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY: Final = 0.75
+MIN_LIKELY: Final = 0.7
 """Below it a question is asked back, and not answered."""
 
 
