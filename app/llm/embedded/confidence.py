@@ -22,8 +22,9 @@ MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Nothing is known for certain."""
 MAX_SILENT, MAX_STEPS = 3, 6
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY: Final = 0.7
-"""Below it a question is asked back, and not answered."""
+MIN_LIKELY, MIN_OF_SAID = 0.75, 0.7
+"""Below it a question is asked back, and not answered; of readings whose every step the question's words say outright
+the second."""
 
 
 def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, float]:
@@ -46,7 +47,8 @@ def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
 
 def is_likely(scores: ReadingScores) -> bool:
     """True where a reading with these scores is right often enough to be answered."""
-    return confidence_of(scores, doubtful_names=False) >= MIN_LIKELY
+    is_said = scores.road == "meaning" and not (scores.silent or scores.likeness) and scores.weakest >= 1
+    return confidence_of(scores, doubtful_names=False) >= (MIN_OF_SAID if is_said else MIN_LIKELY)
 
 
 def chance(features: Mapping[str, float], weights: Mapping[str, float]) -> float:

@@ -12,6 +12,8 @@ from app.llm.embedded.confidence import (
     INTERCEPT,
     MAX_CONFIDENCE,
     MIN_CONFIDENCE,
+    MIN_LIKELY,
+    MIN_OF_SAID,
     chance,
     confidence_of,
     features_of,
@@ -74,3 +76,10 @@ def test_the_logistic_function() -> None:
 def test_a_long_way_that_few_words_say_is_not_likely_and_a_short_one_that_all_say_is() -> None:
     assert is_likely(ReadingScores("meaning", score=1.9, margin=1.0, weakest=1.0, steps=1))
     assert not is_likely(ReadingScores("meaning", score=0.8, margin=0.2, weakest=0.7, steps=4, silent=3))
+
+
+def test_less_is_enough_for_a_chain_whose_steps_are_all_said_outright() -> None:
+    said = ReadingScores("meaning", score=5.9, margin=0.2, weakest=1.0, steps=3)
+    assert MIN_OF_SAID <= confidence_of(said, doubtful_names=False) < MIN_LIKELY
+    assert is_likely(said)
+    assert not is_likely(replace(said, likeness=0.3))
