@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_TIMEOUT_S = 20
+_LOOK_AGAIN_S = 0.01
 _LOCK_NUMBER = 0x61726F67  # "arog"
 
 
@@ -104,5 +106,19 @@ def _make_private(path: Path) -> None:
 
 def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
     assert isinstance(connection, sqlite3.Connection)
-    for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "secure_delete=ON"):
+    _journal_ahead(connection)
+    for pragma in ("foreign_keys=ON", "synchronous=NORMAL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _journal_ahead(connection: sqlite3.Connection) -> None:
+    """Turns WAL on. SQLite answers "locked" at once where two do so together, whatever its timeout: so we wait."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(_LOOK_AGAIN_S)

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,23 @@ def test_two_that_start_at_once_migrate_one_after_the_other(engine: Engine, tmp_
     run_together(*(start for _ in range(4)))
     assert failures == []
     assert "api_keys" in inspect(engine).get_table_names()
+
+
+def test_many_that_connect_at_once_to_a_new_database_all_get_in(tmp_path: Path) -> None:
+    for attempt in range(20):
+        engines = [make_engine(f"sqlite:///{tmp_path / f'{attempt}.db'}") for _ in range(8)]
+        failures: list[BaseException] = []
+
+        def connect(engine: Engine, failures: list[BaseException] = failures) -> None:
+            try:
+                engine.connect().close()
+            except BaseException as error:
+                failures.append(error)
+            finally:
+                engine.dispose()
+
+        run_together(*(partial(connect, engine) for engine in engines))
+        assert failures == []
 
 
 def test_sqlite_bears_several_writers_and_keeps_its_references(engine: Engine) -> None:
