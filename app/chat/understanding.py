@@ -154,10 +154,10 @@ def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], 
 
 
 def _is_told_by_facts(expression: Expression) -> bool:
-    """True of what the facts tell by themselves: a step, that there is any, and what several sets share."""
+    """True of what the facts tell by themselves: a step, that there is any or true, and what several sets share."""
     if isinstance(expression, Name):
         return True
-    shared = expression.function in ("exists", "intersect", "union", "reach")
+    shared = expression.function in ("exists", "holds", "intersect", "union", "reach")
     return shared and all(map(_is_told_by_facts, expression.operands))
 
 

@@ -139,6 +139,12 @@ async def test_why_is_answered_from_what_was_found_and_nobody_is_asked(begin: Be
     assert await names_after(house, "and Tilda D'Amaro?") == ["Nils Uhlenbruck"]
 
 
+async def test_a_yes_or_no_of_the_graph_is_explained_by_its_fact(begin: Begin) -> None:
+    answer = await begin().ask("Is Rosalind Rose a smoker?")
+    assert answer.text == "The answer is no."
+    assert answer.explanation == "Rosalind Rose -> smoker (yes or no) -> false"
+
+
 async def test_why_tells_what_was_worked_out(begin: Begin) -> None:
     house = begin()
     await house.ask("Which doctor has the highest monthly salary?")
