@@ -52,7 +52,7 @@ def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
     allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
     try:
         grounded = ground(draft.text, draft.expressions, allowed, table)
-        conclusion = run.executor.conclude(grounded, _named_in(run.read))
+        conclusion = run.executor.conclude(grounded, _named_in(run.read), found.in_order)
     except (NotGroundedError, ExpressionError):
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:

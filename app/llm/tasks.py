@@ -165,6 +165,18 @@ class SchemaStep(NamedTuple):
     value: str = ""
 
 
+class VotedPaths(TaskModel):
+    """The outcome of a vote over the things that paths lead to.
+
+    `paths` that hold the winner, each as its start and its steps; the winner's `share` of all weight, and the `margin`
+    over the first thing of another answer.
+    """
+
+    paths: frozenset[tuple[str, ...]]
+    share: float
+    margin: float
+
+
 class StepInput(TaskModel):
     """Fields that may change from round to round stand last, so that the endpoint's prefix cache keeps the rest."""
 
@@ -192,6 +204,9 @@ class StepInput(TaskModel):
     )
     kind_words: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="further words of kinds of things"
+    )
+    voted: SkipJsonSchema[VotedPaths | None] = Field(
+        default=None, exclude=True, description="the paths that lead to what most likely paths lead to"
     )
 
 
@@ -229,16 +244,18 @@ class ReadingScores:
 
     `road`: by which it was read. `margin` over the next reading that means something else; `weakest`: the likeness of
     the words that say a step least; `steps` of the graph that it takes, `silent` ones said by no word. `likeness` of
-    the whole question to the reading, where that decided and `margin` is by it; else 0.
+    the whole question to the reading, where that decided and `margin` is by it; else 0. `share`: of the weight of all
+    paths, what the winner of a vote got.
     """
 
-    road: Literal["meaning", "path"]
+    road: Literal["meaning", "path", "vote"]
     score: float
     margin: float
     weakest: float = 1.0
     steps: int = 0
     silent: int = 0
     likeness: float = 0.0
+    share: float = 0.0
 
 
 ReplyT = TypeVar("ReplyT", bound=TaskModel)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from kg_store.graph.masked_relations import mask_word
 from kg_store.terms import (
     ALPHABET,
@@ -110,6 +112,9 @@ def _is_word_letter(letter: str) -> bool:
     return category != "Lo" and category[0] in "LNM"
 
 
+RANKED: Final = "ranked("
+"""The expression of an outcome in an order of its own begins so; no expression of the algebra does."""
+
 WHOLE: Final = ""
 """The thread of a conversation that is only one. Its pseudonyms go out as they are."""
 
@@ -149,7 +154,7 @@ class Meaning:
     | set | `start` (a pseudonym) and `path`; `mids` are set while the request that made it lasts |
     | kind | `concept`; `mids` as for a set |
     | literal | `literal`: the text as typed, once it stood in a turn of this request; `mids` that equal it |
-    | outcome | `expression`; `mids` where the outcome is a set |
+    | outcome | `expression`; `mids` where the outcome is a set, in their own order where it `is_ranked` |
 
     `path` is None too where this version of the graph lacks one of its relations.
     """
@@ -162,6 +167,11 @@ class Meaning:
     value_kind: ValueKind | None = None
     literal: str | None = field(default=None, repr=False)
     expression: str | None = None
+
+    @property
+    def is_ranked(self) -> bool:
+        """True of an outcome whose `mids` stand in an order that its expression does not give again."""
+        return self.expression is not None and self.expression.startswith(RANKED)
 
 
 @dataclass(slots=True)
@@ -225,7 +235,9 @@ def _read_row(word: str, row: dict[str, Any], state: TableState, relations: dict
     if "digest" in row:
         state.digests[word] = row["digest"]
     value_kind = ValueKind(row["value_kind"]) if "value_kind" in row else None
+    is_ranked = row.get("expression", "").startswith(RANKED)
+    mids = np.asarray(row.get("mids", []), dtype=np.int64)
     state.meanings[word] = Meaning(
-        row["kind"], as_mids(row.get("mids", [])), row.get("start"), path, row.get("concept"), value_kind,
+        row["kind"], mids if is_ranked else as_mids(mids), row.get("start"), path, row.get("concept"), value_kind,
         expression=row.get("expression"),
     )  # fmt: skip

@@ -8,7 +8,10 @@ from dataclasses import replace
 from hashlib import blake2b
 from threading import Lock
 
+import numpy as np
+
 from app.privacy.pseudonym_format import (
+    RANKED,
     WHOLE,
     Letter,
     Meaning,
@@ -97,6 +100,11 @@ class PseudonymTable:
             Meaning("outcome", members, expression=expression_text), letter="V" if mids is None else "S"
         )
 
+    def of_ranked(self, expression_text: str, mids: Sequence[int]) -> str:
+        """The pseudonym of a set of things in an order that no expression gives again."""
+        in_order = np.asarray(mids, dtype=np.int64)
+        return self._word_of(Meaning("outcome", in_order, expression=f"{RANKED}{expression_text})"), letter="S")
+
     def in_order(self, keys: Sequence[str]) -> list[int]:
         """Positions of `keys` in the conversation's own order: the same facts, the same bytes."""
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
@@ -121,7 +129,7 @@ class PseudonymTable:
         if meaning.kind == "kind" and meaning.concept is not None:
             return members_of(graph, meaning.concept), None
         if meaning.kind != "set":
-            return meaning.mids, None
+            return as_mids(meaning.mids), None
         if meaning.start is None or meaning.path is None:
             return NO_MIDS, None
         edges = walk(graph, self.resolve(meaning.start, graph)[0], meaning.path)

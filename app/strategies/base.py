@@ -104,6 +104,7 @@ class RetrievalResult:
     `withheld`: it ended because a prompt would have shown too much. `said`: the reply to a turn that asks nothing of
     the graph. `contradicted`: the sentence for the asker where a draft contradicts the question. `own`: the service's
     own reading of the question, where it has one. `asks_back`: questions over pseudonyms that may have been meant.
+    `in_order` puts things that were found into the order in which they are likely.
     """
 
     draft: Draft | None
@@ -117,6 +118,7 @@ class RetrievalResult:
     contradicted: str = ""
     own: OwnReading | None = None
     asks_back: tuple[str, ...] = ()
+    in_order: Callable[[Mids], Mids] | None = None
 
 
 class Strategy(Protocol):

@@ -221,12 +221,13 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionResult:
-    """The result of an expression. `mids` are in order where `ordered`; `rows` are as those of ResultTable, `names` of
-    classes as those of ResultKinds."""
+    """The result of an expression. `mids` are in order where `ordered`, one that no expression gives where `ranked`;
+    `rows` are as those of ResultTable, `names` of classes as those of ResultKinds."""
 
     kind: OutcomeKind
     mids: tuple[int, ...] = field(default=(), repr=False)
     ordered: bool = False
+    ranked: bool = False
     number: Decimal | None = field(default=None, repr=False)
     truth: bool | None = field(default=None, repr=False)
     rows: tuple[Row, ...] = field(default=(), repr=False)

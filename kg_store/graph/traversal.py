@@ -19,8 +19,8 @@ from kg_store.graph.steps import steps_from_each
 from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
 
 __all__ = [
-    "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "reached", "relations_to", "steps_from",
-    "steps_from_each", "tail_concept", "walk", "walk_each",
+    "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "named_of", "reached", "relations_to",
+    "steps_from", "steps_from_each", "tail_concept", "walk", "walk_each",
 ]  # fmt: skip
 
 
@@ -51,6 +51,13 @@ def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
     """The things at the end of `path`, each once."""
     return as_mids(walk(graph, mids, path).tails)
+
+
+def named_of(graph: BlindGraph, mids: Mids) -> Mids:
+    """Those of `mids` that are no mediators: what only joins others has no name to answer with."""
+    signatures = graph.signatures_of(mids)
+    named: Mids = mids[~np.where(signatures >= 0, _mediator_flags(graph.schema)[signatures], False)]
+    return named
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import compress
 from typing import Final, Protocol
@@ -26,6 +26,10 @@ from kg_store.text.literals import plain_number
 MAX_DECIDING: Final = 3
 """Things told beside a no: more of them say nothing."""
 _SENTENCE: Final = re.compile(r"(?<=[.?!]) ")
+
+
+Order = Callable[[Mids], Mids]
+"""Puts things into the order in which they are told."""
 
 
 class GraphView(Protocol):
@@ -55,13 +59,14 @@ class AnswerExecutor:
     def __init__(self, graph: GraphView, table: PseudonymTable, most_names: int, language: str = "") -> None:
         self._graph, self._table, self._most, self._language = graph, table, most_names, language
 
-    def conclude(self, grounded: Grounded, topics: Mids) -> Conclusion | None:
+    def conclude(self, grounded: Grounded, topics: Mids, order: Order | None = None) -> Conclusion | None:
         """None when every part is an empty set: then the graph does not hold the answer.
 
         `topics` are the things that the question names: they are dropped from a set where others remain, for
-        nobody asks for what they have just named. Raises ExpressionError.
+        nobody asks for what they have just named. `order` puts the members of sets that have no order into one.
+        Raises ExpressionError.
         """
-        outcomes = [(each, self._outcome(each, topics)) for each in grounded.expressions]
+        outcomes = [(each, _ranked(self._outcome(each, topics), order)) for each in grounded.expressions]
         held = [(each, outcome) for each, outcome in outcomes if not _is_empty(outcome)]
         if outcomes and not held:
             return None
@@ -118,7 +123,10 @@ class AnswerExecutor:
         meaning = self._table.meaning(pseudonym)
         if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
             return []
-        mids = self._in_order(meaning.expression) or self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
+        if meaning.is_ranked:
+            mids = meaning.mids.tolist()
+        else:
+            mids = self._in_order(meaning.expression) or self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
         named = self._graph.vault.records(mids[: self._most])
         return [self._pseudonym_of_one(mid) for mid in mids[: self._most] if mid in named]
 
@@ -169,7 +177,10 @@ class AnswerExecutor:
 
     def _shown_set(self, expression: Expression, outcome: ExpressionResult) -> tuple[Item, Names]:
         members = as_mids(outcome.mids)
-        pseudonym = self._pseudonym_of_set(expression, members)
+        if outcome.ranked:
+            pseudonym = self._table.of_ranked(written(expression), outcome.mids)
+        else:
+            pseudonym = self._pseudonym_of_set(expression, members)
         kind: ItemKind = "set"
         if len(members) == 1:
             kind = "value" if kind_of(self._graph.blind, members) is NodeKind.VALUE else "entity"
@@ -217,6 +228,13 @@ def written(expression: Expression) -> str:
             word = words.pop(0)
             parts.append(f'"{word}"' if shape.startswith("r") else word)
     return f"{expression.function}({', '.join(parts)})"
+
+
+def _ranked(outcome: ExpressionResult, order: Order | None) -> ExpressionResult:
+    """`outcome` in `order`, where it is a set of several things without one."""
+    if order is None or outcome.kind != "set" or outcome.ordered or len(outcome.mids) < 2:
+        return outcome
+    return replace(outcome, mids=tuple(order(as_mids(outcome.mids)).tolist()), ordered=True, ranked=True)
 
 
 def _is_empty(outcome: ExpressionResult) -> bool:

@@ -22,16 +22,17 @@ MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Nothing is known for certain."""
 MAX_SILENT, MAX_STEPS = 3, 6
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY, MIN_OF_SAID = 0.75, 0.7
+MIN_LIKELY, MIN_OF_SAID, MIN_VOTED = 0.75, 0.7, 0.15
 """Below it a question is asked back, and not answered; of readings whose every step the question's words say outright
-the second."""
+the second. The third is of votes, in graphs of so many relations that a question seldom says the right one's words."""
 
 
 def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, float]:
     """The figures that the formula weighs. `doubtful_names`: a name was read that is spelt otherwise, or is shared."""
     found = {"margin": min(1.0, max(0.0, scores.margin)), "doubtful_names": float(doubtful_names)}
-    if scores.road == "path":
-        return found | {"score": min(1.0, max(-1.0, scores.score))}
+    if scores.road != "meaning":
+        found |= {"score": min(1.0, max(-1.0, scores.score))}
+        return found | ({"share": scores.share} if scores.road == "vote" else {})
     in_context = scores.likeness > 0
     found |= {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
     found |= {"score": min(MAX_SCORE, max(MIN_SCORE, scores.score)), "steps": float(min(MAX_STEPS, scores.steps))}
@@ -47,6 +48,8 @@ def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
 
 def is_likely(scores: ReadingScores) -> bool:
     """True where a reading with these scores is right often enough to be answered."""
+    if scores.road == "vote":
+        return confidence_of(scores, doubtful_names=False) >= MIN_VOTED
     is_said = scores.road == "meaning" and not (scores.silent or scores.likeness) and scores.weakest >= 1
     return confidence_of(scores, doubtful_names=False) >= (MIN_OF_SAID if is_said else MIN_LIKELY)
 

@@ -12,7 +12,7 @@ from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
 from app.llm.embedded.language.question_words import content_words
 from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
 from app.llm.embedded.meaning.reading import operands_of
-from app.llm.embedded.plans.candidate_paths import ScoredPath, roots_of, score_paths
+from app.llm.embedded.plans.candidate_paths import roots_of, score_paths, voted_first
 from app.llm.embedded.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion, walked_along
 from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
@@ -38,11 +38,18 @@ def take_step(
 def _reply_of(plan: NextAction | None, given: StepInput, least_score: float) -> StepReply:
     if plan == REFUSAL:
         return _reply(given, "The question holds what can't be executed.")
-    if plan is None or plan.score < least_score or plan.asks_back:
+    if plan is None or plan.asks_back or not _is_enough(plan, least_score):
         return _reply(given, "No path of the graph covers the question.")
     if plan.expressions:
         return _reply(given, "A walked path covers the question.", plan)
     return _reply(given, "These ways lie nearest to the question.", plan)
+
+
+def _is_enough(plan: NextAction, least_score: float) -> bool:
+    """True where the question is covered well enough: by the chance of a vote's winner, else by the path's score."""
+    if plan.scores is not None and plan.scores.road == "vote":
+        return least_score < MIN_SCORE or is_likely(plan.scores)
+    return plan.score >= least_score
 
 
 def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[AnswerReply]:
@@ -98,7 +105,7 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     roots = entities or kinds
     asked = ParsedQuestion(
         form=form,
-        paths=score_paths(scorer, form.rest, given, roots, kinds),
+        paths=voted_first(score_paths(scorer, form.rest, given, roots, kinds), given.voted),
         roots=roots,
         kinds=kinds,
         both_named=len(named) >= 2,
@@ -106,10 +113,12 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
         last_round=given.last_round or not given.candidates,
         ends={fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things},
         values=[thing for thing in _named(given, given.things) if thing.name[0] == "V"],
+        voted=given.voted,
     )
     plan = plan_turned(asked, turned)
-    is_answer = plan is not None and bool(plan.expressions)
-    return replace(plan, scores=_scores_of(plan.score, asked.paths)) if plan is not None and is_answer else plan
+    if plan is None or not (plan.expressions or given.voted):
+        return plan
+    return replace(plan, scores=_scores_of(plan.score, asked))
 
 
 def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
@@ -128,8 +137,11 @@ def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: b
     return NextAction(SURE, (text, *numbers), scores=found.scores)
 
 
-def _scores_of(score: float, paths: Sequence[ScoredPath]) -> ReadingScores:
+def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:
     """The scores of the best path, and its margin over the next that takes other steps."""
+    paths = asked.paths
+    if asked.voted is not None:
+        return ReadingScores("vote", score, asked.voted.margin, steps=1, share=asked.voted.share)
     best = paths[0] if paths else None
     other = next((each for each in paths if best and each.path.steps != best.path.steps), None)
     margin = best.score - other.score if best and other else 1.0

@@ -37,6 +37,7 @@ from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathP
 from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
+from app.strategies.sets.voted_ways import VotedWays, may_vote
 from app.strategies.start import declares_kinds, starting_places
 from kg_store.terms import Path
 from kg_store.text.further_words import words_of_kinds, words_of_steps
@@ -67,6 +68,7 @@ class _Progress:
     own: dict[str, tuple[str, ...]] = field(default_factory=dict)
     meaning: QuestionMeaning | None = None
     may_leave: dict[str, bool] = field(default_factory=dict)
+    voted: VotedWays | None = None
 
 
 class SetsStrategy:
@@ -131,8 +133,11 @@ class SetsStrategy:
         return reply, by_number
 
     async def _shelf(self, inquiry: StrategyInput, progress: _Progress, number: int) -> CandidatePages:
-        if number > inquiry.limits.depth:
+        if number > inquiry.limits.depth or progress.voted is not None:
             return CandidatePages(())
+        if number == 1 and may_vote(inquiry, progress.frontier):
+            progress.voted = await asyncio.to_thread(VotedWays.of, inquiry, self._ways, progress.frontier)
+            return progress.voted.page
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
@@ -146,8 +151,8 @@ class SetsStrategy:
 
     def _own_ways(self, inquiry: StrategyInput, progress: _Progress, earlier: list[NodeSet]) -> CandidatePages:
         offered = CandidateFinder(inquiry, self._embedder).of(progress.frontier, earlier)
-        fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
-        return CandidatePages((tuple(fresh),), offered.cut)
+        fresh = tuple(way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked)
+        return CandidatePages((fresh,), offered.cut)
 
     async def _ask(
         self, inquiry: StrategyInput, progress: _Progress, ways: Ways, number: int, further: int
@@ -197,6 +202,7 @@ def _step(
         own=progress.own,
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
+        voted=progress.voted.shown(inquiry) if progress.voted else None,
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:
@@ -270,6 +276,7 @@ def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
         not draft and progress.is_cut,
         own=progress.drafts.own,
         asks_back=() if draft else progress.drafts.asks_back,
+        in_order=progress.voted.in_order if progress.voted else None,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.llm.embedded.language.relation_wording import with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
-from app.llm.tasks import StepInput, Thing
+from app.llm.tasks import StepInput, Thing, VotedPaths
 from kg_store.text.plurals import singular
 
 MAX_STEPS = 4
@@ -76,6 +76,16 @@ def score_paths(
         scores = scorer.scores(wording, root.name, root.concept, worded)
         scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
     return sorted(scored, key=_rank)
+
+
+def voted_first(paths: Sequence[ScoredPath], voted: VotedPaths | None) -> list[ScoredPath]:
+    """`paths`, those first that lead to the winner of the vote."""
+    return sorted(paths, key=lambda each: not is_voted(each, voted)) if voted else list(paths)
+
+
+def is_voted(scored: ScoredPath, voted: VotedPaths) -> bool:
+    """True of a path that leads to the winner of the vote."""
+    return (scored.path.root, *scored.path.steps) in voted.paths
 
 
 def _rank(scored: ScoredPath) -> tuple[float, int, bool, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.llm.embedded.language.answer_form import AskedForm
 from app.llm.embedded.plans.candidate_paths import ScoredPath
-from app.llm.tasks import ReadingScores, Thing
+from app.llm.tasks import ReadingScores, Thing, VotedPaths
 
 # The score of what can mean nothing else.
 SURE = 1.0
@@ -46,6 +46,7 @@ class ParsedQuestion:
     last_round: bool
     ends: dict[str, str] = field(default_factory=dict)
     values: Sequence[Thing] = ()
+    voted: VotedPaths | None = None
 
     @property
     def from_kinds(self) -> bool:
@@ -71,8 +72,11 @@ def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
 def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
     """Things of no known kind may well be of the one that was asked for: they do not narrow anything.
 
-    A set that is called by one concept may hold a few things of others, which would be counted as well.
+    A set that is called by one concept may hold a few things of others, which would be counted as well. Where there
+    was a vote, kinds are too many and too vague to bind an answer.
     """
+    if asked.voted is not None:
+        return name
     concepts = parts_of(concept)
     mixed = len(concepts - {"thing"}) > 1 or (asked.form.form == "count" and "thing" not in concepts)
     for kind in asked.kinds:

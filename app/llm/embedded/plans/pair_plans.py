@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from app.llm.embedded.plans.candidate_paths import ScoredPath
+from app.llm.embedded.plans.candidate_paths import ScoredPath, is_voted
 from app.llm.embedded.plans.next_action import NextAction, ParsedQuestion, numbers_of, share
+from app.llm.tasks import VotedPaths
 
 HALF_OF_WORDS = 0.3
 _PAIRED = 12
+# A path that is a tenth as likely by the vote's own formula.
+MAX_BEHIND = 0.46
 
 
 def conjunction(asked: ParsedQuestion) -> NextAction | None:
     """Paths from the first two things that are named, to ends of one kind; the answer is what they share."""
+    if asked.voted is not None:
+        return _of_voted(asked, asked.voted)
     pairs = [
         (first, second)
         for first in _of_root(asked, asked.roots[0].name)
@@ -20,6 +25,20 @@ def conjunction(asked: ParsedQuestion) -> NextAction | None:
     if not pairs:
         return None
     best = max(pairs, key=lambda pair: (round(pair[0].score + pair[1].score, 4), -_length(pair)))
+    return _shared(asked, best)
+
+
+def _of_voted(asked: ParsedQuestion, voted: VotedPaths) -> NextAction | None:
+    """The best path from each of two things that lead to the winner of the vote; None where one of them is likely by
+    itself alone."""
+    held = [each for each in asked.paths if is_voted(each, voted)]
+    other = next((each for each in held if each.path.root != held[0].path.root), None)
+    if other is None or held[0].score - other.score > MAX_BEHIND:
+        return None
+    return _shared(asked, (held[0], other))
+
+
+def _shared(asked: ParsedQuestion, best: tuple[ScoredPath, ScoredPath]) -> NextAction | None:
     # Each path can say only its half of the words, and is charged for the other half.
     score = max(each.score for each in best) + HALF_OF_WORDS
     open_ways = [each for each in best if each.path.end is None]

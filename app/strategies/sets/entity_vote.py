@@ -1,0 +1,66 @@
+"""The vote over entities: each path gives its weight to all that it leads to, so that what many likely paths reach
+wins over what one of them does.
+
+p(path) = softmax(score / TEMPERATURE), over the paths of all things that the question names. It is counted by ids in
+the house; a reasoner sees which paths hold the winner, and no id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from app.strategies.retrieval import CandidatePath
+from kg_store.terms import Mids
+
+TEMPERATURE: Final = 0.2
+"""In units of a path's score. docs/performance.md says how it was chosen."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredWay:
+    """A way, its score, and the named things that it leads to."""
+
+    way: CandidatePath
+    score: float
+    members: Mids
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntityVote:
+    """`mids`, ascending, with the `weights` that they got, of 1 in all for each path; `holds`: which ways lead to the
+    first. `margin`: by how much its weight is above that of the next thing which another path would answer with."""
+
+    mids: Mids
+    weights: npt.NDArray[np.floating[Any]]
+    holds: tuple[bool, ...]
+    share: float
+    margin: float
+
+    def in_order(self, mids: Mids) -> Mids:
+        """`mids`, those of most weight first; what no path leads to stands last."""
+        place = np.searchsorted(self.mids, mids).clip(max=max(0, len(self.mids) - 1))
+        weight = (
+            np.where(self.mids[place] == mids, self.weights[place], 0.0) if len(self.mids) else np.zeros(len(mids))
+        )
+        return mids[np.argsort(-weight.round(9), kind="stable")]
+
+
+def vote(ways: Sequence[ScoredWay]) -> EntityVote:
+    """`ways`: at least one, each with a member."""
+    scores = np.array([each.score for each in ways])
+    chances = np.exp((scores - scores.max()) / TEMPERATURE)
+    chances /= chances.sum()
+    flat = np.concatenate([each.members for each in ways])
+    mids, position = np.unique(flat, return_inverse=True)
+    weights = np.bincount(position, np.repeat(chances, [len(each.members) for each in ways]), len(mids)).astype(float)
+    highest = float(weights.max())
+    winners = mids[weights >= highest - 1e-9]
+    holds = tuple(bool(np.isin(winners, each.members).any()) for each in ways)
+    best = next(each for each, held in zip(ways, holds, strict=True) if held)
+    others = weights[~np.isin(mids, best.members)]
+    return EntityVote(mids, weights, holds, highest, highest - float(others.max(initial=0.0)))

@@ -1,0 +1,92 @@
+"""The ways that lead somewhere from the very things that a question names, with what they lead to.
+
+Promise: they are for the reasoner inside the service alone. A prompt that leaves it shows what the kind of a thing
+leaves by, not what the thing itself does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from app.llm.tasks import VotedPaths
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
+from app.strategies.sets.candidate_pages import CandidatePages, PathRanker
+from app.strategies.sets.candidate_paths import MAX_OFFERED
+from app.strategies.sets.entity_vote import EntityVote, ScoredWay, vote
+from app.strategies.start import MAX_RELATIONS
+from kg_store.graph.traversal import named_of, reached, steps_from_each
+from kg_store.terms import Mids, NodeKind
+
+MAX_STARTS: Final = 2_000
+"""Things of one name that ways are looked for from; beyond, their kind's are."""
+
+
+def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
+    """True where the ways of the named things themselves are found faster than those of their kinds: in schemas of
+    many relations, of which one thing has few."""
+    is_wide = len(inquiry.graph.schema.relations) > MAX_RELATIONS
+    named = [place for place in places if len(place.mids) and not place.reached]
+    return is_wide and not inquiry.reasoner.is_model and 0 < len(named) == len(places) and _are_few(named)
+
+
+def _are_few(places: Sequence[NodeSet]) -> bool:
+    return all(place.kind is not NodeKind.MEDIATOR and len(place.mids) <= MAX_STARTS for place in places)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VotedWays:
+    """The ways of one question, those first that lead to the winner of their vote; no vote where there is no way."""
+
+    ways: tuple[ScoredWay, ...] = ()
+    vote: EntityVote | None = None
+
+    @classmethod
+    def of(cls, inquiry: StrategyInput, ranker: PathRanker, places: Sequence[NodeSet]) -> VotedWays:
+        ways = _own_ways(inquiry, ranker, places)
+        return cls(tuple(ways), vote(ways)) if ways else cls()
+
+    @property
+    def page(self) -> CandidatePages:
+        """All on one page; of very many the last are cut, never one that leads to the winner."""
+        holds = self.vote.holds if self.vote else ()
+        ranked = sorted(zip(holds, self.ways, strict=True), key=lambda each: not each[0])
+        ways = tuple(each.way for _, each in ranked)
+        return CandidatePages((ways[:MAX_OFFERED],), len(ways[MAX_OFFERED:]))
+
+    @property
+    def in_order(self) -> Callable[[Mids], Mids] | None:
+        """Puts things into the order of their weight in the vote."""
+        return self.vote.in_order if self.vote else None
+
+    def shown(self, inquiry: StrategyInput) -> VotedPaths | None:
+        """The vote as the reasoner sees it: pseudonyms, labels and figures."""
+        if self.vote is None:
+            return None
+        held = [each.way for each, holds in zip(self.ways, self.vote.holds, strict=True) if holds]
+        paths = frozenset((way.start.pseudonym, *labels_of(inquiry, way.path)) for way in held)
+        return VotedPaths(paths=paths, share=self.vote.share, margin=self.vote.margin)
+
+
+def _own_ways(inquiry: StrategyInput, ranker: PathRanker, places: Sequence[NodeSet]) -> list[ScoredWay]:
+    """Every single step from each of `places` that leads to anything with a name but what is named itself; best
+    first."""
+    graph, named = inquiry.graph, np.unique(np.concatenate([place.mids for place in places]))
+    found: list[ScoredWay] = []
+    for place, steps in zip(places, steps_from_each(graph, [place.mids for place in places]), strict=True):
+        ends = {(step,): _others(named_of(graph, reached(graph, place.mids, (step,))), named) for step in steps}
+        held = {path: mids for path, mids in ends.items() if len(mids)}
+        scores = ranker.of_walked(inquiry, place, list(held))
+        found += [
+            ScoredWay(CandidatePath(place, path), float(score), mids)
+            for (path, mids), score in zip(held.items(), scores, strict=True)
+        ]
+    return sorted(found, key=lambda each: -each.score)
+
+
+def _others(mids: Mids, named: Mids) -> Mids:
+    return np.setdiff1d(mids, named, assume_unique=True)
