@@ -193,9 +193,12 @@ class StepInput(TaskModel):
     last_round: bool = Field(default=False, description="nothing can be followed any more")
     width: int = Field(default=3, description="how many choices at most")
     steps: SkipJsonSchema[tuple[SchemaStep, ...]] = Field(
-        default=(), exclude=True, description="the schema, where the graph says what its things are; else empty"
+        default=(), exclude=True, description="the schema, where it is small enough to be looked through; else empty"
     )
     kinds: SkipJsonSchema[tuple[Thing, ...]] = Field(default=(), exclude=True)
+    infers_kinds: SkipJsonSchema[bool] = Field(
+        default=False, exclude=True, description="the graph does not say what its things are: kinds are guesses"
+    )
     own: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="the steps that leave what the question names"
     )

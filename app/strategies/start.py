@@ -74,6 +74,11 @@ def declares_kinds(schema: Schema) -> bool:
     return len(schema.relations) <= MAX_RELATIONS and any(each.classes for each in schema.signatures)
 
 
+def reads_meanings(schema: Schema) -> bool:
+    """True where a question can be read as a whole over the schema: it is small enough to be looked through."""
+    return len(schema.relations) <= MAX_RELATIONS
+
+
 def _as_known(word: str, known: Collection[str]) -> str:
     """Another word for a kind counts where the graph has no kind of its own for it."""
     return word if word in known else next((other for other in sorted(kind_words(word)) if other in known), word)

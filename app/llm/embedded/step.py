@@ -21,6 +21,7 @@ from app.llm.embedded.sentences.deciding_values import deciding_values
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, ReadingScores, StepInput, StepReply, Thing
 
+_OF_ONE_PATH = ("things", "count")
 # Below this score nothing in the graph covers the question.
 MIN_SCORE = 0.2
 
@@ -88,7 +89,7 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
-    if given.steps:
+    if given.steps and not given.infers_kinds:
         found = read_meaning(scorer, given)
         if found is not None and not answers_unsure and not is_likely(found.scores):
             return ask_back(scorer, given, found)
@@ -97,6 +98,12 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     turned = _turned(given.question)
     named = _named(given, entities)
     form = _form_of(turned.rest, len(named))
+    if given.steps and (len(_named(given, given.things)) > 1 or form.form not in _OF_ONE_PATH):
+        # More than one path can say. Where kinds are guesses the paths below may still know better.
+        found = read_meaning(scorer, given)
+        planned = _plan_meaning(found, given) if found is not None and is_likely(found.scores) else None
+        if planned is not None:
+            return planned
     if turned.unread or any(thing.concept == "text" for thing in unheld):
         return REFUSAL
     # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.

@@ -38,7 +38,7 @@ from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
 from app.strategies.sets.voted_ways import VotedWays, may_vote
-from app.strategies.start import declares_kinds, starting_places
+from app.strategies.start import declares_kinds, reads_meanings, starting_places
 from kg_store.terms import Path
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
@@ -88,7 +88,7 @@ class SetsStrategy:
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
         places = {place.pseudonym: place for place in start.frontier}
         progress = _Progress(CheckedDrafts(inquiry, self._scorer), things, list(start.frontier), places)
-        if declares_kinds(inquiry.graph.schema):
+        if reads_meanings(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
@@ -198,6 +198,7 @@ def _step(
         last_round=is_last or number > inquiry.limits.depth,
         width=inquiry.limits.width,
         steps=schema_steps(inquiry.graph) if progress.kinds else (),
+        infers_kinds=not declares_kinds(inquiry.graph.schema),
         kinds=progress.kinds,
         own=progress.own,
         wordings=dict(words_of_steps(inquiry.graph.schema)),

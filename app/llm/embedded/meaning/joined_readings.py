@@ -51,6 +51,8 @@ class Joins:
     def _both(self, first: Reading, second: Reading) -> Iterator[Reading]:
         if first.is_whole or second.is_whole or _contradict(first.expression, second.expression):
             return
+        if self._asked.form != "truth" and _names_its_answer(first, second):
+            return
         if first.expression > second.expression:
             first, second = second, first
         extremes = [each for each in (first, second) if each.expression.startswith(EXTREMES)]
@@ -122,6 +124,12 @@ def _contradict(first: str, second: str) -> bool:
     """True where one leaves out those that have what the other asks for."""
     pairs = ((first, second), (second, first))
     return any(lacks(one, label) for one, other in pairs for label in _HAVING.findall(other) if one != other)
+
+
+def _names_its_answer(first: Reading, second: Reading) -> bool:
+    """True where what is left is a thing that is named itself, of which nobody asks, or what two named things share."""
+    named = [each.expression for each in (first, second) if "(" not in each.expression]
+    return len(named) == 2 or any(each[0] == "E" for each in named)
 
 
 def _is_set(each: Reading) -> bool:
