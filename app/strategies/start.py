@@ -15,7 +15,7 @@ from app.privacy.safe_text import Topic
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
-from kg_store.terms import NodeKind, Schema
+from kg_store.terms import NodeKind, Schema, cached_by_version
 from kg_store.text.further_words import words_of_kinds
 from kg_store.text.plurals import singular
 
@@ -56,14 +56,21 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """In the order of the question: what it asks for comes first."""
     schema = inquiry.graph.schema
-    said, further = [singular(word) for word in _words(inquiry.dialogue.question)], words_of_kinds(schema)
-    stems = {kind: [_stems(each) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
+    said, stems = [singular(word) for word in _words(inquiry.dialogue.question)], _stems_of_kinds(schema)
     if declares_kinds(schema):
         known = frozenset[str]().union(*(words for ways in stems.values() for words in ways))
         said = [_as_known(word, known) for word in said]
-    found = {kind: [words for words in ways if words and words <= set(said)] for kind, ways in stems.items()}
+    asked = frozenset(said)
+    found = {kind: [words for words in ways if words and words <= asked] for kind, ways in stems.items()}
     first = {kind: min(said.index(word) for words in ways for word in words) for kind, ways in found.items() if ways}
     return _of_kinds(inquiry, sorted(first, key=lambda kind: first[kind]))
+
+
+@cached_by_version
+def _stems_of_kinds(schema: Schema) -> dict[str, list[frozenset[str]]]:
+    """The words of each kind, singular, in each of the ways in which it is called."""
+    further = words_of_kinds(schema)
+    return {kind: [_stems(each) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
 
 
 def declares_kinds(schema: Schema) -> bool:

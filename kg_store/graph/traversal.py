@@ -16,7 +16,19 @@ import numpy as np
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.index_ranges import distinct_pairs, ranges
 from kg_store.graph.steps import steps_from_each
-from kg_store.terms import NO_MIDS, Edges, Hop, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
+from kg_store.terms import (
+    NO_MIDS,
+    Edges,
+    Hop,
+    Mids,
+    NodeKind,
+    Path,
+    Schema,
+    SignatureId,
+    Step,
+    as_mids,
+    cached_by_version,
+)
 
 __all__ = [
     "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "named_of", "reached", "relations_to",
@@ -104,8 +116,7 @@ def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
 
 def members_of(graph: BlindGraph, concept: str) -> Mids:
     """Everything in the graph of one concept."""
-    schema = graph.schema
-    ids = [s.id for s in schema.signatures if schema.concepts[s.id] == concept or concept in s.classes]
+    ids = _signatures_of(graph.schema).get(concept, [])
     return graph.members(ids) if ids else NO_MIDS
 
 
@@ -172,6 +183,16 @@ def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str])
     told = commonest.split(", ")
     further = [concept for concept, _ in counts.most_common() if concept in classes and concept not in told]
     return ", ".join([*told, *further][:_MOST_TOLD])
+
+
+@cached_by_version
+def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
+    """The signatures of each concept and of each class."""
+    found: dict[str, list[SignatureId]] = defaultdict(list)
+    for signature in schema.signatures:
+        for concept in {str(schema.concepts[signature.id]), *signature.classes}:
+            found[concept].append(signature.id)
+    return dict(found)
 
 
 @cached_by_version

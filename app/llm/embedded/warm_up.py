@@ -7,14 +7,16 @@ questions slow. Vectors stay in memory: the words of a schema lie sealed on the 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
+from itertools import permutations
 
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
 from app.llm.embedded.scoring.hop_table import EXAMPLES
 from app.llm.embedded.scoring.similarity import step_text
 from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
 from kg_store.graph.traversal import tail_concept
-from kg_store.terms import Hop, Schema
+from kg_store.terms import Hop, NodeKind, Schema, Step
 from kg_store.text.further_words import worded
 
 # A question that comes meanwhile waits for at most so many short texts.
@@ -25,12 +27,23 @@ MAX_TEXTS = CACHED_TEXTS // 2
 
 def texts_of(schema: Schema) -> list[str]:
     """The texts that ranking and scoring embed for the relations and concepts of `schema`, for any question."""
-    hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
-    ways = [(worded(schema, (hop,)), tail_concept(schema, (hop,))) for hop in hops]
+    hops = [(Hop(relation.id, inverse),) for relation in schema.relations for inverse in (False, True)]
+    ways = [(worded(schema, step), tail_concept(schema, step)) for step in (*hops, *_through_mediators(schema))]
     words = [hop_words(*way) for way in ways]
     texts = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
     return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *texts]))[:MAX_TEXTS]
+
+
+def _through_mediators(schema: Schema) -> list[Step]:
+    """The steps in and out of what only joins others, those of most things first: of very many the last are left to
+    the questions that need them."""
+    things: Counter[Step] = Counter()
+    for signature in schema.signatures:
+        if signature.kind is NodeKind.MEDIATOR:
+            pairs = permutations(signature.hops, 2)
+            things.update({(into.reversed(), out): signature.size for into, out in pairs})
+    return [step for step, _ in things.most_common()]
 
 
 class CacheWarmer:

@@ -19,6 +19,7 @@ from kg_store.terms import Mids
 
 TEMPERATURE: Final = 0.2
 """In units of a path's score. docs/performance.md says how it was chosen."""
+_EQUAL: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +56,12 @@ def vote(ways: Sequence[ScoredWay]) -> EntityVote:
     scores = np.array([each.score for each in ways])
     chances = np.exp((scores - scores.max()) / TEMPERATURE)
     chances /= chances.sum()
-    flat = np.concatenate([each.members for each in ways])
-    mids, position = np.unique(flat, return_inverse=True)
-    weights = np.bincount(position, np.repeat(chances, [len(each.members) for each in ways]), len(mids)).astype(float)
+    lengths = np.array([len(each.members) for each in ways])
+    mids, position = np.unique(np.concatenate([each.members for each in ways]), return_inverse=True)
+    weights = np.bincount(position, np.repeat(chances, lengths), len(mids)).astype(float)
     highest = float(weights.max())
-    winners = mids[weights >= highest - 1e-9]
-    holds = tuple(bool(np.isin(winners, each.members).any()) for each in ways)
+    wins = weights >= highest - _EQUAL
+    holds = np.logical_or.reduceat(wins[position], np.cumsum(lengths) - lengths).tolist()
     best = next(each for each, held in zip(ways, holds, strict=True) if held)
-    others = weights[~np.isin(mids, best.members)]
-    return EntityVote(mids, weights, holds, highest, highest - float(others.max(initial=0.0)))
+    others = weights[~np.isin(mids, best.members, assume_unique=True)]
+    return EntityVote(mids, weights, tuple(holds), highest, highest - float(others.max(initial=0.0)))

@@ -127,7 +127,7 @@ def _contradict(first: str, second: str) -> bool:
 
 
 def _names_its_answer(first: Reading, second: Reading) -> bool:
-    """True where what is left is a thing that is named itself, of which nobody asks, or what two named things share."""
+    """True where what is left is a thing that the question names, of which nobody asks, or what two of them share."""
     named = [each.expression for each in (first, second) if "(" not in each.expression]
     return len(named) == 2 or any(each[0] == "E" for each in named)
 

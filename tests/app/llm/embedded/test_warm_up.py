@@ -10,9 +10,12 @@ import pytest
 
 from app.llm.embedded import warm_up as module
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
+from app.llm.embedded.scoring.similarity import step_text
 from app.llm.embedded.warm_up import CacheWarmer, texts_of
 from app.llm.embeddings.embedder import Embedder, Vectors
-from kg_store.terms import Concept, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
+from kg_store.graph.traversal import tail_concept
+from kg_store.terms import Concept, Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
+from kg_store.text.further_words import worded
 
 LABELS = ("treated by", "people.person.place of birth", "directed by", "has child")
 
@@ -91,6 +94,16 @@ def test_it_stops_when_it_is_closed(embedder: Embedder, encoder: Counting) -> No
     encoder.go_on.set()
     warming.close()
     assert len(encoder.asked) == module.TEXTS_AT_A_TIME
+
+
+def test_the_steps_through_what_only_joins_others_are_embedded_too() -> None:
+    schema = schema_of("people.person.employment", "business.employment.employer")
+    person, employer = Hop(RelationId(0)), Hop(RelationId(1))
+    joining = Signature(SignatureId(1), NodeKind.MEDIATOR, (), (person.reversed(), employer))
+    joined = Schema(schema.relations, (*schema.signatures, joining), (*schema.concepts, Concept("employment")))
+    through = step_text(worded(joined, (person, employer)), tail_concept(joined, (person, employer)))
+    assert through in texts_of(joined)
+    assert through not in texts_of(schema)
 
 
 def test_no_more_is_embedded_than_fits_beside_what_questions_bring(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,55 @@
+"""Graphs that do not say what their things are: what one path says goes by a path, and what needs several by a reading
+of the whole question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.chat.service import ChatService
+from app.egress.guard import StaticSegments
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.store import ServiceContext
+from tests.support.house import House, clinic_store
+from tests.support.stores import PREFIXES
+
+FILMS = (
+    PREFIXES
+    + """
+:dir rdfs:label "directed by" . :act rdfs:label "starred actors" . :year rdfs:label "release year" .
+:f1 rdfs:label "Kestrel Wing" ; :dir :p1 ; :act :p2 , :p3 ; :year "1984"^^xsd:gYear .
+:f2 rdfs:label "Umbrathal" ; :dir :p1 ; :act :p3 ; :year "1991"^^xsd:gYear .
+:f3 rdfs:label "Orvindel Road" ; :dir :p2 ; :act :p3 , :p2 ; :year "1999"^^xsd:gYear .
+:p1 rdfs:label "Zofia Quarrel" . :p2 rdfs:label "Bertil Oxenhame" . :p3 rdfs:label "Ottoline Brackwater" .
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
+    with clinic_store(tmp_path_factory.mktemp("untyped"), embedder, FILMS) as store:
+        yield store
+
+
+@pytest.fixture
+def house(store: ServiceContext, embedder: Embedder) -> House:
+    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
+    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
+    return House(ChatService(*parts), store.ledger)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which films were directed by Zofia Quarrel?", {"Kestrel Wing", "Umbrathal"}),
+        ("Which films directed by Zofia Quarrel starred Bertil Oxenhame?", {"Kestrel Wing"}),
+        ("Which film directed by Zofia Quarrel has the latest release year?", {"Umbrathal"}),
+        ("Which films starring Ottoline Brackwater have a release year after 1985?", {"Umbrathal", "Orvindel Road"}),
+        ("Which has the later release year: Kestrel Wing or Umbrathal?", {"Umbrathal"}),
+    ],
+)
+async def test_questions_of_one_path_and_of_several(house: House, question: str, names: set[str]) -> None:
+    assert set((await house.ask(question)).names) == names
