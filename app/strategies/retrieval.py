@@ -12,7 +12,8 @@ from app.llm.embedded.language.concept_nouns import GENERAL_NOUNS
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
 from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
-from kg_store.graph.traversal import ConceptScope, concept_of, kind_of, leads_to_values, reached, tail_concept, walk
+from kg_store.graph.concept_paths import ConceptScope
+from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
 from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
 
 _RUN = re.compile(r"[0-9A-Za-z]+")

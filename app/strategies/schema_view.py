@@ -9,15 +9,8 @@ from app.llm.tasks import SchemaStep, Thing
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.traversal import (
-    ConceptScope,
-    kinds_of,
-    leads_to_values,
-    members_of,
-    paths_of,
-    steps_from_each,
-    tail_concept,
-)
+from kg_store.graph.concept_paths import ConceptScope, paths_of
+from kg_store.graph.traversal import kinds_of, leads_to_values, members_of, steps_from_each, tail_concept
 from kg_store.terms import Schema, Step
 from kg_store.text.further_words import words_of_kinds
 
