@@ -39,6 +39,9 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
         return compare_values(asked)
     if form == "than":
         return REFUSAL
+    if form == "extreme" and asked.voted is not None:
+        # The values on offer are of what is named itself, and one thing has no extremes.
+        return plan_things(asked)
     if form in ("extreme", "average", "sum", "filter"):
         return over_values(asked) or plan_things(asked)
     if form == "per_group":
