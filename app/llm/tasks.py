@@ -177,6 +177,13 @@ class VotedPaths(TaskModel):
     margin: float
 
 
+class CasePath(TaskModel):
+    """A path that answered questions like this one, by the labels of its steps; `gain` in units of a cosine."""
+
+    path: tuple[str, ...]
+    gain: float
+
+
 class StepInput(TaskModel):
     """Fields that may change from round to round stand last, so that the endpoint's prefix cache keeps the rest."""
 
@@ -210,6 +217,9 @@ class StepInput(TaskModel):
     )
     voted: SkipJsonSchema[VotedPaths | None] = Field(
         default=None, exclude=True, description="the paths that lead to what most likely paths lead to"
+    )
+    cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(
+        default=(), exclude=True, description="what answered questions like this one, where people rated answers"
     )
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from app.egress.disclosure import Profile
 from app.llm.reasoner import TaskRunner
-from app.llm.tasks import ReadingScores, Size
+from app.llm.tasks import CasePath, ReadingScores, Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Mid, Mids, Path
@@ -60,6 +60,8 @@ class StrategyInput:
     """Concepts that things of small concepts are shown as (`kg_store.anonymity.generalisation`)."""
     truth_of: Callable[[str], bool | None] = lambda _expression: None
     """Executes an expression; None where that gives no yes and no no."""
+    cases: tuple[CasePath, ...] = ()
+    """Paths that answered questions like this one (`app.memory`)."""
     may_leave: Callable[[str], bool] = lambda _text: True
     """Says whether the guard lets such a text pass."""
 

@@ -12,6 +12,8 @@ from app.accounts.api_keys import Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
 from app.chat.question_run import ChatOptions, OnStage, Suggest, no_progress, no_remark, no_suggestions
+from app.chat.ratings.case_admin import CaseAdmin
+from app.chat.ratings.rating_service import RatingService
 from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
@@ -31,6 +33,7 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
+from app.memory.case_memory import CaseMemory
 from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
 from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
@@ -61,7 +64,8 @@ class ReasonerBundle:
     """The reasoner, its strategies and its connections.
 
     `note` names it in words; `close` ends its connections and what it does in the background. `warm` prepares for
-    questions about a graph, in the background. `likeness` is that of the sentence model.
+    questions about a graph, in the background. `likeness` is that of the sentence model, which is
+    `embedder`: without it nothing is learnt from ratings.
     """
 
     reasoner: Reasoner
@@ -74,6 +78,7 @@ class ReasonerBundle:
     endpoints: Sequence[ModelEndpoint] = ()
     in_house: Reasoner | None = None
     likeness: Likeness | None = None
+    embedder: Embedder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,8 @@ class Services:
     thinking: ReasonerBundle
     suggester: QuestionSuggester
     browser: GraphBrowser
+    ratings: RatingService
+    cases: CaseAdmin
 
     @property
     def refiner(self) -> ConceptRefiner:
@@ -130,6 +137,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         graphs=GraphAdmin(
             store.catalog,
             store.conversations,
+            store.cases,
             thinking.name_concepts,
             settings.max_unpacked_bytes,
             settings.disclosure_k,
@@ -138,12 +146,22 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         thinking=thinking,
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations),
+        ratings=RatingService(store.catalog, store.conversations, _cases_of(settings, store, thinking)),
+        cases=CaseAdmin(store.catalog, store.cases),
     )
 
 
 def _in_house(thinking: ReasonerBundle) -> ReasonerBundle:
-    """The same with the reasoner inside the service: nothing of what it is asked leaves the machine."""
-    return thinking if thinking.in_house is None else replace(thinking, reasoner=thinking.in_house)
+    """The same with the reasoner inside the service, and without what ratings have taught: nothing of what it is asked
+    leaves the machine, and nobody's ratings show in what it gives to others."""
+    return replace(thinking, reasoner=thinking.in_house or thinking.reasoner, embedder=None)
+
+
+def _cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> CaseMemory | None:
+    embedder = thinking.embedder
+    if embedder is None:
+        return None
+    return CaseMemory(store.cases, lambda text: embedder.sentences([text])[0], str(settings.embedder))
 
 
 def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle, suggest: Suggest) -> ChatService:
@@ -158,6 +176,7 @@ def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
             remark_on=_language_remarks(settings),
             suggest=suggest,
             likeness=thinking.likeness,
+            cases=_cases_of(settings, store, thinking),
             currency=settings.currency,
             budgets=store.budgets,
             recogniser=_recogniser_of(settings),
@@ -201,6 +220,7 @@ def graphs_of(store: ServiceContext) -> GraphAdmin:
     return GraphAdmin(
         store.catalog,
         store.conversations,
+        store.cases,
         namer.name,
         store.settings.max_unpacked_bytes,
         store.settings.disclosure_k,
@@ -213,6 +233,7 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
     stores = ErasureStores(
         store.catalog,
         store.conversations,
+        store.cases,
         store.upkeep,
         store.engine,
         store.master,
@@ -268,7 +289,9 @@ def think(settings: Settings) -> ReasonerBundle:
             await endpoint.close()
 
     in_house = EmbeddedReasoner(embedder, head=_head_of(settings)), embedder.similarity
-    return ReasonerBundle(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *in_house)
+    return ReasonerBundle(
+        reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *in_house, embedder=embedder
+    )
 
 
 def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:

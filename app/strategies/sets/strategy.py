@@ -204,6 +204,7 @@ def _step(
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
         voted=progress.voted.shown(inquiry) if progress.voted else None,
+        cases=inquiry.cases,
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:
