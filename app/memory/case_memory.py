@@ -18,6 +18,9 @@ NEAREST: Final = 10
 TEMPERATURE: Final = 0.05
 WEIGHT: Final = 0.2
 """What the paths of all of the nearest cases gain together, in units of a cosine."""
+SAME: Final = 0.97
+"""From this cosine on a question is asked in the same words but for its names."""
+WEIGHT_OF_SAME: Final = 2.0
 MIN_COSINE: Final = 0.5
 """A question that is less near than this is another question: docs/performance.md has the measurement."""
 
@@ -69,8 +72,9 @@ def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:
     raw = np.exp((cosines[order] - cosines[order[0]]) / TEMPERATURE)
     gained: dict[LabelPath, float] = defaultdict(float)
     of_path: dict[LabelPath, list[str]] = defaultdict(list)
-    for at, weight in zip(order, raw / raw.sum(), strict=True):
+    for at, share in zip(order, raw / raw.sum(), strict=True):
+        weight = WEIGHT_OF_SAME if cosines[at] >= SAME else WEIGHT
         for path in usable[at].content.paths:
-            gained[path] += WEIGHT * float(weight)
+            gained[path] += weight * float(share)
             of_path[path].append(usable[at].id)
     return NearCases(tuple(CasePath(path=path, gain=gain) for path, gain in gained.items()), of_path)
