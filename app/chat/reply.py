@@ -95,7 +95,8 @@ def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
     """Remembers what a rating of this answer needs; gives the ids of the cases that the answer leaned on."""
     draft, question = run.found.draft, run.read.dialogue.question
     is_answered = draft is not None and run.ended.conclusion is not None
-    paths = paths_of_answer(draft.expressions, run.found.evidence) if draft and is_answered else ()
+    evidence, things = run.found.evidence, run.found.things
+    paths = paths_of_answer(draft.expressions, evidence, things) if draft and is_answered else ()
     leaned = [case for path in paths for case in run.near_cases.of_path.get(path, ())]
     topics = tuple(topic.pseudonym for topic in run.read.dialogue.topics if topic.newest or run.reading.needs_context)
     answer = RatableAnswer(cases.content_of(question, paths), topics, bool(leaned))

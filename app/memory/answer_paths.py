@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from app.memory.cases import LabelPath
@@ -14,15 +14,17 @@ MAX_PATHS: Final = 4
 MAX_STEPS: Final = 4
 
 
-def paths_of_answer(expressions: Sequence[str], evidence: Sequence[FoundFact]) -> tuple[LabelPath, ...]:
-    """Every path that leads to what the first of `expressions` gives; none where it follows none."""
+def paths_of_answer(
+    expressions: Sequence[str], evidence: Sequence[FoundFact], roots: Collection[str]
+) -> tuple[LabelPath, ...]:
+    """Every path that leads from `roots` to what the first of `expressions` gives; none where it follows none."""
     try:
         trees = [parse(each) for each in expressions[:1]]
     except ExpressionError:
         return ()
     # The first fact is the one that was walked for the best path.
     before: dict[str, FoundFact] = {}
-    for fact in evidence:
+    for fact in (fact for fact in evidence if fact.end not in roots):
         before.setdefault(fact.end, fact)
     found = [path for tree in trees for path in _paths(tree, before)]
     return tuple(dict.fromkeys(path for path in found if 0 < len(path) <= MAX_STEPS))[:MAX_PATHS]

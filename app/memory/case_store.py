@@ -51,8 +51,10 @@ class CaseStore:
         self._opened: OrderedDict[str, CaseContent] = OrderedDict()
 
     def keep(self, tenant: str, graph: str, key_id: str, answer_id: str, content: CaseContent) -> None:
-        """Keeps the case of an answer, in place of an earlier one of that answer."""
+        """Keeps the case of an answer, in place of an earlier one of that answer; the same one stays as it is."""
         case_id, answer = secrets.token_hex(_ID_BYTES), _digest(answer_id)
+        if any(each.content.paths == content.paths for each in self._of_answer(tenant, graph, key_id, answer)):
+            return
         plain = json.dumps(content_to_json(content), separators=(",", ":")).encode()
         plain += b" " * (-len(plain) % _PAD_BYTES)
         row = {"id": case_id, "tenant": tenant, "graph": graph, "key_id": key_id, "answer": answer, "used": 0}
@@ -136,6 +138,9 @@ class CaseStore:
         with self._engine.connect() as connection:
             row = connection.execute(query).one_or_none()
         return CaseEffects() if row is None else CaseEffects(row.leaned, row.right, row.wrong)
+
+    def _of_answer(self, tenant: str, graph: str, key_id: str, answer: str) -> list[Case]:
+        return self._found(tenant, graph, _of_answer(tenant, graph, key_id, answer))
 
     def _found(self, tenant: str, graph: str, chosen: Any = True) -> list[Case]:
         columns = (cases.c.id, cases.c.key_id, cases.c.made_at, cases.c.approved_at, cases.c.used)
