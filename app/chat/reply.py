@@ -13,7 +13,7 @@ from app.chat.conversations import Conversation, ConversationStore, Reason
 from app.chat.dialogue.follow_ups import NO_REASON, reason_of
 from app.chat.question_run import QuestionRun
 from app.chat.understanding import count_of, understood, worked_out
-from app.memory.answer_paths import paths_of_answer
+from app.memory.answer_paths import is_one_path, paths_of_answer
 from app.memory.case_memory import CaseMemory
 from app.memory.cases import RatableAnswer
 from app.privacy.anonymiser import Anonymised
@@ -99,7 +99,8 @@ def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
     paths = paths_of_answer(draft.expressions, evidence, things) if draft and is_answered else ()
     leaned = [case for path in paths for case in run.near_cases.of_path.get(path, ())]
     topics = tuple(topic.pseudonym for topic in run.read.dialogue.topics if topic.newest or run.reading.needs_context)
-    answer = RatableAnswer(cases.content_of(question, paths), topics, bool(leaned))
+    is_whole = draft is not None and len(paths) == 1 and is_one_path(draft.expressions)
+    answer = RatableAnswer(cases.content_of(question, paths, is_whole), topics, bool(leaned))
     run.conversation.may_be_rated(run.answer_id, answer)
     return leaned
 

@@ -178,10 +178,12 @@ class VotedPaths(TaskModel):
 
 
 class CasePath(TaskModel):
-    """A path that answered questions like this one, by the labels of its steps; `gain` in units of a cosine."""
+    """A path that answered questions like this one, by the labels of its steps; `gain` in units of a cosine.
+    `settles`: it was the whole answer to most of those that were asked in the same words."""
 
     path: tuple[str, ...]
     gain: float
+    settles: bool = False
 
 
 class StepInput(TaskModel):

@@ -30,6 +30,19 @@ def paths_of_answer(
     return tuple(dict.fromkeys(path for path in found if 0 < len(path) <= MAX_STEPS))[:MAX_PATHS]
 
 
+def is_one_path(expressions: Sequence[str]) -> bool:
+    """True where the answer is what one path leads to, and nothing else is done with it."""
+    try:
+        trees = [parse(each) for each in expressions]
+    except ExpressionError:
+        return False
+    return len(trees) == 1 and _is_walk(trees[0])
+
+
+def _is_walk(tree: Expression) -> bool:
+    return isinstance(tree, Name) or (tree.function == "reach" and all(map(_is_walk, tree.operands)))
+
+
 def _paths(tree: Expression, before: dict[str, FoundFact]) -> Iterator[LabelPath]:
     if isinstance(tree, Name):
         yield _path_to(tree.pseudonym, before)

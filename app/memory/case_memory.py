@@ -18,8 +18,9 @@ NEAREST: Final = 10
 TEMPERATURE: Final = 0.05
 WEIGHT: Final = 0.2
 """What the paths of all of the nearest cases gain together, in units of a cosine."""
-SAME: Final = 0.97
+SAME: Final = 0.99
 """From this cosine on a question is asked in the same words but for its names."""
+MOST: Final = 0.5
 WEIGHT_OF_SAME: Final = 2.0
 MIN_COSINE: Final = 0.5
 """A question that is less near than this is another question: docs/performance.md has the measurement."""
@@ -47,9 +48,9 @@ class CaseMemory:
     def __init__(self, store: CaseStore, embed: Embed, model: str) -> None:
         self.store, self.embed, self._model = store, embed, model
 
-    def content_of(self, question: str, paths: Sequence[LabelPath]) -> CaseContent:
+    def content_of(self, question: str, paths: Sequence[LabelPath], is_whole: bool) -> CaseContent:
         """The case of a question in pseudonyms, should its answer be rated right."""
-        return CaseContent(self._model, self.embed(asked_words(question)), tuple(paths))
+        return CaseContent(self._model, self.embed(asked_words(question)), tuple(paths), is_whole)
 
     def near(self, tenant: str, graph: str, key_id: str, labels: Collection[str], question: str) -> NearCases:
         """The nearest cases to a question in pseudonyms. Raises MasterKeyError."""
@@ -71,10 +72,14 @@ def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:
         return NO_CASES
     raw = np.exp((cosines[order] - cosines[order[0]]) / TEMPERATURE)
     gained: dict[LabelPath, float] = defaultdict(float)
+    settled: dict[LabelPath, float] = defaultdict(float)
     of_path: dict[LabelPath, list[str]] = defaultdict(list)
     for at, share in zip(order, raw / raw.sum(), strict=True):
         weight = WEIGHT_OF_SAME if cosines[at] >= SAME else WEIGHT
-        for path in usable[at].content.paths:
+        content = usable[at].content
+        for path in content.paths:
             gained[path] += weight * float(share)
+            settled[path] += float(share) * (cosines[at] >= SAME and content.is_whole)
             of_path[path].append(usable[at].id)
-    return NearCases(tuple(CasePath(path=path, gain=gain) for path, gain in gained.items()), of_path)
+    gains = [CasePath(path=path, gain=gain, settles=bool(settled[path] > MOST)) for path, gain in gained.items()]
+    return NearCases(tuple(gains), of_path)

@@ -53,7 +53,8 @@ class CaseStore:
     def keep(self, tenant: str, graph: str, key_id: str, answer_id: str, content: CaseContent) -> None:
         """Keeps the case of an answer, in place of an earlier one of that answer; the same one stays as it is."""
         case_id, answer = secrets.token_hex(_ID_BYTES), _digest(answer_id)
-        if any(each.content.paths == content.paths for each in self._of_answer(tenant, graph, key_id, answer)):
+        kept = [each.content for each in self._of_answer(tenant, graph, key_id, answer)]
+        if any((each.paths, each.is_whole) == (content.paths, content.is_whole) for each in kept):
             return
         plain = json.dumps(content_to_json(content), separators=(",", ":")).encode()
         plain += b" " * (-len(plain) % _PAD_BYTES)

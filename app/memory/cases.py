@@ -22,11 +22,13 @@ MAX_RATABLE = 20
 
 @dataclass(frozen=True, slots=True)
 class CaseContent:
-    """All that a case teaches. No text and no entity: a vector of `model`, and labels of relations."""
+    """All that a case teaches. No text and no entity: a vector of `model`, and labels of relations. `is_whole`: the
+    one path is all of the answer, and nothing of it was counted, compared or left out."""
 
     model: str
     vector: Vector = field(repr=False)
     paths: tuple[LabelPath, ...] = field(repr=False)
+    is_whole: bool = False
 
     def is_shown_by(self, labels: Collection[str]) -> bool:
         """True where every relation of its paths is one of `labels`, those of a role's view."""
@@ -67,13 +69,18 @@ class RatableAnswer:
 def content_to_json(content: CaseContent) -> dict[str, Any]:
     """Half precision: cosines stay the same to three digits."""
     packed = base64.b64encode(content.vector.astype("<f2").tobytes()).decode()
-    return {"model": content.model, "vector": packed, "paths": [list(path) for path in content.paths]}
+    return {
+        "model": content.model,
+        "vector": packed,
+        "paths": [list(path) for path in content.paths],
+        "whole": content.is_whole,
+    }
 
 
 def content_from_json(data: dict[str, Any]) -> CaseContent:
     """Reads what `content_to_json` gave."""
     vector = np.frombuffer(base64.b64decode(data["vector"]), dtype="<f2").astype(np.float32)
-    return CaseContent(data["model"], vector, tuple(tuple(path) for path in data["paths"]))
+    return CaseContent(data["model"], vector, tuple(tuple(path) for path in data["paths"]), data["whole"])
 
 
 def parts_of(step: str) -> Sequence[str]:

@@ -20,12 +20,15 @@ RELATIONS: Final = {"bornIn": 0, "livesIn": 1, "worksIn": 2}
 ASKED: Final = "Which town is tied to {}?"
 
 
-def turtle(masks: str = "") -> str:
+def turtle(*, typed: bool = False) -> str:
+    """`typed`: the graph says itself what its things are."""
     lines = ["@prefix : <http://towns.invalid/> .", "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."]
     lines += [f':p{at} rdfs:label "{name}" .' for at, name in enumerate(PEOPLE)]
     lines += [f':t{at} rdfs:label "{name}" .' for at, name in enumerate(TOWNS)]
     lines += [f":p{at} :{name} :t{(at + by) % len(TOWNS)} ." for name, by in RELATIONS.items() for at in range(8)]
-    return "\n".join([*lines, masks])
+    if typed:
+        lines += [f":p{at} a :Person . :t{at} a :Town ." for at in range(8)]
+    return "\n".join(lines)
 
 
 def town(person: int, relation: str) -> str:

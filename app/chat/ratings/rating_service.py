@@ -75,7 +75,7 @@ class RatingService:
         begin = as_mids(np.concatenate(topics)) if topics else NO_MIDS
         right = _linked(graph, wanted.correct)
         found = shortest_path_to(graph.blind, begin, right, answer.content, self._learning.embed)
-        return replace(answer.content, paths=(found,)) if found else None
+        return replace(answer.content, paths=(found,), is_whole=True) if found else None
 
     @property
     def _learning(self) -> CaseMemory:

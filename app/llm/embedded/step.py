@@ -13,6 +13,7 @@ from app.llm.embedded.language.question_words import content_words
 from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
 from app.llm.embedded.meaning.reading import operands_of
 from app.llm.embedded.plans.candidate_paths import roots_of, score_paths, voted_first
+from app.llm.embedded.plans.case_plans import scores_of_settled, settled_expression
 from app.llm.embedded.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion, walked_along
 from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
@@ -89,6 +90,8 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
+    if settled := settled_expression(given) if given.steps and not given.infers_kinds else "":
+        return _plan_expression(settled, given, scores_of_settled(given))
     if given.steps and not given.infers_kinds:
         found = read_meaning(scorer, given)
         if found is not None and not answers_unsure and not is_likely(found.scores):
@@ -132,7 +135,11 @@ def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: b
     """None where no meaning is sure; with `answers_unsure` one that leaves nothing over is enough."""
     if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
         return None
-    text = found.meaning.expression
+    return _plan_expression(found.meaning.expression, given, found.scores)
+
+
+def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> NextAction:
+    """Follows the ways on that `text` walks along, the longest first; answers with it where there are none."""
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
         text = text.replace(walked_along(fact.start, fact.path), fact.end)
     ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]
@@ -141,7 +148,7 @@ def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: b
         return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
     # Which of two sets has more members is told with their numbers.
     numbers = [f"count({each})" for each in operands_of(text)] if text.startswith("outnumbers(") else []
-    return NextAction(SURE, (text, *numbers), scores=found.scores)
+    return NextAction(SURE, (text, *numbers), scores=scores)
 
 
 def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:

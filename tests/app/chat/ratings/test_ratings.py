@@ -240,3 +240,28 @@ async def test_no_name_is_in_a_row_a_reply_or_what_the_reasoner_gets(house: Runn
         assert secret.encode() not in kept
     assert b"works in" not in kept
     assert isinstance(house.services.store.conversations, ConversationStore)
+
+
+@pytest.fixture
+async def typed(tmp_path: Path) -> AsyncIterator[Running]:
+    async with running(tmp_path, thinks=True) as house:
+        house.load(name="towns", turtle=turtle(typed=True))
+        yield house
+
+
+async def test_a_refused_question_is_answered_in_the_same_words_once_it_is_told_where_to_look(typed: Running) -> None:
+    key = key_of(typed)
+    refused = await chat(typed, key=key).ask(ASKED.format(PEOPLE[0]))
+    assert not refused.answered
+    assert (await refused.rate("wrong", [town(0, LEARNT)])).learnt
+    assert await told(typed, key, 1) == [town(1, LEARNT)]
+
+
+@pytest.mark.parametrize(
+    "text", ["How many towns is {} tied to?", "Which town is {} not tied to?", "Which town is tied to {} and {}?"]
+)
+async def test_another_form_of_question_is_not_settled(typed: Running, text: str) -> None:
+    key = key_of(typed)
+    refused = await chat(typed, key=key).ask(ASKED.format(PEOPLE[0]))
+    await refused.rate("wrong", [town(0, LEARNT)])
+    assert not (await chat(typed, key=key).ask(text.format(PEOPLE[1], PEOPLE[2]))).answered
