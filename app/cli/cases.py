@@ -39,7 +39,7 @@ def list_cases(graph: Graph, tenant: Tenant = "default") -> None:
 
 @app.command()
 def report(graph: Graph, tenant: Tenant = "default") -> None:
-    """What the cases of a graph changed: how many answers leaned on them, and how these were rated."""
+    """Tell how many answers leaned on the cases of a graph, and how these were rated."""
     from app.wiring.services import cases_in
 
     with opened_store(_errors) as store:

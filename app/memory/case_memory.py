@@ -30,7 +30,7 @@ Embed = Callable[[str], Vector]
 
 @dataclass(frozen=True, slots=True)
 class NearCases:
-    """What a question may lean on: a gain for each path, and the ids of the cases that each path is of."""
+    """The cases that a question may lean on: a gain for each path, and the ids of the cases that each path is of."""
 
     gains: tuple[CasePath, ...] = ()
     of_path: Mapping[LabelPath, Sequence[str]] = field(default_factory=dict, repr=False)

@@ -32,7 +32,7 @@ class UnknownCaseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CaseEffects:
-    """How many answers leaned on cases of a graph, and how many of these were rated right and wrong."""
+    """Counts of the answers that leaned on cases of a graph, and of those among them that were rated."""
 
     leaned: int = 0
     right: int = 0

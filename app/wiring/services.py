@@ -140,7 +140,7 @@ def graphs_of(store: ServiceContext) -> GraphAdmin:
 
 
 def cases_in(store: ServiceContext) -> CaseAdmin:
-    """What ratings have taught the graphs, for commands."""
+    """The cases of all graphs, for commands."""
     return CaseAdmin(store.catalog, store.cases)
 
 

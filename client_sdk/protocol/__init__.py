@@ -11,7 +11,7 @@ from client_sdk.protocol.answers import (
     Understood,
     Usage,
 )
-from client_sdk.protocol.api_keys import KeyCreated, KeyList, KeyListed, KeyRole, NewKey
+from client_sdk.protocol.api_keys import Device, DeviceList, KeyCreated, KeyList, KeyListed, KeyRole, NewDevice, NewKey
 from client_sdk.protocol.base import Wire
 from client_sdk.protocol.browsing import (
     BrowseRequest,
@@ -43,7 +43,6 @@ from client_sdk.protocol.columns import (
     TableChange,
     TableSeen,
 )
-from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import ErrorEvent, EvidenceEvent, StageEvent, StageName, TextEvent
 from client_sdk.protocol.graph_report import (
     GraphReport,

@@ -54,7 +54,7 @@ class CaseListed(Wire):
 
 
 class CaseReport(Wire):
-    """What the cases of a graph changed: how many answers leaned on them, and how these were rated."""
+    """Counts of what the cases of a graph changed: answers that leaned on them, and how these were rated."""
 
     graph: str
     cases: int
@@ -85,6 +85,6 @@ class CaseChoice(Wire):
 
 
 class CasesChanged(Wire):
-    """How many cases were approved or deleted."""
+    """The number of cases that were approved or deleted."""
 
     cases: int

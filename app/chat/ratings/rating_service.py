@@ -96,7 +96,7 @@ class RatingService:
 
 
 def _linked(graph: PrivateGraph, names: Sequence[str]) -> list[tuple[int, ...]]:
-    """What each of `names` may mean in the asker's view of the graph; names that it does not have are left out."""
+    """All that each of `names` may mean in the asker's view of the graph; names that it does not have are left out."""
     found = [_meanings(graph, name.strip()) for name in names]
     if graph.holds is not None:
         found = [graph.holds(mids) for mids in found]
