@@ -80,7 +80,8 @@ class AsyncChat(ChatBase[httpx2.AsyncClient, AsyncDriver, AsyncTurnLock]):
     async def rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None = None) -> AnswerRated:
         """As Chat.rate."""
         call = rating_call(self._rating_of(answer, rating, correct))
-        return await self._driver.run(exchange(call, AnswerRated, self._patience, time.monotonic))
+        async with self._turns.turn():
+            return await self._driver.run(exchange(call, AnswerRated, self._patience, time.monotonic))
 
     async def graphs(self) -> list[str]:
         """As Chat.graphs."""

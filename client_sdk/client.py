@@ -106,7 +106,8 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
         conversation has expired, and RefusedError for an answer that can't be rated any more.
         """
         call = rating_call(self._rating_of(answer, rating, correct))
-        return self._driver.run(exchange(call, AnswerRated, self._patience, time.monotonic))
+        with self._turns.turn():
+            return self._driver.run(exchange(call, AnswerRated, self._patience, time.monotonic))
 
     def graphs(self) -> list[str]:
         """The names of the graphs that this key may ask."""

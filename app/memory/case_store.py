@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import secrets
-from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
@@ -47,8 +47,9 @@ class CaseStore:
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
-        # What a row holds never changes; another rating of its answer makes another row.
-        self._opened: OrderedDict[str, CaseContent] = OrderedDict()
+        # What a row holds never changes; another rating of its answer makes another row. The context is part of the
+        # key, so that a row which was moved does not open here either.
+        self._opened: dict[bytes, CaseContent] = {}
 
     def keep(self, tenant: str, graph: str, key_id: str, answer_id: str, content: CaseContent) -> None:
         """Keeps the case of an answer, in place of an earlier one of that answer; the same one stays as it is."""
@@ -100,6 +101,7 @@ class CaseStore:
             gone = connection.execute(delete(cases).where(chosen)).rowcount
             if gone != len(set(ids)):
                 raise UnknownCaseError
+        self._opened = {}
         return gone
 
     def forget_graph(self, tenant: str, graph: str, key_id: str | None = None) -> int:
@@ -111,6 +113,7 @@ class CaseStore:
                 connection.execute(delete(case_effects).where(ours))
             else:
                 chosen &= cases.c.key_id == key_id
+            self._opened = {}
             return connection.execute(delete(cases).where(chosen)).rowcount
 
     def forget_without(self, tenant: str, graph: str, labels: Collection[str]) -> int:
@@ -126,13 +129,12 @@ class CaseStore:
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph) & cases.c.id.in_(list(ids))
             connection.execute(update(cases).where(chosen).values(used=cases.c.used + 1))
-            _add_effects(connection, tenant, graph, {"leaned": 1})
+        self._add_effects(tenant, graph, {"leaned": 1})
 
     def count_rating(self, tenant: str, graph: str, before: Rating | str, now: Rating) -> None:
         """Counts the rating of an answer that leaned on cases, in place of an earlier one."""
         if before != now:
-            with self._engine.begin() as connection:
-                _add_effects(connection, tenant, graph, {now: 1, **({before: -1} if before else {})})
+            self._add_effects(tenant, graph, {now: 1, **({before: -1} if before else {})})
 
     def effects(self, tenant: str, graph: str) -> CaseEffects:
         query = select(case_effects).where(case_effects.c.tenant == tenant, case_effects.c.graph == graph)
@@ -144,21 +146,40 @@ class CaseStore:
         return self._found(tenant, graph, _of_answer(tenant, graph, key_id, answer))
 
     def _found(self, tenant: str, graph: str, chosen: Any = True) -> list[Case]:
-        columns = (cases.c.id, cases.c.key_id, cases.c.made_at, cases.c.approved_at, cases.c.used)
+        columns = (
+            cases.c.id,
+            cases.c.tenant,
+            cases.c.graph,
+            cases.c.key_id,
+            cases.c.made_at,
+            cases.c.approved_at,
+            cases.c.used,
+        )
         query = select(*columns).where(_of_graph(tenant, graph), chosen).order_by(cases.c.made_at, cases.c.id)
         with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
-            self._open_new(connection, tenant, graph, [row for row in rows if row.id not in self._opened])
-        return [_case(row, content) for row in rows if (content := self._opened.get(row.id)) is not None]
+            found = [(row, self._content(connection, row)) for row in connection.execute(query).all()]
+        return [_case(row, content) for row, content in found if content is not None]
 
-    def _open_new(self, connection: Connection, tenant: str, graph: str, rows: Sequence[Any]) -> None:
-        for row in rows:
-            sealed = connection.execute(select(cases.c.sealed).where(cases.c.id == row.id)).scalar_one_or_none()
-            if sealed is not None:
-                plain = self._master.open(PURPOSE, bind(tenant, row.key_id, graph, row.id), sealed)
-                self._opened[row.id] = content_from_json(json.loads(plain))
-        while len(self._opened) > MAX_CACHED:
-            self._opened.popitem(last=False)
+    def _content(self, connection: Connection, row: Any) -> CaseContent | None:
+        """None where the row is gone since it was listed."""
+        context = bind(row.tenant, row.key_id, row.graph, row.id)
+        if context in self._opened:
+            return self._opened[context]
+        sealed = connection.execute(select(cases.c.sealed).where(cases.c.id == row.id)).scalar_one_or_none()
+        if sealed is None:
+            return None
+        content = content_from_json(json.loads(self._master.open(PURPOSE, context, sealed)))
+        if len(self._opened) >= MAX_CACHED:
+            self._opened = {}
+        self._opened[context] = content
+        return content
+
+    def _add_effects(self, tenant: str, graph: str, counts: dict[str, int]) -> None:
+        for _ in range(2):
+            with suppress(IntegrityError), self._engine.begin() as connection:
+                # Where two make the first row at once, the second finds it when it looks again.
+                _add_effects(connection, tenant, graph, counts)
+                return
 
     def _make_room(self, connection: Connection, tenant: str, graph: str, key_id: str) -> None:
         own = _of_graph(tenant, graph) & (cases.c.key_id == key_id) & cases.c.approved_at.is_(None)

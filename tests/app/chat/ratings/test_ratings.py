@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from sqlalchemy import select, update
 from app.chat.conversations import ConversationStore
 from app.database.tables import cases, conversations
 from client_sdk.errors import BadRequestError, RefusedError, UnknownConversationError
-from tests.support.rated_graph import ASKED, PEOPLE, SECRETS, case_list, chat, town, turtle
+from tests.support.rated_graph import ASKED, PEOPLE, SECRETS, TOWNS, case_list, chat, town, turtle
 from tests.support.service import OPERATOR, Running, bearer, running
 
 LEARNT = "worksIn"
@@ -265,3 +266,26 @@ async def test_another_form_of_question_is_not_settled(typed: Running, text: str
     refused = await chat(typed, key=key).ask(ASKED.format(PEOPLE[0]))
     await refused.rate("wrong", [town(0, LEARNT)])
     assert not (await chat(typed, key=key).ask(text.format(PEOPLE[1], PEOPLE[2]))).answered
+
+
+async def test_a_relation_that_goes_with_a_person_takes_its_cases_along(house: Running) -> None:
+    alone = turtle() + "\n:p0 :guardianOf :t3 ."
+    house.load(name="towns", turtle=alone)
+    key = key_of(house)
+    answer = await chat(house, key=key).ask(ASKED.format(PEOPLE[0]))
+    assert (await answer.rate("wrong", [TOWNS[3]])).learnt
+    await taught(house, key)
+    assert sorted(str(case["paths"]) for case in await case_list(house)) == ["['guardian of']", "['works in']"]
+    job = await house.http.post("/admin/graphs/towns/forget", json={"name": PEOPLE[0]}, headers=OPERATOR)
+    ended = await house.ended(str(job.json()["id"]), OPERATOR)
+    assert ended["state"] == "done", ended
+    assert [case["paths"] for case in await case_list(house)] == [["works in"]]
+
+
+async def test_ratings_of_one_conversation_and_its_questions_may_come_at_once(house: Running) -> None:
+    talk = chat(house)
+    answer = await talk.ask(ASKED.format(PEOPLE[0]))
+    rated, _asked, again = await asyncio.gather(
+        answer.rate("wrong"), talk.ask(ASKED.format(PEOPLE[1])), answer.rate("wrong", [town(0, LEARNT)])
+    )
+    assert rated.rating == again.rating == "wrong"

@@ -4,7 +4,7 @@ import type { ArogError } from "../protocol/errors";
 import { ErrorNote } from "../shared/components/error_note";
 import { told } from "../shared/service";
 import type { Turn } from "../shared/stored_types";
-import { rate } from "./asking";
+import { live, rate } from "./asking";
 import { type Rating, rightAnswers } from "./ratings";
 
 interface Props {
@@ -38,7 +38,7 @@ export function Rate({ turn, reply }: Props) {
           type="button"
           class="small"
           aria-pressed={turn.rating === "right"}
-          disabled={isSending}
+          disabled={isSending || live.value !== null}
           onClick={() => void send("right")}
         >
           <span aria-hidden="true">👍</span> Right
@@ -47,7 +47,7 @@ export function Rate({ turn, reply }: Props) {
           type="button"
           class="small"
           aria-pressed={turn.rating === "wrong"}
-          disabled={isSending}
+          disabled={isSending || live.value !== null}
           onClick={() => void send("wrong")}
         >
           <span aria-hidden="true">👎</span> Wrong
