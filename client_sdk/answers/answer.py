@@ -71,7 +71,7 @@ class Answer:
         BadRequestError where the answer is of no Chat."""
         if self.rate_by is None:
             hint = "rate the answer that `Chat.ask` gave"
-            raise BadRequestError("this answer is of no dialogue", code="not_ratable", hint=hint)
+            raise BadRequestError("this answer is of no dialogue", code="no_dialogue", hint=hint)
         return self.rate_by(self, rating, correct)
 
     def why(self) -> str:
