@@ -85,15 +85,24 @@ class PathRanker:
         if not paths:
             return np.zeros(0)
         read = self._scorer.read(_worded(inquiry.graph.schema, root.kin, paths))
-        return self._scores(inquiry, PathPrefix(root.pseudonym), read, paths)
+        return self._scores(inquiry, PathPrefix(root.pseudonym), read, paths, is_answer=True)
 
-    def _scores(self, inquiry: StrategyInput, trail: PathPrefix, read: ReadPaths, paths: Sequence[Path]) -> Scores:
+    def _scores(
+        self,
+        inquiry: StrategyInput,
+        trail: PathPrefix,
+        read: ReadPaths,
+        paths: Sequence[Path],
+        *,
+        is_answer: bool = False,
+    ) -> Scores:
+        """`is_answer`: a path that only begins as one of a case does gains nothing."""
         asked = read_form(inquiry.dialogue.question, topics=1).rest
         scores = self._scorer.scores_of(asked, trail.root, "", read, by_words=True)
         if not inquiry.cases:
             return scores
         wholes = [labels_of(inquiry, (*trail.path, *path)) for path in paths]
-        return scores + self._scorer.cosine_unit(read.paths) * gains_of(inquiry.cases, wholes, or_begins=True)
+        return scores + self._scorer.cosine_unit(read.paths) * gains_of(inquiry.cases, wholes, or_begins=not is_answer)
 
     def _gone_on(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, paths: tuple[Path, ...], scores: Scores
