@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from app.llm.case_paths import CasePath
 from app.privacy.safe_text import SafeText
 
 TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
@@ -175,15 +176,6 @@ class VotedPaths(TaskModel):
     paths: frozenset[tuple[str, ...]]
     share: float
     margin: float
-
-
-class CasePath(TaskModel):
-    """A path that answered questions like this one, by the labels of its steps; `gain` in units of a cosine.
-    `settles`: it was the whole answer to most of those that were asked in the same words."""
-
-    path: tuple[str, ...]
-    gain: float
-    settles: bool = False
 
 
 class StepInput(TaskModel):

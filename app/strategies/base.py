@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.egress.disclosure import Profile
+from app.llm.case_paths import CasePath
 from app.llm.reasoner import TaskRunner
-from app.llm.tasks import CasePath, ReadingScores, Size
+from app.llm.tasks import ReadingScores, Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Mid, Mids, Path
