@@ -209,12 +209,8 @@ class StepInput(TaskModel):
     kind_words: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="further words of kinds of things"
     )
-    voted: SkipJsonSchema[VotedPaths | None] = Field(
-        default=None, exclude=True, description="the paths that lead to what most likely paths lead to"
-    )
-    cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(
-        default=(), exclude=True, description="what answered questions like this one, where people rated answers"
-    )
+    voted: SkipJsonSchema[VotedPaths | None] = Field(default=None, exclude=True)
+    cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(default=(), exclude=True)
 
 
 class StepReply(TaskModel):

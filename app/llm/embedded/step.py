@@ -90,9 +90,9 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
-    if settled := settled_expression(given) if given.steps and not given.infers_kinds else "":
-        return _plan_expression(settled, given, scores_of_settled(given))
     if given.steps and not given.infers_kinds:
+        if settled := settled_expression(given):
+            return _plan_expression(settled, given, scores_of_settled(given))
         found = read_meaning(scorer, given)
         if found is not None and not answers_unsure and not is_likely(found.scores):
             return ask_back(scorer, given, found)
@@ -110,8 +110,7 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     if turned.unread or any(thing.concept == "text" for thing in unheld):
         return REFUSAL
     # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.
-    aside = (form.value, turned.thing)
-    entities, named = ([thing for thing in some if thing.name not in aside] for some in (entities, named))
+    entities, named = (_without(some, (form.value, turned.thing)) for some in (entities, named))
     roots = entities or kinds
     asked = ParsedQuestion(
         form=form,
@@ -166,6 +165,10 @@ def _turned(question: str) -> Quantifier:
     """Where a graph does not say what its things are, "other" may well belong to a relation's words."""
     turned = read_quantifier(question)
     return turned if turned.turn in ("negated", "except") else Quantifier("", question)
+
+
+def _without(things: Sequence[Thing], names: Sequence[str]) -> list[Thing]:
+    return [thing for thing in things if thing.name not in names]
 
 
 def _named(given: StepInput, things: Sequence[Thing]) -> list[Thing]:

@@ -160,8 +160,7 @@ class SetsStrategy:
         """Shows as many of `ways` as the question's budget allows; where it cuts, nothing further is shown either."""
 
         def step_of(shown: Ways) -> Task[StepReply]:
-            behind = further if len(shown) == len(ways) else 0
-            is_last = bool(ways) and not shown
+            behind, is_last = (further if len(shown) == len(ways) else 0), bool(ways) and not shown
             given = _step(inquiry, progress, shown, number, behind, is_last)
             if inquiry.profile is not Profile.STRICT:
                 return Task(STEP, given)
