@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.evaluation.bench.asker import QuestionOutcome
-from app.evaluation.bench.bench import CALLER, TENANT, Bench
+from app.evaluation.bench.bench import CALLER, TENANT
 from app.evaluation.bench.question_sets import WEBQSP
 from app.evaluation.bench.sampling import NOTHING_ASKED, Asker
 from app.evaluation.datasets.questions import Question
@@ -30,8 +30,11 @@ async def case_measures(asker: Asker) -> list[Measure]:
     plain, leaning = NOTHING_ASKED, NOTHING_ASKED
     for number, (taught, tested) in enumerate((halves, halves[::-1]), start=1):
         store.forget_graph(TENANT, loaded.graph)
-        rater = _Rater(asker.sets.bench)
+        rater = _Rater()
         plain += await asker.ask(f"WebQSP, half {number} without cases", loaded, taught, rater.see)
+        # Only now: a question of this half must not lean on another one of it.
+        for rating in rater.ratings:
+            asker.sets.bench.services.ratings.rate(CALLER, rating)
         leaning += await asker.ask(f"WebQSP, half {3 - number} with cases", loaded, tested)
     store.forget_graph(TENANT, loaded.graph)
     return [
@@ -44,9 +47,9 @@ async def case_measures(asker: Asker) -> list[Measure]:
 
 @dataclass(frozen=True, slots=True)
 class _Rater:
-    """Rates each answer by its gold, as its asker would; a wrong one is told what is right."""
+    """Gathers the rating of each answer by its gold, as its asker would give it; a wrong one is told what is right."""
 
-    bench: Bench
+    ratings: list[AnswerRating] = field(default_factory=list)
 
     def see(self, question: Question, outcome: QuestionOutcome, answer: Answer | None, _steps: Sequence[Step]) -> None:
         if answer is None or not question.is_answerable:
@@ -58,4 +61,4 @@ class _Rater:
             rating="right" if is_right else "wrong",
             correct=None if is_right else [name[:MAX_CORRECT_CHARS] for name in question.answers[:MAX_CORRECT]],
         )
-        self.bench.services.ratings.rate(CALLER, rating)
+        self.ratings.append(rating)
